@@ -1,0 +1,79 @@
+//! Names of tools that Codex refuses or hides, replaced by ones that it takes.
+
+use std::collections::HashMap;
+use std::hash::Hasher as _;
+
+use siphasher::sip::SipHasher13;
+
+/// Longest name that Codex accepts.
+const MAX_NAME: usize = 128;
+
+/// Names that Codex accepts and then leaves out of the request.
+const HIDDEN: [&str; 1] = ["exec_command"];
+
+/// Prefix that Codex keeps for itself.
+const RESERVED_PREFIX: &str = "mcp__";
+
+/// The tools of one turn, with an alias where Codex needs one.
+///
+/// An alias depends on the name alone, so that a later request with the same tools, or a history
+/// without its tools, uses the same one.
+#[derive(Debug, Default)]
+pub(crate) struct ToolAliases {
+    originals: HashMap<String, String>,
+}
+
+// === impl ToolAliases ===
+
+impl ToolAliases {
+    /// The name to use towards Codex for a name of the client's.
+    pub(crate) fn alias(&mut self, name: &str) -> String {
+        if is_accepted(name) {
+            return name.to_owned();
+        }
+        let alias = make_alias(name);
+        self.originals.insert(alias.clone(), name.to_owned());
+        alias
+    }
+
+    /// The client's name for a name of Codex's; a name that is no alias stays as it is.
+    pub(crate) fn original(&self, name: String) -> String {
+        self.originals.get(&name).cloned().unwrap_or(name)
+    }
+}
+
+fn is_accepted(name: &str) -> bool {
+    (1..=MAX_NAME).contains(&name.len())
+        && name.bytes().all(is_name_byte)
+        && !name.starts_with(RESERVED_PREFIX)
+        && !HIDDEN.contains(&name)
+}
+
+fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
+}
+
+/// Readable for the model, and different for different names: `t_<words>_<64-bit hash>`.
+///
+/// The prefix keeps it out of Codex's reserved names.
+fn make_alias(name: &str) -> String {
+    let mut hasher = SipHasher13::new();
+    hasher.write(name.as_bytes());
+    let suffix = format!("_{:016x}", hasher.finish());
+    let mut alias = String::from("t_");
+    let room = MAX_NAME - alias.len() - suffix.len();
+    alias.extend(
+        name.chars()
+            .map(|c| {
+                u8::try_from(c)
+                    .ok()
+                    .filter(|byte| is_name_byte(*byte))
+                    .map_or('_', char::from)
+            })
+            .take(room),
+    );
+    alias + &suffix
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,250 @@
+//! Finding the native Codex binary, and whether we can work with it.
+
+use std::ffi::OsStr;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use semver::Version;
+use tokio::process::Command;
+
+/// The oldest Codex that is known to work.
+pub const MINIMUM_VERSION: Version = Version::new(0, 166, 0);
+
+/// A Codex binary of a supported version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodexBinary {
+    path: PathBuf,
+    version: Version,
+}
+
+/// No usable Codex.
+#[derive(Debug, thiserror::Error)]
+pub enum BinaryError {
+    /// Nothing at the given place.
+    #[error("no Codex at {}", .0.display())]
+    Missing(PathBuf),
+    /// Not on the PATH, and no copy of our own.
+    #[error("no Codex on the PATH; `./start` installs a copy, or set CODEX_BIN")]
+    NotFound,
+    /// The npm wrapper without its platform package.
+    #[error(
+        "{} is the npm wrapper, but the native binary beside it is missing; \
+         reinstall @openai/codex", .0.display()
+    )]
+    WrapperAlone(PathBuf),
+    /// It does not run, or does not say its version.
+    #[error("{} does not answer --version: {reason}", path.display())]
+    Unusable {
+        /// The binary.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// Too old.
+    #[error(
+        "Codex {found} at {} is too old: {MINIMUM_VERSION} or newer is needed; \
+         `npm install -g @openai/codex` updates it", path.display()
+    )]
+    TooOld {
+        /// The binary.
+        path: PathBuf,
+        /// Its version.
+        found: Version,
+    },
+}
+
+/// Environment that the child may see: how to reach the network, and where to put temporary
+/// files. Nothing else of ours, and no key, reaches it.
+const PASSED_ON: [&str; 14] = [
+    "LANG",
+    "LC_ALL",
+    "TZ",
+    "TMPDIR",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "CODEX_CA_CERTIFICATE",
+    "SYSTEMROOT",
+];
+
+// === impl CodexBinary ===
+
+impl CodexBinary {
+    /// The binary at `explicit`, else a supported one on the PATH, else the newest of our own
+    /// copies under `copies`.
+    ///
+    /// # Errors
+    /// If there is none, or if the explicit one cannot be used. One on the PATH that is too old
+    /// is passed over only if there is a copy to use instead.
+    pub async fn locate(explicit: Option<&Path>, copies: &Path) -> Result<Self, BinaryError> {
+        if let Some(path) = explicit {
+            return Self::at(path).await;
+        }
+        let on_path = match find_on_path("codex") {
+            Some(path) => Self::at(&path).await,
+            None => Err(BinaryError::NotFound),
+        };
+        match (on_path, newest_copy(copies)) {
+            (Ok(binary), _) => Ok(binary),
+            (Err(_), Some(copy)) => Self::at(&copy).await,
+            (Err(error), None) => Err(error),
+        }
+    }
+
+    /// The binary at `path`, which may be the npm wrapper in front of it.
+    ///
+    /// # Errors
+    /// If it is missing, does not run, or is too old.
+    pub async fn at(path: &Path) -> Result<Self, BinaryError> {
+        let path = native(path)?;
+        let unusable = |reason: String| BinaryError::Unusable {
+            path: path.clone(),
+            reason,
+        };
+        let output = Command::new(&path)
+            .arg("--version")
+            .env_clear()
+            .kill_on_drop(true)
+            .output()
+            .await
+            .map_err(|error| unusable(error.to_string()))?;
+        let words = String::from_utf8_lossy(&output.stdout).into_owned();
+        let version = words
+            .split_whitespace()
+            .find_map(|word| Version::parse(word).ok())
+            .ok_or_else(|| unusable(format!("it printed {:?}", words.trim())))?;
+        // A pre-release of a newer version is newer, though semver orders it before the release.
+        if (version.major, version.minor, version.patch)
+            < (
+                MINIMUM_VERSION.major,
+                MINIMUM_VERSION.minor,
+                MINIMUM_VERSION.patch,
+            )
+        {
+            return Err(BinaryError::TooOld {
+                path,
+                found: version,
+            });
+        }
+        Ok(Self { path, version })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its version.
+    pub fn version(&self) -> &Version {
+        &self.version
+    }
+
+    /// A command with the minimal environment, and `home` as the home of everything.
+    pub(crate) fn command(&self, home: &Path) -> Command {
+        let mut command = Command::new(&self.path);
+        command.env_clear();
+        command.envs(
+            PASSED_ON
+                .iter()
+                .filter_map(|name| Some((name, std::env::var_os(name)?))),
+        );
+        command
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("HOME", home)
+            .env("CODEX_HOME", home)
+            .env("RUST_LOG", "error")
+            // The scripted model and an own upstream on this machine are never behind a proxy.
+            .env("NO_PROXY", no_proxy())
+            .current_dir(home)
+            .kill_on_drop(true);
+        command
+    }
+}
+
+fn no_proxy() -> String {
+    let given = std::env::var("NO_PROXY").or_else(|_| std::env::var("no_proxy"));
+    let mut hosts = String::from("127.0.0.1,localhost,::1");
+    for host in given.iter().filter(|hosts| !hosts.is_empty()) {
+        hosts.push(',');
+        hosts.push_str(host);
+    }
+    hosts
+}
+
+fn find_on_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|file| file.is_file())
+}
+
+/// The copy of the highest version in `copies/<version>/node_modules/@openai/codex`.
+fn newest_copy(copies: &Path) -> Option<PathBuf> {
+    std::fs::read_dir(copies)
+        .ok()?
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            let version = Version::parse(entry.file_name().to_str()?).ok()?;
+            let wrapper = entry.path().join("node_modules/@openai/codex/bin/codex.js");
+            wrapper.is_file().then_some((version, wrapper))
+        })
+        .max()
+        .map(|(_, wrapper)| wrapper)
+}
+
+/// The native binary behind `path`.
+///
+/// The npm wrapper costs a Node process, and leaves an orphan when it is killed.
+fn native(path: &Path) -> Result<PathBuf, BinaryError> {
+    let found = std::fs::canonicalize(path).map_err(|_| BinaryError::Missing(path.to_owned()))?;
+    if !found.is_file() {
+        return Err(BinaryError::Missing(found));
+    }
+    if !is_script(&found) || found.extension() != Some(OsStr::new("js")) {
+        return Ok(found);
+    }
+    // node_modules/@openai/codex/bin/codex.js: the platform package is a sibling or a child.
+    found
+        .ancestors()
+        .nth(2)
+        .into_iter()
+        .flat_map(|package| [package.parent(), Some(package)])
+        .flatten()
+        .flat_map(|folder| [folder.to_owned(), folder.join("node_modules/@openai")])
+        .find_map(|folder| platform_binary(&folder))
+        .ok_or_else(|| BinaryError::WrapperAlone(found.clone()))
+}
+
+/// `codex-<os>-<arch>/vendor/<triple>/bin/codex` in a folder of npm packages.
+fn platform_binary(packages: &Path) -> Option<PathBuf> {
+    let arch = match std::env::consts::ARCH {
+        "x86_64" => "x64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    let os = match std::env::consts::OS {
+        "macos" => "darwin",
+        other => other,
+    };
+    let vendor = packages.join(format!("codex-{os}-{arch}")).join("vendor");
+    std::fs::read_dir(vendor)
+        .ok()?
+        .filter_map(|entry| Some(entry.ok()?.path().join("bin/codex")))
+        .find(|binary| binary.is_file())
+}
+
+fn is_script(path: &Path) -> bool {
+    let mut start = [0; 2];
+    std::fs::File::open(path)
+        .and_then(|mut file| file.read_exact(&mut start))
+        .is_ok()
+        && &start == b"#!"
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! The model catalog of the installed Codex, with everything of Codex's own taken out.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::binary::CodexBinary;
+
+/// Slug of the built-in model that needs no account.
+pub const DEMO_MODEL: &str = "demo";
+
+/// Larger than any input: Codex never shortens a history or a tool's output by itself.
+const UNLIMITED_TOKENS: u64 = 1_000_000_000;
+
+/// The catalog could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum CatalogError {
+    /// The binary did not print it.
+    #[error("`codex debug models --bundled` failed: {0}")]
+    Command(String),
+    /// It is not what we know.
+    #[error("the model catalog of this Codex is not understood: {0}")]
+    Shape(&'static str),
+}
+
+/// The patched catalog of `binary`, as JSON.
+pub(crate) async fn patched(binary: &CodexBinary, home: &Path) -> Result<String, CatalogError> {
+    let output = binary
+        .command(home)
+        .args(["debug", "models", "--bundled"])
+        .output()
+        .await
+        .map_err(|error| CatalogError::Command(error.to_string()))?;
+    if !output.status.success() {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        return Err(CatalogError::Command(format!(
+            "{} {}",
+            output.status,
+            stderr.trim()
+        )));
+    }
+    let bundled = serde_json::from_slice(&output.stdout)
+        .map_err(|_| CatalogError::Shape("it is not JSON"))?;
+    patch(bundled).map(|catalog| catalog.to_string())
+}
+
+/// Makes the client's tools native and removes Codex's own from every model, and adds `demo`.
+fn patch(mut catalog: Value) -> Result<Value, CatalogError> {
+    let models = catalog
+        .get_mut("models")
+        .and_then(Value::as_array_mut)
+        .ok_or(CatalogError::Shape("no models"))?;
+    for model in models.iter_mut() {
+        overwrite(model, quiet_fields());
+        if let Some(fields) = model.as_object_mut() {
+            fields.remove("multi_agent_version");
+        }
+    }
+    let mut demo = models
+        .first()
+        .cloned()
+        .ok_or(CatalogError::Shape("no models"))?;
+    let demo_fields = json!({
+        "slug": DEMO_MODEL,
+        "display_name": "Demo",
+        "description": "Built-in scripted model: no account, no network.",
+        "visibility": "list",
+        "priority": 1_000,
+        "upgrade": null,
+        "availability_nux": null,
+        "use_responses_lite": false,
+        "service_tiers": [],
+        "additional_speed_tiers": [],
+    });
+    overwrite(&mut demo, demo_fields);
+    models.push(demo);
+    Ok(catalog)
+}
+
+/// What makes a model quiet, whatever it ships with.
+fn quiet_fields() -> Value {
+    json!({
+        // Most models ship as code-mode-only, in which the client's tools are no functions.
+        "tool_mode": "direct",
+        "shell_type": "disabled",
+        "apply_patch_tool_type": null,
+        "supports_search_tool": false,
+        "experimental_supported_tools": [],
+        "base_instructions": "",
+        "model_messages": null,
+        "include_skills_usage_instructions": false,
+        "include_plugin_usage_instructions": false,
+        "include_apps_usage_instructions": false,
+        // By default a tool's output is cut to 10,000 tokens.
+        "truncation_policy": {"mode": "bytes", "limit": UNLIMITED_TOKENS},
+        // Otherwise Codex replaces a long history by a summary of its own.
+        "context_window": UNLIMITED_TOKENS,
+        "max_context_window": UNLIMITED_TOKENS,
+        "auto_compact_token_limit": UNLIMITED_TOKENS / 10 * 9,
+        "effective_context_window_percent": 100,
+    })
+}
+
+fn overwrite(model: &mut Value, fields: Value) {
+    if let (Value::Object(model), Value::Object(fields)) = (model, fields) {
+        model.extend(fields);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,31 @@
+use super::*;
+
+#[test]
+fn every_model_becomes_quiet_and_demo_is_added() {
+    let bundled = json!({"models": [
+        {"slug": "a", "tool_mode": "code_mode_only", "use_responses_lite": true, "priority": 1,
+         "base_instructions": "You are…", "multi_agent_version": "v2", "kept": [1]},
+        {"slug": "b", "use_responses_lite": false},
+    ]});
+    let patched = patch(bundled).unwrap();
+    let models = patched["models"].as_array().unwrap();
+    let slugs: Vec<_> = models
+        .iter()
+        .map(|model| model["slug"].as_str().unwrap())
+        .collect();
+    assert_eq!(slugs, ["a", "b", "demo"]);
+    for model in models {
+        assert_eq!(model["tool_mode"], "direct");
+        assert_eq!(model["base_instructions"], "");
+        assert_eq!(model.get("multi_agent_version"), None);
+    }
+    assert_eq!(models[0]["kept"], json!([1]));
+    assert_eq!(models[0]["use_responses_lite"], true);
+    assert_eq!(models[2]["use_responses_lite"], false);
+}
+
+#[test]
+fn a_catalog_of_another_shape_is_an_error() {
+    assert!(patch(json!({"models": []})).is_err());
+    assert!(patch(json!([])).is_err());
+}

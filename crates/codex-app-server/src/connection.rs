@@ -1,0 +1,471 @@
+//! One JSON-RPC connection: requests and their answers, notifications, requests of the server.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::sync::{broadcast, oneshot, watch};
+use tokio::time::Instant;
+
+use crate::backoff::Backoff;
+use crate::failure::{Failure, FailureKind};
+use crate::ids::{ThreadId, TurnId};
+use crate::line::{Line, LineSplitter, OversizeLine};
+use crate::message::{Message, RpcError, is_history_echo};
+use crate::outbox::Outbox;
+use crate::protocol::incoming::ToolCallRequest;
+use crate::protocol::outgoing::{Request, ThreadUnsubscribe, TurnInterrupt, refusal};
+use crate::stats::{Counter, Stats};
+use crate::turn::router::{Router, Wire};
+use crate::turn::thread_event::{ThreadEvent, thread_of};
+
+/// How often running turns look at the clock.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Unrouted notifications that a slow listener may fall behind by.
+const NOTIFICATION_BACKLOG: usize = 256;
+
+/// A request that did not get its result.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RequestError {
+    /// Codex said no.
+    #[error("{method}: {error}")]
+    Rejected {
+        /// The request.
+        method: &'static str,
+        /// Codex's words.
+        error: RpcError,
+    },
+    /// Codex's queue stayed full.
+    #[error("{method}: Codex is overloaded")]
+    Overloaded {
+        /// The request.
+        method: &'static str,
+    },
+    /// No answer came. Codex does not answer what it cannot read.
+    #[error("{method}: no answer within {after:?}")]
+    Timeout {
+        /// The request.
+        method: &'static str,
+        /// How long we waited.
+        after: Duration,
+    },
+    /// The answer was longer than a line may be.
+    #[error("{method}: the answer of {bytes} bytes is longer than a line may be")]
+    TooLarge {
+        /// The request.
+        method: &'static str,
+        /// Its length.
+        bytes: usize,
+    },
+    /// The answer is not what we know.
+    #[error("{method}: the answer is not understood: {reason}")]
+    Unreadable {
+        /// The request.
+        method: &'static str,
+        /// Why.
+        reason: String,
+    },
+    /// The child has gone.
+    #[error("{0}")]
+    ChildGone(Arc<str>),
+}
+
+/// A notification that belongs to no turn, as it came.
+#[derive(Debug, Clone)]
+pub struct Notification {
+    /// Its method.
+    pub method: String,
+    /// Its parameters, untouched.
+    pub params: Option<Box<RawValue>>,
+}
+
+/// Sees every line in both directions.
+pub type WireTap = Arc<dyn Fn(Direction, &[u8]) + Send + Sync>;
+
+/// Where a line went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// From us to Codex.
+    ToCodex,
+    /// From Codex to us.
+    FromCodex,
+}
+
+enum Reply {
+    Result(Option<Box<RawValue>>),
+    Error(RpcError),
+    TooLarge(usize),
+}
+
+/// The shared half of a connection; the tasks that read and write hold it too.
+pub(crate) struct Connection {
+    outbox: Outbox,
+    next_id: AtomicU64,
+    waiting: Mutex<HashMap<u64, oneshot::Sender<Reply>>>,
+    pub(crate) router: Router,
+    stats: Stats,
+    notifications: broadcast::Sender<Notification>,
+    closed: watch::Sender<Option<Arc<str>>>,
+    request_timeout: Duration,
+    tap: Option<WireTap>,
+}
+
+#[derive(Serialize)]
+struct OutgoingRequest<'a, P> {
+    id: u64,
+    method: &'static str,
+    params: &'a P,
+}
+
+// === impl Connection ===
+
+impl Connection {
+    pub(crate) fn new(request_timeout: Duration, tap: Option<WireTap>) -> Self {
+        Self {
+            outbox: Outbox::default(),
+            next_id: AtomicU64::new(1),
+            waiting: Mutex::default(),
+            router: Router::default(),
+            stats: Stats::default(),
+            notifications: broadcast::channel(NOTIFICATION_BACKLOG).0,
+            closed: watch::Sender::new(None),
+            request_timeout,
+            tap,
+        }
+    }
+
+    pub(crate) fn outbox(&self) -> &Outbox {
+        &self.outbox
+    }
+
+    pub(crate) fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    pub(crate) fn notifications(&self) -> broadcast::Receiver<Notification> {
+        self.notifications.subscribe()
+    }
+
+    /// Becomes `Some(reason)` when the connection has ended.
+    pub(crate) fn closed(&self) -> watch::Receiver<Option<Arc<str>>> {
+        self.closed.subscribe()
+    }
+
+    /// Sends a request and waits for its result, as long as a request may take.
+    pub(crate) async fn request<P: Request, R: DeserializeOwned>(
+        &self,
+        params: &P,
+    ) -> Result<R, RequestError> {
+        let result = self.request_raw(P::METHOD, params).await?;
+        let text = result.as_deref().map_or("null", RawValue::get);
+        serde_json::from_str(text).map_err(|error| RequestError::Unreadable {
+            method: P::METHOD,
+            reason: error.to_string(),
+        })
+    }
+
+    /// The same for any method, with the result as it came.
+    pub(crate) async fn request_raw(
+        &self,
+        method: &'static str,
+        params: &impl Serialize,
+    ) -> Result<Option<Box<RawValue>>, RequestError> {
+        let deadline = Instant::now() + self.request_timeout;
+        let mut backoff = Backoff::new(Duration::from_millis(20), Duration::from_secs(1));
+        loop {
+            match self.request_once(method, params, deadline).await? {
+                Reply::Result(result) => return Ok(result),
+                Reply::TooLarge(bytes) => return Err(RequestError::TooLarge { method, bytes }),
+                Reply::Error(error) if error.code != RpcError::OVERLOADED => {
+                    return Err(RequestError::Rejected { method, error });
+                }
+                Reply::Error(_) => {
+                    let pause = backoff.next_pause();
+                    if Instant::now() + pause >= deadline {
+                        return Err(RequestError::Overloaded { method });
+                    }
+                    self.stats.count(Counter::Flood);
+                    tokio::time::sleep(pause).await;
+                }
+            }
+        }
+    }
+
+    async fn request_once(
+        &self,
+        method: &'static str,
+        params: &impl Serialize,
+        deadline: Instant,
+    ) -> Result<Reply, RequestError> {
+        let id = self.next_id();
+        let (sender, reply) = oneshot::channel();
+        self.waiting().insert(id, sender);
+        let sent = self.send(&OutgoingRequest { id, method, params });
+        // Read after the reply has its place, so that a closing connection is not missed.
+        let gone = sent.err().or_else(|| self.closed.borrow().clone());
+        if let Some(reason) = gone {
+            self.waiting().remove(&id);
+            return Err(RequestError::ChildGone(reason));
+        }
+        match tokio::time::timeout_at(deadline, reply).await {
+            Ok(Ok(reply)) => Ok(reply),
+            Ok(Err(_)) => Err(RequestError::ChildGone(self.close_reason())),
+            Err(_) => {
+                self.waiting().remove(&id);
+                Err(RequestError::Timeout {
+                    method,
+                    after: self.request_timeout,
+                })
+            }
+        }
+    }
+
+    /// Sends a request whose answer does not matter.
+    fn request_and_forget<P: Request>(&self, params: &P) {
+        let id = self.next_id();
+        // A child that does not read is noticed by those who wait for it.
+        let _ = self.send(&OutgoingRequest {
+            id,
+            method: P::METHOD,
+            params,
+        });
+    }
+
+    pub(crate) fn notify(&self, method: &str) {
+        let _ = self.send(&serde_json::json!({ "method": method }));
+    }
+
+    fn send(&self, message: &impl Serialize) -> Result<(), Arc<str>> {
+        let line = serde_json::to_vec(message).map_err(|error| Arc::from(error.to_string()))?;
+        if let Some(tap) = &self.tap {
+            tap(Direction::ToCodex, &line);
+        }
+        self.outbox
+            .push(&line)
+            .map_err(|full| Arc::from(full.to_string()))
+    }
+
+    /// Reads the child's output to its end, and never waits for anybody else.
+    pub(crate) async fn read(&self, mut source: impl AsyncRead + Unpin, max_line: usize) -> String {
+        let mut splitter = LineSplitter::new(max_line);
+        let mut tick = tokio::time::interval(TICK);
+        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            // While no turn is running nothing needs the clock. One that starts brings answers
+            // with it, and these bring us back here.
+            let ticking = !self.router.is_empty();
+            tokio::select! {
+                biased;
+                read = source.read_buf(splitter.space()) => match read {
+                    Ok(0) => return "Codex has closed its output".to_owned(),
+                    Err(error) => return format!("cannot read from Codex: {error}"),
+                    Ok(_) => {
+                        while let Some(line) = splitter.next_line() {
+                            match line {
+                                Line::Whole(line) => self.on_line(&line),
+                                Line::Oversize(line) => if let Err(reason) = self.on_oversize(&line) {
+                                    return reason;
+                                },
+                            }
+                        }
+                    }
+                },
+                _ = tick.tick(), if ticking => self.router.on_tick(self),
+            }
+        }
+    }
+
+    fn on_line(&self, line: &[u8]) {
+        if let Some(tap) = &self.tap {
+            tap(Direction::FromCodex, line);
+        }
+        if is_history_echo(line) {
+            return;
+        }
+        match Message::parse(line) {
+            Ok(Message::Response { id, outcome }) => self.on_response(
+                id,
+                match outcome {
+                    Ok(result) => Reply::Result(result.map(ToOwned::to_owned)),
+                    Err(error) => Reply::Error(error),
+                },
+            ),
+            Ok(Message::Request { id, method, params }) => self.on_request(id, &method, params),
+            Ok(Message::Notification { method, params }) => self.on_notification(&method, params),
+            Err(error) => {
+                self.stats.count(Counter::Unreadable);
+                tracing::warn!(bytes = line.len(), %error, "unreadable line from Codex");
+            }
+        }
+    }
+
+    fn on_response(&self, id: u64, reply: Reply) {
+        match self.waiting().remove(&id) {
+            Some(sender) => {
+                let _ = sender.send(reply);
+            }
+            None => self.stats.count(Counter::LateResponse),
+        }
+    }
+
+    fn on_notification(&self, method: &str, params: Option<&RawValue>) {
+        match params.map(|params| (ThreadEvent::parse(method, params), params)) {
+            Some((Ok(Some(event)), _)) => self.router.on_event(event, self),
+            Some((Err(error), params)) => self.on_unreadable(method, params, &error),
+            Some((Ok(None), _)) | None => {
+                if self.notifications.receiver_count() > 0 {
+                    let params = params.map(ToOwned::to_owned);
+                    let _ = self.notifications.send(Notification {
+                        method: method.to_owned(),
+                        params,
+                    });
+                }
+            }
+        }
+    }
+
+    /// A notification of a turn that we cannot read may hold a part of the answer: the turn must
+    /// not look whole.
+    fn on_unreadable(&self, method: &str, params: &RawValue, error: &serde_json::Error) {
+        self.stats.count(Counter::Unreadable);
+        tracing::warn!(method, %error, "unreadable notification from Codex");
+        if let Some(thread) = thread_of(params) {
+            let words = format!("Codex sent a {method} that is not understood: {error}");
+            self.fail_turn(&thread, FailureKind::Unexpected, &words);
+        }
+    }
+
+    fn on_request(&self, id: &RawValue, method: &str, params: Option<&RawValue>) {
+        if method == "item/tool/call"
+            && let Some(Ok(call)) =
+                params.map(|params| serde_json::from_str::<ToolCallRequest<'_>>(params.get()))
+        {
+            return self.router.step(&call.thread_id, self, |machine, now, _| {
+                machine.on_tool_request(id.to_owned(), now);
+            });
+        }
+        self.stats.count(Counter::Declined);
+        tracing::warn!(method, "declined a request of Codex");
+        match refusal(method) {
+            Some(result) => self.answer(&format!(r#"{{"id":{id},"result":{result}}}"#)),
+            None => self.answer_error(id, "not supported by this client"),
+        }
+    }
+
+    fn answer_error(&self, id: &RawValue, message: &str) {
+        self.answer(&format!(
+            r#"{{"id":{id},"error":{{"code":-32601,"message":"{message}"}}}}"#
+        ));
+    }
+
+    fn answer(&self, line: &str) {
+        if let Some(tap) = &self.tap {
+            tap(Direction::ToCodex, line.as_bytes());
+        }
+        let _ = self.outbox.push(line.as_bytes());
+    }
+
+    /// Fails whatever an oversize line belonged to; `Err` if that cannot be told.
+    fn on_oversize(&self, line: &OversizeLine) -> Result<(), String> {
+        self.stats.count(Counter::OversizeLine);
+        let bytes = line.bytes;
+        tracing::warn!(bytes, "a line of Codex is longer than allowed");
+        if is_history_echo(&line.head) {
+            return Ok(());
+        }
+        if let Some(thread) = line.thread_id() {
+            let words = format!("a line of {bytes} bytes from Codex is longer than allowed");
+            self.fail_turn(thread, FailureKind::OutputTooLarge, &words);
+            return Ok(());
+        }
+        if let Some(id) = line.response_id() {
+            self.on_response(id, Reply::TooLarge(bytes));
+            return Ok(());
+        }
+        Err(format!(
+            "a line of {bytes} bytes from Codex is longer than allowed, and nobody's"
+        ))
+    }
+
+    fn fail_turn(&self, thread: &str, kind: FailureKind, words: &str) {
+        self.router.step(thread, self, |machine, now, steps| {
+            machine.fail(Failure::new(kind, words), now, steps);
+        });
+    }
+
+    /// Ends the connection: nobody is left waiting.
+    pub(crate) fn close(&self, reason: &str) {
+        self.closed.send_if_modified(|closed| {
+            let first = closed.is_none();
+            if first {
+                *closed = Some(Arc::from(reason));
+            }
+            first
+        });
+        self.outbox.close();
+        self.waiting().clear();
+        self.router.child_gone(&self.close_reason(), self);
+    }
+
+    fn close_reason(&self) -> Arc<str> {
+        self.closed
+            .borrow()
+            .clone()
+            .unwrap_or_else(|| Arc::from("Codex has gone"))
+    }
+
+    fn next_id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, HashMap<u64, oneshot::Sender<Reply>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Wire for Connection {
+    fn interrupt(&self, thread: &ThreadId, turn: &TurnId) {
+        self.request_and_forget(&TurnInterrupt {
+            thread_id: thread.as_str(),
+            turn_id: turn.as_str(),
+        });
+    }
+
+    fn reject_call(&self, request: &RawValue) {
+        self.answer_error(request, "the client runs its tools itself");
+    }
+
+    fn unsubscribe(&self, thread: &ThreadId) {
+        self.request_and_forget(&ThreadUnsubscribe {
+            thread_id: thread.as_str(),
+        });
+    }
+
+    fn count(&self, counter: Counter) {
+        self.stats.count(counter);
+    }
+}
+
+// === impl RequestError ===
+
+impl RequestError {
+    /// What it means for a turn that needed the request.
+    pub(crate) fn into_failure(self) -> Failure {
+        let kind = match &self {
+            // Codex checks what we send it: tools, items, sizes.
+            Self::Rejected { .. } => FailureKind::BadRequest,
+            Self::Overloaded { .. } => FailureKind::Overloaded,
+            Self::Timeout { .. } => FailureKind::Timeout,
+            Self::TooLarge { .. } => FailureKind::OutputTooLarge,
+            Self::Unreadable { .. } => FailureKind::Unexpected,
+            Self::ChildGone(_) => FailureKind::ChildGone,
+        };
+        Failure::new(kind, self.to_string())
+    }
+}

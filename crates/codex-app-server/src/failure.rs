@@ -1,0 +1,196 @@
+//! Why a turn failed, as a type.
+
+use serde_json::Value;
+
+use crate::protocol::incoming::TurnError;
+
+/// A failed turn.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    /// What went wrong.
+    pub kind: FailureKind,
+    /// For people: Codex's or the upstream's own words where there are any.
+    pub message: String,
+    /// HTTP status of the upstream, where Codex tells it.
+    pub upstream_status: Option<u16>,
+    /// Body of the upstream's answer, where Codex tells it.
+    pub upstream_body: Option<Value>,
+}
+
+/// What went wrong with a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FailureKind {
+    /// Not signed in, or the upstream does not accept the key.
+    Unauthorized,
+    /// The plan's allowance or the account's budget is used up.
+    UsageLimit,
+    /// Too many requests for now.
+    RateLimit,
+    /// The input does not fit into the model's context.
+    ContextLength,
+    /// The upstream or Codex does not accept the request as it is.
+    BadRequest,
+    /// The upstream does not know the model.
+    ModelNotFound,
+    /// The upstream, or Codex itself, has no capacity for now.
+    Overloaded,
+    /// The upstream had an internal error.
+    ServerError,
+    /// The upstream could not be reached.
+    Unreachable,
+    /// The upstream's stream ended in the middle.
+    StreamCut,
+    /// The answer was withheld, by a filter or by the model itself.
+    ContentFilter,
+    /// The upstream's own limit of output tokens was met.
+    MaxOutput,
+    /// The Codex child has ended or is unusable.
+    ChildGone,
+    /// The turn took longer than allowed, or was silent for too long.
+    Timeout,
+    /// The consumer of the events did not keep up.
+    SlowConsumer,
+    /// A line of the child was longer than allowed.
+    OutputTooLarge,
+    /// Codex said something that we do not understand.
+    Unexpected,
+}
+
+/// Codex puts this in front of everything that ends a stream early.
+const DISCONNECTED: &str = "stream disconnected before completion: ";
+
+/// What follows [`DISCONNECTED`] when the connection itself broke; anything else there is the
+/// message of a `response.failed` event.
+const TRANSPORT: [&str; 4] = [
+    "Transport error",
+    "stream closed before",
+    "idle timeout",
+    "WebSocket closed",
+];
+
+// === impl FailureKind ===
+
+impl FailureKind {
+    /// Whether the same request may succeed when it is sent again.
+    pub fn retry_can_help(self) -> bool {
+        match self {
+            Self::RateLimit
+            | Self::Overloaded
+            | Self::ServerError
+            | Self::Unreachable
+            | Self::StreamCut
+            | Self::ChildGone
+            | Self::Timeout => true,
+            Self::Unauthorized
+            | Self::UsageLimit
+            | Self::ContextLength
+            | Self::BadRequest
+            | Self::ModelNotFound
+            | Self::ContentFilter
+            | Self::MaxOutput
+            | Self::SlowConsumer
+            | Self::OutputTooLarge
+            | Self::Unexpected => false,
+        }
+    }
+}
+
+// === impl Failure ===
+
+impl Failure {
+    pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            upstream_status: None,
+            upstream_body: None,
+        }
+    }
+
+    /// Reads Codex's description of a failed turn.
+    pub(crate) fn from_codex(error: &TurnError) -> Self {
+        let (name, status) = error_info(error.codex_error_info.as_ref());
+        let text = error.message.as_str();
+        let mut failure = Self::new(FailureKind::Unexpected, text);
+        failure.upstream_status = status;
+        failure.kind = match (name, status) {
+            ("unauthorized", _) | (_, Some(401 | 403)) => FailureKind::Unauthorized,
+            ("usageLimitExceeded" | "sessionBudgetExceeded", _) => FailureKind::UsageLimit,
+            ("rateLimitExceeded" | "tooManyDenials", _) | (_, Some(429)) => FailureKind::RateLimit,
+            ("contextWindowExceeded", _) => FailureKind::ContextLength,
+            ("modelNotFound", _) => FailureKind::ModelNotFound,
+            ("serverOverloaded" | "flexUnavailable" | "policyCapacityUnavailable", _)
+            | (_, Some(503)) => FailureKind::Overloaded,
+            ("cyberPolicy" | "misalignmentPolicyViolation", _) => FailureKind::ContentFilter,
+            ("internalServerError", _) | (_, Some(500..)) => FailureKind::ServerError,
+            ("badRequest", _) | (_, Some(400..)) => FailureKind::BadRequest,
+            ("responseStreamDisconnected", _) => FailureKind::StreamCut,
+            ("httpConnectionFailed" | "responseStreamConnectionFailed", None) => {
+                FailureKind::Unreachable
+            }
+            _ => return failure.classified_by_words(),
+        };
+        failure
+    }
+
+    /// Classifies what Codex names `other` and explains only in words.
+    fn classified_by_words(mut self) -> Self {
+        if let Ok(body @ Value::Object(_)) = serde_json::from_str::<Value>(&self.message) {
+            return self.with_body(body);
+        }
+        if let Some((_, reason)) = self
+            .message
+            .split_once("Incomplete response returned, reason: ")
+        {
+            self.kind = match reason {
+                "max_output_tokens" => FailureKind::MaxOutput,
+                _ => FailureKind::ContentFilter,
+            };
+        } else if let Some(detail) = self.message.strip_prefix(DISCONNECTED) {
+            if TRANSPORT.iter().any(|start| detail.starts_with(start)) {
+                self.kind = FailureKind::StreamCut;
+            } else {
+                self.kind = FailureKind::ServerError;
+                self.message = self.message.split_off(DISCONNECTED.len());
+            }
+        }
+        self
+    }
+
+    /// The message was the whole body of an HTTP 400.
+    fn with_body(mut self, body: Value) -> Self {
+        let error = &body["error"];
+        self.kind = match error["code"].as_str() {
+            Some("context_length_exceeded") => FailureKind::ContextLength,
+            Some("model_not_found") => FailureKind::ModelNotFound,
+            Some("content_filter" | "content_policy_violation") => FailureKind::ContentFilter,
+            _ => FailureKind::BadRequest,
+        };
+        if let Some(message) = error["message"].as_str().or(body["detail"].as_str()) {
+            message.clone_into(&mut self.message);
+        }
+        self.upstream_status = Some(400);
+        self.upstream_body = Some(body);
+        self
+    }
+}
+
+/// Name and HTTP status of Codex's error, which is a string or an object with one member.
+fn error_info(info: Option<&Value>) -> (&str, Option<u16>) {
+    match info {
+        Some(Value::String(name)) => (name, None),
+        Some(Value::Object(members)) => {
+            members.iter().next().map_or(("", None), |(name, detail)| {
+                let status = detail["httpStatusCode"]
+                    .as_u64()
+                    .and_then(|code| code.try_into().ok());
+                (name, status)
+            })
+        }
+        _ => ("", None),
+    }
+}
+
+#[cfg(test)]
+mod tests;

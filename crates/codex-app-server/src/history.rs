@@ -1,0 +1,254 @@
+//! The conversation so far, as the model will see it.
+
+use std::hash::Hasher as _;
+
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use siphasher::sip128::{Hasher128 as _, SipHasher13};
+
+use crate::alias::ToolAliases;
+
+/// One item of the conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub enum HistoryItem {
+    /// Somebody said something.
+    Message {
+        /// Who.
+        role: Role,
+        /// What.
+        content: Vec<ContentPart>,
+    },
+    /// The model called a function.
+    ToolCall {
+        /// Id of the call, as the upstream gave it.
+        call_id: String,
+        /// Name of the tool, as the client declares it.
+        name: String,
+        /// Exact argument text.
+        arguments: String,
+    },
+    /// The client answered a function call.
+    ToolOutput {
+        /// Id of the call.
+        call_id: String,
+        /// The answer.
+        output: ToolOutput,
+    },
+    /// The model's own reasoning, to be handed back as it came.
+    Reasoning {
+        /// Written for people.
+        summary: Vec<String>,
+        /// The part that only the upstream can read.
+        encrypted_content: String,
+    },
+}
+
+/// Who wrote a message.
+///
+/// There is no system role: Codex drops such messages silently, and developer is its successor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The application.
+    Developer,
+    /// The person.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// A part of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ContentPart {
+    /// Text.
+    Text(String),
+    /// An image as a `data:` URL; Codex takes no other.
+    Image {
+        /// The `data:` URL.
+        url: String,
+    },
+}
+
+/// The answer to a tool call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolOutput {
+    /// Text.
+    Text(String),
+    /// Text and images.
+    Parts(Vec<ContentPart>),
+}
+
+/// An item in the shape that Codex takes.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Wire<'a> {
+    Message {
+        role: Role,
+        content: Vec<WirePart<'a>>,
+    },
+    FunctionCall {
+        name: &'a str,
+        arguments: &'a str,
+        call_id: &'a str,
+    },
+    FunctionCallOutput {
+        call_id: &'a str,
+        output: WireOutput<'a>,
+    },
+    Reasoning {
+        summary: Vec<WirePart<'a>>,
+        encrypted_content: &'a str,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum WirePart<'a> {
+    InputText { text: &'a str },
+    OutputText { text: &'a str },
+    SummaryText { text: &'a str },
+    InputImage { image_url: &'a str },
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum WireOutput<'a> {
+    Text(&'a str),
+    Parts(Vec<WirePart<'a>>),
+}
+
+/// A history that Codex would not take as it is.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("history item {index}: {problem}")]
+pub struct InvalidHistory {
+    /// Which item, from 0.
+    pub index: usize,
+    /// What is wrong with it.
+    pub problem: &'static str,
+}
+
+// === impl HistoryItem ===
+
+impl HistoryItem {
+    /// A message of one text.
+    pub fn text(role: Role, text: impl Into<String>) -> Self {
+        Self::Message {
+            role,
+            content: vec![ContentPart::Text(text.into())],
+        }
+    }
+
+    fn parts(&self) -> &[ContentPart] {
+        match self {
+            Self::Message { content, .. }
+            | Self::ToolOutput {
+                output: ToolOutput::Parts(content),
+                ..
+            } => content,
+            Self::ToolOutput { .. } | Self::ToolCall { .. } | Self::Reasoning { .. } => &[],
+        }
+    }
+
+    fn id_prefix(&self) -> &'static str {
+        match self {
+            Self::Message { .. } => "msg_",
+            Self::ToolCall { .. } => "fc_",
+            Self::ToolOutput { .. } => "fco_",
+            Self::Reasoning { .. } => "rs_",
+        }
+    }
+
+    fn to_wire<'a>(&'a self, alias: &'a str) -> Wire<'a> {
+        match self {
+            Self::Message { role, content } => Wire::Message {
+                role: *role,
+                content: wire_parts(content, *role),
+            },
+            Self::ToolCall {
+                call_id, arguments, ..
+            } => Wire::FunctionCall {
+                name: alias,
+                arguments,
+                call_id,
+            },
+            Self::ToolOutput { call_id, output } => Wire::FunctionCallOutput {
+                call_id,
+                output: match output {
+                    ToolOutput::Text(text) => WireOutput::Text(text),
+                    ToolOutput::Parts(parts) => WireOutput::Parts(wire_parts(parts, Role::User)),
+                },
+            },
+            Self::Reasoning {
+                summary,
+                encrypted_content,
+            } => Wire::Reasoning {
+                summary: summary
+                    .iter()
+                    .map(|text| WirePart::SummaryText { text })
+                    .collect(),
+                encrypted_content,
+            },
+        }
+    }
+}
+
+fn wire_parts(parts: &[ContentPart], role: Role) -> Vec<WirePart<'_>> {
+    parts
+        .iter()
+        .map(|part| match (part, role) {
+            (ContentPart::Text(text), Role::Assistant) => WirePart::OutputText { text },
+            (ContentPart::Text(text), Role::Developer | Role::User) => WirePart::InputText { text },
+            (ContentPart::Image { url }, _) => WirePart::InputImage { image_url: url },
+        })
+        .collect()
+}
+
+/// The items in Codex's shape, each with an id of its own.
+///
+/// Codex gives a random id to an item without one, and the upstream's prompt cache would never
+/// see the same prefix twice. So an id is derived from the item and from everything before it:
+/// equal prefixes have equal ids, and two equal messages in one history have different ones.
+pub(crate) fn to_wire(
+    items: &[HistoryItem],
+    aliases: &mut ToolAliases,
+) -> Result<Vec<Box<RawValue>>, InvalidHistory> {
+    let mut chain = SipHasher13::new();
+    items
+        .iter()
+        .enumerate()
+        .map(|(index, item)| {
+            let invalid = |problem| InvalidHistory { index, problem };
+            let remote = |part: &ContentPart| {
+                matches!(part, ContentPart::Image { url } if !url.starts_with("data:"))
+            };
+            if item.parts().iter().any(remote) {
+                return Err(invalid("an image must be a data: URL"));
+            }
+            let alias = match item {
+                HistoryItem::ToolCall { name, .. } => aliases.alias(name),
+                _ => String::new(),
+            };
+            let unwritable = |_| invalid("it cannot be written as JSON");
+            let json = serde_json::to_string(&item.to_wire(&alias)).map_err(unwritable)?;
+            chain.write(json.as_bytes());
+            let (hash, prefix) = (chain.finish128().as_u128(), item.id_prefix());
+            let open = json.strip_suffix('}').unwrap_or(&json);
+            RawValue::from_string(format!(r#"{open},"id":"{prefix}{hash:032x}"}}"#)).map_err(unwritable)
+        })
+        .collect()
+}
+
+/// A tool that the client offers to the model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tool {
+    /// Its name; any text will do.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// JSON schema of its parameters, an object.
+    pub parameters: Value,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+use serde_json::json;
+
+use super::*;
+
+fn wire(items: &[HistoryItem]) -> Vec<Value> {
+    to_wire(items, &mut ToolAliases::default())
+        .unwrap()
+        .iter()
+        .map(|item| serde_json::from_str(item.get()).unwrap())
+        .collect()
+}
+
+#[test]
+fn items_have_codex_shape() {
+    let mut items = wire(&[
+        HistoryItem::text(Role::Developer, "Be kind."),
+        HistoryItem::Message {
+            role: Role::User,
+            content: vec![
+                ContentPart::Text("Look".into()),
+                ContentPart::Image {
+                    url: "data:image/png;base64,AA==".into(),
+                },
+            ],
+        },
+        HistoryItem::Reasoning {
+            summary: vec!["Hm".into()],
+            encrypted_content: "E".into(),
+        },
+        HistoryItem::text(Role::Assistant, "A cat."),
+        HistoryItem::ToolCall {
+            call_id: "call_1".into(),
+            name: "a.b".into(),
+            arguments: "{ }".into(),
+        },
+        HistoryItem::ToolOutput {
+            call_id: "call_1".into(),
+            output: ToolOutput::Text("done".into()),
+        },
+        HistoryItem::ToolOutput {
+            call_id: "call_2".into(),
+            output: ToolOutput::Parts(vec![ContentPart::Text("done".into())]),
+        },
+    ]);
+    let alias = ToolAliases::default().alias("a.b");
+    for (item, prefix) in items
+        .iter_mut()
+        .zip(["msg_", "msg_", "rs_", "msg_", "fc_", "fco_", "fco_"])
+    {
+        let id = item.as_object_mut().unwrap().remove("id").unwrap();
+        assert!(id.as_str().unwrap().starts_with(prefix), "{id}");
+    }
+    let expected = [
+        json!({"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "Be kind."}]}),
+        json!({"type": "message", "role": "user", "content": [
+            {"type": "input_text", "text": "Look"},
+            {"type": "input_image", "image_url": "data:image/png;base64,AA=="},
+        ]}),
+        json!({"type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm"}], "encrypted_content": "E"}),
+        json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "A cat."}]}),
+        json!({"type": "function_call", "name": alias, "arguments": "{ }", "call_id": "call_1"}),
+        json!({"type": "function_call_output", "call_id": "call_1", "output": "done"}),
+        json!({"type": "function_call_output", "call_id": "call_2", "output": [{"type": "input_text", "text": "done"}]}),
+    ];
+    assert_eq!(items, expected);
+}
+
+#[test]
+fn ids_repeat_for_equal_prefixes_and_never_inside_one_history() {
+    let hello = HistoryItem::text(Role::User, "hello");
+    let short = wire(&[hello.clone(), hello.clone()]);
+    let long = wire(&[hello.clone(), hello.clone(), hello]);
+    assert_eq!(short[..], long[..2]);
+    let mut ids: Vec<&str> = long
+        .iter()
+        .map(|item| item["id"].as_str().unwrap())
+        .collect();
+    ids.dedup();
+    assert_eq!(ids.len(), 3);
+}
+
+#[test]
+fn a_remote_image_is_refused_by_its_place() {
+    let image = HistoryItem::Message {
+        role: Role::User,
+        content: vec![ContentPart::Image {
+            url: "https://example.org/a.png".into(),
+        }],
+    };
+    let refused = to_wire(
+        &[HistoryItem::text(Role::User, "x"), image],
+        &mut ToolAliases::default(),
+    );
+    assert_eq!(
+        refused.unwrap_err(),
+        InvalidHistory {
+            index: 1,
+            problem: "an image must be a data: URL"
+        }
+    );
+}

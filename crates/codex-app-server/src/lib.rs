@@ -1,0 +1,58 @@
+//! A client for the official `codex app-server`.
+//!
+//! It runs one Codex child with everything of Codex's own switched off, and turns one request
+//! into one ordered stream of typed events: [`Client::start_turn`] gives a [`Turn`].
+//!
+//! Codex never acts here: it has no tools of its own, and the calls of the client's tools are
+//! handed over as [`turn::event::TurnEvent::ToolCall`], unanswered, exactly as the model wrote
+//! them.
+//!
+//! ```no_run
+//! use codex_app_server::{Client, ClientConfig, CodexBinary, HistoryItem, Role, TurnRequest};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let binary = CodexBinary::locate(None, "copies".as_ref()).await?;
+//! let client = Client::start(ClientConfig::new(binary, "codex-home")).await?;
+//! let mut turn = client.start_turn(TurnRequest {
+//!     model: "gpt-5.5".to_owned(),
+//!     history: vec![HistoryItem::text(Role::User, "Hello")],
+//!     ..TurnRequest::default()
+//! })?;
+//! while let Some(event) = turn.next().await {
+//!     println!("{event:?}");
+//! }
+//! client.shutdown().await;
+//! # Ok(())
+//! # }
+//! ```
+
+mod alias;
+mod backoff;
+mod binary;
+mod catalog;
+mod child;
+mod client;
+mod connection;
+mod failure;
+mod history;
+mod home;
+mod ids;
+mod line;
+mod log_database;
+mod message;
+mod outbox;
+pub mod protocol;
+mod stats;
+pub mod turn;
+
+pub use binary::{BinaryError, CodexBinary, MINIMUM_VERSION};
+pub use catalog::{CatalogError, DEMO_MODEL};
+pub use client::{Client, ClientConfig, StartError};
+pub use connection::{Direction, Notification, RequestError, WireTap};
+pub use failure::{Failure, FailureKind};
+pub use history::{ContentPart, HistoryItem, InvalidHistory, Role, Tool, ToolOutput};
+pub use home::{CodexHome, HomeError};
+pub use message::RpcError;
+pub use protocol::incoming::TokenUsage;
+pub use stats::StatsSnapshot;
+pub use turn::{InvalidTurn, Turn, TurnLimits, TurnRequest, Upstream};

@@ -1,0 +1,47 @@
+//! Keeping Codex's log database from growing.
+//!
+//! Codex writes trace logs, with tool arguments in them, into an SQLite file: 30 to 75 kB a turn,
+//! whatever its log level. Nothing reads them here. A trigger that ignores every insert keeps the
+//! file at its first size; Codex notices nothing.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+/// Mutes every log database in `home`, and returns how many there are.
+///
+/// The databases exist once the handshake is over. Run it off the async threads.
+pub(crate) fn mute(home: &Path) -> rusqlite::Result<usize> {
+    let databases = log_databases(home);
+    for database in &databases {
+        mute_one(database)?;
+    }
+    Ok(databases.len())
+}
+
+fn log_databases(home: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(home) else {
+        return Vec::new();
+    };
+    entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| {
+            let name = path
+                .file_name()
+                .and_then(|name| name.to_str())
+                .unwrap_or_default();
+            name.starts_with("logs_") && name.ends_with(".sqlite")
+        })
+        .collect()
+}
+
+fn mute_one(path: &Path) -> rusqlite::Result<()> {
+    let database = Connection::open(path)?;
+    database.busy_timeout(Duration::from_secs(5))?;
+    database.execute_batch(
+        "CREATE TRIGGER IF NOT EXISTS codex_completions_mute BEFORE INSERT ON logs
+         BEGIN SELECT RAISE(IGNORE); END;
+         DELETE FROM logs;",
+    )
+}

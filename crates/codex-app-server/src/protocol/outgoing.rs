@@ -1,0 +1,169 @@
+//! Requests that we send.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+/// A request's method and the shape of its parameters.
+pub trait Request: Serialize {
+    /// The JSON-RPC method.
+    const METHOD: &'static str;
+}
+
+macro_rules! requests {
+    ($($params:ty => $method:literal;)*) => {
+        $(impl Request for $params { const METHOD: &'static str = $method; })*
+    };
+}
+
+requests! {
+    Initialize<'_> => "initialize";
+    ThreadStart<'_> => "thread/start";
+    ThreadInjectItems<'_> => "thread/inject_items";
+    TurnStart<'_> => "turn/start";
+    TurnInterrupt<'_> => "turn/interrupt";
+    ThreadUnsubscribe<'_> => "thread/unsubscribe";
+    ThreadLoadedList => "thread/loaded/list";
+}
+
+/// The first request of a connection.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Initialize<'a> {
+    /// Who we are; the name becomes the `originator` header upstream.
+    pub client_info: ClientInfo<'a>,
+    /// What we ask of the server.
+    pub capabilities: Capabilities<'a>,
+}
+
+/// Name and version of the client.
+#[derive(Debug, Serialize)]
+pub struct ClientInfo<'a> {
+    /// Machine-readable name.
+    pub name: &'a str,
+    /// Name for people.
+    pub title: &'a str,
+    /// Version of the client.
+    pub version: &'a str,
+}
+
+/// Capabilities of the client.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Capabilities<'a> {
+    /// Needed for dynamic tools, raw events and empty environments.
+    pub experimental_api: bool,
+    /// We cannot attest anything.
+    pub request_attestation: bool,
+    /// Exact names of notifications that we do not want.
+    pub opt_out_notification_methods: &'a [&'a str],
+}
+
+/// Starts a thread: here always a fresh one, for one turn.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadStart<'a> {
+    /// Slug of the model.
+    pub model: &'a str,
+    /// Empty folder of our own.
+    pub cwd: &'a str,
+    /// No rollout on disk.
+    pub ephemeral: bool,
+    /// Always empty: no shell, no files.
+    pub environments: [Value; 0],
+    /// Replaces Codex's own prompt; empty means none.
+    pub base_instructions: &'a str,
+    /// Always `never`.
+    pub approval_policy: &'a str,
+    /// Always `read-only`.
+    pub sandbox: &'a str,
+    /// Raw items carry the exact argument text, and the end of the response.
+    pub experimental_raw_events: bool,
+    /// The client's tools.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub dynamic_tools: &'a [DynamicTool<'a>],
+    /// Overrides of the configuration for this thread.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub config: Map<String, Value>,
+}
+
+/// A function that the client offers to the model.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DynamicTool<'a> {
+    /// Always `function`.
+    pub r#type: &'a str,
+    /// Name as Codex accepts it.
+    pub name: &'a str,
+    /// May be empty, may not be missing.
+    pub description: &'a str,
+    /// JSON schema of the parameters.
+    pub input_schema: &'a Value,
+}
+
+/// Appends raw Responses items to the history that the model sees.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadInjectItems<'a> {
+    /// The thread.
+    pub thread_id: &'a str,
+    /// The items, at least one.
+    pub items: &'a [Box<RawValue>],
+}
+
+/// Starts the turn of a thread.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnStart<'a> {
+    /// The thread.
+    pub thread_id: &'a str,
+    /// Always empty: the whole history was injected.
+    pub input: [Value; 0],
+    /// Reasoning effort.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effort: Option<&'a str>,
+    /// Reasoning summary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<&'a str>,
+    /// JSON schema of the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<&'a Value>,
+}
+
+/// Stops a running turn and drops its upstream connection.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnInterrupt<'a> {
+    /// The thread.
+    pub thread_id: &'a str,
+    /// The turn.
+    pub turn_id: &'a str,
+}
+
+/// Lets Codex unload a thread.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadUnsubscribe<'a> {
+    /// The thread.
+    pub thread_id: &'a str,
+}
+
+/// Asks which threads are loaded: a cheap request that touches no disk.
+#[derive(Debug, Serialize)]
+pub struct ThreadLoadedList {}
+
+/// The answer to a request of Codex for approval or input, which is always no.
+///
+/// `None` for a method that has no way to say no: it is answered with an error instead.
+pub fn refusal(method: &str) -> Option<&'static str> {
+    match method {
+        "item/commandExecution/requestApproval" | "item/fileChange/requestApproval" => {
+            Some(r#"{"decision":"decline"}"#)
+        }
+        "applyPatchApproval" | "execCommandApproval" => Some(r#"{"decision":"denied"}"#),
+        "mcpServer/elicitation/request" => Some(r#"{"action":"decline"}"#),
+        "item/tool/requestUserInput" => Some(r#"{"answers":{}}"#),
+        "item/permissions/requestApproval" => Some(r#"{"permissions":{}}"#),
+        _ => None,
+    }
+}

@@ -1,0 +1,68 @@
+//! Counters of things that should be rare, and of those that should be seen.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+macro_rules! counters {
+    ($($(#[doc = $doc:literal])+ $variant:ident => $field:ident,)*) => {
+        /// Something worth counting.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Counter {
+            $($variant,)*
+        }
+
+        #[derive(Debug, Default)]
+        pub(crate) struct Stats {
+            $($field: AtomicU64,)*
+        }
+
+        /// What a client has counted since it started.
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+        pub struct StatsSnapshot {
+            $($(#[doc = $doc])+ pub $field: u64,)*
+        }
+
+        impl Stats {
+            pub(crate) fn count(&self, counter: Counter) {
+                let field = match counter {
+                    $(Counter::$variant => &self.$field,)*
+                };
+                field.fetch_add(1, Ordering::Relaxed);
+            }
+
+            pub(crate) fn snapshot(&self) -> StatsSnapshot {
+                StatsSnapshot {
+                    $($field: self.$field.load(Ordering::Relaxed),)*
+                }
+            }
+        }
+    };
+}
+
+counters! {
+    /// Turns asked for.
+    Turn => turns,
+    /// Retries of ours, before any output.
+    Retry => retries,
+    /// Retries that Codex announced before any output; harmless.
+    CodexRetry => codex_retries,
+    /// Retries that Codex announced after output: each failed its turn.
+    RepeatedOutput => repeated_outputs,
+    /// Silences in which pending calls were answered, to see whether the stream was still alive.
+    Probe => probes,
+    /// Second model requests inside one turn; should stay 0.
+    ExtraModelRequest => extra_model_requests,
+    /// Requests of Codex for approval or input that were declined.
+    Declined => declined_requests,
+    /// Requests repeated because Codex's queue was full.
+    Flood => flood_retries,
+    /// Lines longer than the limit.
+    OversizeLine => oversize_lines,
+    /// Lines or notifications that could not be read.
+    Unreadable => unreadable_messages,
+    /// Answers to requests that nobody waits for any more.
+    LateResponse => late_responses,
+    /// Events of a turn that is over, or of another one of the same thread.
+    StaleEvent => stale_events,
+    /// Interrupted turns whose end Codex never reported.
+    UnconfirmedEnd => unconfirmed_ends,
+}

@@ -1,0 +1,129 @@
+//! One request to the model, and everything that comes back.
+
+pub(crate) mod channel;
+pub(crate) mod driver;
+pub mod event;
+mod machine;
+pub(crate) mod router;
+pub(crate) mod thread_event;
+
+use serde_json::Value;
+use tokio::sync::watch;
+
+pub use machine::TurnLimits;
+
+use crate::failure::{Failure, FailureKind};
+use crate::history::{HistoryItem, InvalidHistory, Tool};
+use channel::EventReceiver;
+use event::TurnEvent;
+
+/// What the model is asked.
+#[derive(Debug, Clone, Default)]
+pub struct TurnRequest {
+    /// Slug of the model.
+    pub model: String,
+    /// A developer message in front of everything else; empty for none.
+    pub instructions: String,
+    /// The conversation so far.
+    pub history: Vec<HistoryItem>,
+    /// The tools that the model may call.
+    pub tools: Vec<Tool>,
+    /// Reasoning effort, as the model names it.
+    pub effort: Option<String>,
+    /// Reasoning summary: `auto`, `concise`, `detailed` or `none`.
+    pub summary: Option<String>,
+    /// JSON schema that the answer must follow.
+    pub output_schema: Option<Value>,
+    /// Where to send it instead of the login's own upstream.
+    pub upstream: Option<Upstream>,
+}
+
+/// Another upstream that speaks the Responses API.
+///
+/// The login is never sent to it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Upstream {
+    /// Up to and without `/responses`.
+    pub base_url: String,
+    /// Bearer key, if it wants one.
+    pub api_key: Option<String>,
+}
+
+/// A turn that Codex would not take as it is.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidTurn {
+    /// An item of the history.
+    #[error(transparent)]
+    History(#[from] InvalidHistory),
+    /// Two tools of one name.
+    #[error("two tools are named {0:?}")]
+    DuplicateTool(String),
+    /// The parameters of a tool are no JSON schema object.
+    #[error("the parameters of the tool {0:?} are not a JSON object")]
+    ToolParameters(String),
+    /// Nothing to answer.
+    #[error("the history and the instructions are empty")]
+    Empty,
+}
+
+/// A running turn: a stream of events that always ends in exactly one last event.
+///
+/// Dropping it interrupts the turn and lets Codex forget the thread.
+#[derive(Debug)]
+pub struct Turn {
+    events: EventReceiver,
+    control: watch::Sender<Command>,
+    ended: bool,
+}
+
+/// What the consumer wants of its turn; gone when the consumer has gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Command {
+    Run,
+    Interrupt,
+}
+
+// === impl Turn ===
+
+impl Turn {
+    pub(crate) fn new(events: EventReceiver, control: watch::Sender<Command>) -> Self {
+        Self {
+            events,
+            control,
+            ended: false,
+        }
+    }
+
+    /// The next event; `None` after the last one.
+    ///
+    /// Cancel safe: an event is not lost if the returned future is dropped.
+    pub async fn next(&mut self) -> Option<TurnEvent> {
+        if self.ended {
+            return None;
+        }
+        let event = self.events.recv().await.unwrap_or_else(|| {
+            // Only a panic in the task behind the turn leads here.
+            let words = "the turn ended without a last event";
+            TurnEvent::Failed(Failure::new(FailureKind::Unexpected, words))
+        });
+        self.ended = event.is_last();
+        Some(event)
+    }
+
+    /// Asks Codex to stop. Events go on until it has, and the last one is the turn's end.
+    pub fn interrupt(&self) {
+        self.control.send_replace(Command::Interrupt);
+    }
+}
+
+// === impl Upstream ===
+
+impl std::fmt::Debug for Upstream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let key = self.api_key.as_ref().map(|_| "(hidden)");
+        f.debug_struct("Upstream")
+            .field("base_url", &self.base_url)
+            .field("api_key", &key)
+            .finish()
+    }
+}

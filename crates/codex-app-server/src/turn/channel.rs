@@ -1,0 +1,95 @@
+//! From the reader of the child to the consumer of a turn, without ever waiting for the latter.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::sync::mpsc;
+
+use super::event::TurnEvent;
+
+/// The consumer has fallen too far behind.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Overflow;
+
+#[derive(Debug, Clone)]
+pub(crate) struct EventSender {
+    events: mpsc::UnboundedSender<TurnEvent>,
+    waiting_bytes: Arc<AtomicUsize>,
+    max_bytes: usize,
+}
+
+#[derive(Debug)]
+pub(crate) struct EventReceiver {
+    events: mpsc::UnboundedReceiver<TurnEvent>,
+    waiting_bytes: Arc<AtomicUsize>,
+}
+
+/// A channel that holds at most `max_bytes` of events.
+pub(crate) fn channel(max_bytes: usize) -> (EventSender, EventReceiver) {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let waiting_bytes = Arc::new(AtomicUsize::new(0));
+    (
+        EventSender {
+            events: sender,
+            waiting_bytes: Arc::clone(&waiting_bytes),
+            max_bytes,
+        },
+        EventReceiver {
+            events: receiver,
+            waiting_bytes,
+        },
+    )
+}
+
+// === impl EventSender ===
+
+impl EventSender {
+    /// Sends an event; the last one of a turn always finds room.
+    pub(crate) fn send(&self, event: TurnEvent) -> Result<(), Overflow> {
+        let bytes = event.bytes();
+        let waiting = self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
+        // One event alone may be larger than the limit: its line had a limit of its own.
+        if waiting > 0 && waiting + bytes > self.max_bytes && !event.is_last() {
+            self.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
+            return Err(Overflow);
+        }
+        // A consumer that has gone is noticed elsewhere.
+        let _ = self.events.send(event);
+        Ok(())
+    }
+}
+
+// === impl EventReceiver ===
+
+impl EventReceiver {
+    pub(crate) async fn recv(&mut self) -> Option<TurnEvent> {
+        let event = self.events.recv().await?;
+        self.waiting_bytes
+            .fetch_sub(event.bytes(), Ordering::Relaxed);
+        Some(event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::event::TurnEnd;
+    use super::*;
+
+    #[tokio::test]
+    async fn a_consumer_that_does_not_read_overflows_and_still_gets_the_last_event() {
+        let (sender, mut receiver) = channel(1_000);
+        let text = || TurnEvent::Text("x".repeat(400));
+        assert_eq!(sender.send(text()), Ok(()));
+        assert_eq!(sender.send(text()), Err(Overflow));
+        assert_eq!(receiver.recv().await, Some(text()));
+        assert_eq!(sender.send(TurnEvent::Text("y".repeat(5_000))), Ok(()));
+        assert_eq!(sender.send(text()), Err(Overflow));
+        let last = TurnEvent::End(TurnEnd::Completed);
+        assert_eq!(sender.send(last.clone()), Ok(()));
+        assert_eq!(
+            receiver.recv().await,
+            Some(TurnEvent::Text("y".repeat(5_000)))
+        );
+        assert_eq!(receiver.recv().await, Some(last));
+    }
+}

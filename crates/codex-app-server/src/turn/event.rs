@@ -1,0 +1,102 @@
+//! What a turn tells its consumer. Free of I/O: a state machine can be written against it.
+
+use crate::failure::Failure;
+use crate::protocol::incoming::TokenUsage;
+
+/// One event of a turn, in the order in which the model produced it.
+///
+/// The last event of every turn is [`TurnEvent::End`] or [`TurnEvent::Failed`], and there is
+/// exactly one of them.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TurnEvent {
+    /// New visible text.
+    Text(String),
+    /// New reasoning.
+    Reasoning {
+        /// A summary, or the reasoning itself.
+        kind: ReasoningKind,
+        /// Which part of it is continued.
+        part: u32,
+        /// The new text.
+        text: String,
+    },
+    /// A whole tool call.
+    ToolCall(ToolCall),
+    /// The model's response has ended: no further text or call follows.
+    ResponseEnd {
+        /// The upstream's id of the response.
+        response_id: String,
+        /// Token counts, if the upstream sent any.
+        usage: Option<TokenUsage>,
+    },
+    /// The turn failed; what came before is all there is.
+    Failed(Failure),
+    /// The turn ended well.
+    End(TurnEnd),
+}
+
+/// Which kind of reasoning is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReasoningKind {
+    /// Written for people.
+    Summary,
+    /// The chain of thought itself; most models keep it to themselves.
+    Raw,
+}
+
+/// A tool call, exactly as the model wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCall {
+    /// The upstream's id of the call; the call's output refers to it.
+    pub call_id: String,
+    /// Name of the tool, as the client declared it.
+    pub name: String,
+    /// Exact argument text, which may be empty or malformed.
+    pub arguments: String,
+    /// What kind of call it is.
+    pub kind: ToolCallKind,
+}
+
+/// Kinds of tool calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolCallKind {
+    /// A function with JSON arguments.
+    Function,
+    /// A custom tool with free text as its input.
+    Custom,
+    /// A call of one of the upstream's own tools, which no client declared: its name is the
+    /// item's type, and its arguments are the whole item.
+    Foreign,
+}
+
+/// How a turn ended when it did not fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TurnEnd {
+    /// The model has finished.
+    Completed,
+    /// The model waits for the outputs of its calls.
+    ToolCalls,
+    /// The consumer interrupted it.
+    Interrupted,
+}
+
+// === impl TurnEvent ===
+
+impl TurnEvent {
+    /// Whether this is the last event of its turn.
+    pub fn is_last(&self) -> bool {
+        matches!(self, Self::Failed(_) | Self::End(_))
+    }
+
+    /// About how much memory it holds.
+    pub(crate) fn bytes(&self) -> usize {
+        let held = match self {
+            Self::Text(text) | Self::Reasoning { text, .. } => text.len(),
+            Self::ToolCall(call) => call.call_id.len() + call.name.len() + call.arguments.len(),
+            Self::ResponseEnd { response_id, .. } => response_id.len(),
+            Self::Failed(failure) => failure.message.len(),
+            Self::End(_) => 0,
+        };
+        size_of::<Self>() + held
+    }
+}

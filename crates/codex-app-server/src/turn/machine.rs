@@ -1,0 +1,419 @@
+//! One turn as a state machine: what Codex says and the clock in, steps to take out.
+//!
+//! It has no I/O and no clock of its own, so that races and time-outs can be tested exactly.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::value::RawValue;
+
+use super::event::{ToolCall, TurnEnd, TurnEvent};
+use super::thread_event::Happening;
+use crate::alias::ToolAliases;
+use crate::failure::{Failure, FailureKind};
+use crate::ids::TurnId;
+use crate::protocol::incoming::{TurnError, TurnStatus};
+use crate::stats::Counter;
+
+/// How long Codex may take to confirm the end of a turn that we ended.
+const END_GRACE: Duration = Duration::from_secs(10);
+
+/// Time limits of a turn.
+#[derive(Debug, Clone, Copy)]
+pub struct TurnLimits {
+    /// For the whole turn, retries included.
+    pub timeout: Duration,
+    /// Without any event of Codex.
+    pub idle_timeout: Duration,
+    /// Silence with calls pending before they are probed; `None` never probes.
+    ///
+    /// While a call waits for its answer, Codex reports no failure of the stream behind it. An
+    /// answer brings it out; a stream that is alive goes on.
+    pub probe_after: Option<Duration>,
+}
+
+/// What is to be done, in order.
+pub(crate) type Steps = VecDeque<Step>;
+
+/// Something that the owner of the machine has to do.
+#[derive(Debug)]
+pub(crate) enum Step {
+    /// Hand an event to the consumer.
+    Emit(TurnEvent),
+    /// Interrupt the turn.
+    Interrupt(TurnId),
+    /// Answer a pending `item/tool/call` with an error.
+    RejectCall(Box<RawValue>),
+    /// Let Codex unload the thread; the machine is done.
+    Unsubscribe,
+    /// Count something.
+    Count(Counter),
+}
+
+/// The state of one turn.
+#[derive(Debug)]
+pub(crate) struct TurnMachine {
+    aliases: Arc<ToolAliases>,
+    limits: TurnLimits,
+    started_at: Instant,
+    last_event_at: Instant,
+    turn_id: Option<TurnId>,
+    /// Events that came before the turn's id was known.
+    held: Vec<(String, Happening<'static>)>,
+    phase: Phase,
+    /// Bytes streamed of the agent message that is open.
+    open_message: Option<usize>,
+    had_output: bool,
+    calls: usize,
+    response_ended: bool,
+    /// Ids of the `item/tool/call` requests that wait for an answer.
+    pending_calls: Vec<Box<RawValue>>,
+    interrupt: Interrupt,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Interrupt {
+    /// Not asked for.
+    None,
+    /// Because the turn is over for us.
+    Ours,
+    /// Because the consumer wants it, who still waits for the turn's end.
+    Consumers,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// The consumer waits for events.
+    Running,
+    /// The consumer has its last event; Codex still has to end the turn.
+    Ending { since: Instant },
+    /// Nothing is left to do.
+    Closed,
+}
+
+// === impl TurnLimits ===
+
+impl Default for TurnLimits {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_secs(600),
+            idle_timeout: Duration::from_secs(300),
+            probe_after: Some(Duration::from_secs(10)),
+        }
+    }
+}
+
+// === impl TurnMachine ===
+
+impl TurnMachine {
+    /// `started_at` is when the consumer asked for the turn, which may lie some retries back.
+    pub(crate) fn new(
+        aliases: Arc<ToolAliases>,
+        limits: TurnLimits,
+        started_at: Instant,
+        now: Instant,
+    ) -> Self {
+        Self {
+            aliases,
+            limits,
+            started_at,
+            last_event_at: now,
+            turn_id: None,
+            held: Vec::new(),
+            phase: Phase::Running,
+            open_message: None,
+            had_output: false,
+            calls: 0,
+            response_ended: false,
+            pending_calls: Vec::new(),
+            interrupt: Interrupt::None,
+        }
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.phase == Phase::Closed
+    }
+
+    /// Whether anything of the model's was emitted.
+    pub(crate) fn had_output(&self) -> bool {
+        self.had_output
+    }
+
+    /// The answer to `turn/start` names the turn; so does `turn/started`, which may come first.
+    pub(crate) fn turn_known(&mut self, id: &str, now: Instant, steps: &mut Steps) {
+        if self.turn_id.is_some() {
+            return;
+        }
+        let id = TurnId::from(id);
+        if self.interrupt != Interrupt::None {
+            steps.push_back(Step::Interrupt(id.clone()));
+        }
+        self.turn_id = Some(id);
+        for (turn_id, happening) in std::mem::take(&mut self.held) {
+            self.on_event(&turn_id, happening, now, steps);
+        }
+    }
+
+    pub(crate) fn on_event(
+        &mut self,
+        turn_id: &str,
+        happening: Happening<'_>,
+        now: Instant,
+        steps: &mut Steps,
+    ) {
+        if matches!(happening, Happening::TurnStarted) {
+            return self.turn_known(turn_id, now, steps);
+        }
+        match &self.turn_id {
+            None => self.held.push((turn_id.to_owned(), happening.into_owned())),
+            Some(id) if id.as_str() != turn_id => {
+                steps.push_back(Step::Count(Counter::StaleEvent));
+            }
+            Some(_) => {
+                self.last_event_at = now;
+                match self.phase {
+                    Phase::Running => self.run(happening, now, steps),
+                    Phase::Ending { .. } => self.wind_down(&happening, steps),
+                    Phase::Closed => steps.push_back(Step::Count(Counter::StaleEvent)),
+                }
+            }
+        }
+    }
+
+    /// Codex asks us to run a tool. It stays unanswered: the client will run it.
+    pub(crate) fn on_tool_request(&mut self, id: Box<RawValue>, now: Instant) {
+        self.last_event_at = now;
+        self.pending_calls.push(id);
+    }
+
+    /// The consumer wants the turn to stop.
+    pub(crate) fn interrupt(&mut self, now: Instant, steps: &mut Steps) {
+        if self.phase == Phase::Running && self.interrupt == Interrupt::None {
+            self.last_event_at = now;
+            self.ask_interrupt(Interrupt::Consumers, steps);
+        }
+    }
+
+    /// The consumer has gone.
+    pub(crate) fn abandon(&mut self, now: Instant, steps: &mut Steps) {
+        if self.phase == Phase::Running {
+            self.ask_interrupt(Interrupt::Ours, steps);
+            self.phase = Phase::Ending { since: now };
+        }
+    }
+
+    /// Ends the turn for a reason that did not come from Codex.
+    pub(crate) fn fail(&mut self, failure: Failure, now: Instant, steps: &mut Steps) {
+        if self.phase == Phase::Running {
+            self.ask_interrupt(Interrupt::Ours, steps);
+            self.finish(TurnEvent::Failed(failure), now, steps);
+        }
+    }
+
+    /// The connection is gone: there is nothing to interrupt or to wait for.
+    pub(crate) fn child_gone(&mut self, reason: &str, steps: &mut Steps) {
+        if self.phase == Phase::Running {
+            let failure = Failure::new(FailureKind::ChildGone, reason);
+            steps.push_back(Step::Emit(TurnEvent::Failed(failure)));
+        }
+        self.phase = Phase::Closed;
+    }
+
+    /// Time has passed.
+    pub(crate) fn on_tick(&mut self, now: Instant, steps: &mut Steps) {
+        let silence = now.duration_since(self.last_event_at);
+        match self.phase {
+            Phase::Running if self.interrupt == Interrupt::Consumers => {
+                if silence >= END_GRACE {
+                    steps.push_back(Step::Emit(TurnEvent::End(TurnEnd::Interrupted)));
+                    self.close_unconfirmed(steps);
+                }
+            }
+            Phase::Running if now.duration_since(self.started_at) >= self.limits.timeout => {
+                let limit = self.limits.timeout;
+                let words = format!("the turn took longer than {limit:?}");
+                self.fail(Failure::new(FailureKind::Timeout, words), now, steps);
+            }
+            Phase::Running if silence >= self.limits.idle_timeout => {
+                let limit = self.limits.idle_timeout;
+                let words = format!("no event from Codex for {limit:?}");
+                self.fail(Failure::new(FailureKind::Timeout, words), now, steps);
+            }
+            Phase::Running => {
+                let due = self
+                    .limits
+                    .probe_after
+                    .is_some_and(|limit| silence >= limit);
+                if due && !self.pending_calls.is_empty() {
+                    steps.push_back(Step::Count(Counter::Probe));
+                    steps.extend(self.pending_calls.drain(..).map(Step::RejectCall));
+                }
+            }
+            Phase::Ending { since } => {
+                if now.duration_since(since) >= END_GRACE {
+                    self.close_unconfirmed(steps);
+                }
+            }
+            Phase::Closed => {}
+        }
+    }
+
+    fn run(&mut self, happening: Happening<'_>, now: Instant, steps: &mut Steps) {
+        match happening {
+            Happening::TurnStarted => {}
+            Happening::TurnCompleted { status, error } => {
+                let last = self.last_event(status, error);
+                steps.push_back(Step::Emit(last));
+                self.close(steps);
+            }
+            Happening::Error {
+                error,
+                will_retry: false,
+            } => {
+                self.finish(TurnEvent::Failed(Failure::from_codex(&error)), now, steps);
+            }
+            Happening::Error {
+                error,
+                will_retry: true,
+            } => {
+                if self.had_output {
+                    let detail = error.additional_details.unwrap_or(error.message);
+                    self.refuse_repetition(&detail, now, steps);
+                } else {
+                    steps.push_back(Step::Count(Counter::CodexRetry));
+                }
+            }
+            Happening::MessageCompleted(text) => {
+                // An upstream that sends no deltas, or not all of them, loses nothing.
+                let streamed = self.open_message.take().unwrap_or(text.len());
+                if let Some(rest) = text.get(streamed..).filter(|rest| !rest.is_empty()) {
+                    self.output(TurnEvent::Text(rest.to_owned()), steps);
+                }
+            }
+            _ if self.response_ended => self.refuse_second_request(now, steps),
+            Happening::ReasoningStarted => {}
+            Happening::Text(text) => {
+                if let Some(streamed) = &mut self.open_message {
+                    *streamed += text.len();
+                }
+                self.output(TurnEvent::Text(text.into_owned()), steps);
+            }
+            Happening::Reasoning { kind, part, text } => {
+                self.output(
+                    TurnEvent::Reasoning {
+                        kind,
+                        part,
+                        text: text.into_owned(),
+                    },
+                    steps,
+                );
+            }
+            Happening::MessageStarted => {
+                if self.open_message.is_some() {
+                    self.refuse_repetition("a second message began in an open one", now, steps);
+                } else {
+                    self.open_message = Some(0);
+                }
+            }
+            Happening::Call(call) => {
+                self.calls += 1;
+                let name = self.aliases.original(call.name);
+                self.output(TurnEvent::ToolCall(ToolCall { name, ..call }), steps);
+            }
+            Happening::ResponseCompleted { response_id, usage } => {
+                self.response_ended = true;
+                if self.calls > 0 {
+                    // First of all: Codex answers unknown and malformed calls itself and would
+                    // ask the model again.
+                    self.ask_interrupt(Interrupt::Ours, steps);
+                }
+                steps.push_back(Step::Emit(TurnEvent::ResponseEnd { response_id, usage }));
+                if self.calls > 0 {
+                    self.finish(TurnEvent::End(TurnEnd::ToolCalls), now, steps);
+                }
+            }
+        }
+    }
+
+    /// After the consumer's last event only the end matters, and a request that should not be.
+    fn wind_down(&mut self, happening: &Happening<'_>, steps: &mut Steps) {
+        match happening {
+            Happening::TurnCompleted { .. } => self.close(steps),
+            Happening::MessageStarted
+            | Happening::ReasoningStarted
+            | Happening::ResponseCompleted { .. }
+                if self.response_ended =>
+            {
+                steps.push_back(Step::Count(Counter::ExtraModelRequest));
+            }
+            _ => {}
+        }
+    }
+
+    fn output(&mut self, event: TurnEvent, steps: &mut Steps) {
+        self.had_output = true;
+        steps.push_back(Step::Emit(event));
+    }
+
+    /// The last event of a turn that Codex has ended.
+    fn last_event(&self, status: TurnStatus, error: Option<TurnError>) -> TurnEvent {
+        match (status, error) {
+            (TurnStatus::Failed, Some(error)) => TurnEvent::Failed(Failure::from_codex(&error)),
+            (TurnStatus::Interrupted, _) if self.interrupt == Interrupt::Consumers => {
+                TurnEvent::End(TurnEnd::Interrupted)
+            }
+            (TurnStatus::Completed, _) if self.calls > 0 => TurnEvent::End(TurnEnd::ToolCalls),
+            (TurnStatus::Completed, _) if self.open_message.is_some() => {
+                TurnEvent::Failed(Failure::new(
+                    FailureKind::ContentFilter,
+                    "the model began an answer and withheld it; Codex does not pass on the words \
+                     of a refusal",
+                ))
+            }
+            (TurnStatus::Completed, _) => TurnEvent::End(TurnEnd::Completed),
+            (status, _) => TurnEvent::Failed(Failure::new(
+                FailureKind::Unexpected,
+                format!("Codex ended the turn as {status:?} without a reason"),
+            )),
+        }
+    }
+
+    /// Codex starts the answer over, so that text already passed on would come again.
+    fn refuse_repetition(&mut self, detail: &str, now: Instant, steps: &mut Steps) {
+        steps.push_back(Step::Count(Counter::RepeatedOutput));
+        let words = format!("the upstream's stream broke after a part of the answer: {detail}");
+        self.fail(Failure::new(FailureKind::StreamCut, words), now, steps);
+    }
+
+    /// The response was whole, but Codex asks the model once more: one answer is enough.
+    fn refuse_second_request(&mut self, now: Instant, steps: &mut Steps) {
+        steps.push_back(Step::Count(Counter::ExtraModelRequest));
+        self.ask_interrupt(Interrupt::Ours, steps);
+        self.finish(TurnEvent::End(TurnEnd::Completed), now, steps);
+    }
+
+    fn ask_interrupt(&mut self, whose: Interrupt, steps: &mut Steps) {
+        self.interrupt = whose;
+        // Where the turn has no name yet, `turn_known` makes up for it.
+        steps.extend(self.turn_id.clone().map(Step::Interrupt));
+    }
+
+    fn finish(&mut self, last: TurnEvent, now: Instant, steps: &mut Steps) {
+        steps.push_back(Step::Emit(last));
+        self.phase = Phase::Ending { since: now };
+    }
+
+    fn close(&mut self, steps: &mut Steps) {
+        steps.push_back(Step::Unsubscribe);
+        self.phase = Phase::Closed;
+    }
+
+    fn close_unconfirmed(&mut self, steps: &mut Steps) {
+        steps.push_back(Step::Count(Counter::UnconfirmedEnd));
+        self.close(steps);
+    }
+}
+
+#[cfg(test)]
+mod tests;

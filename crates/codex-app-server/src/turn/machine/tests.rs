@@ -1,0 +1,503 @@
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::message::Message;
+use crate::protocol::incoming::TokenUsage;
+use crate::turn::event::{ReasoningKind, ToolCallKind};
+use crate::turn::thread_event::ThreadEvent;
+
+const TURN: &str = "turn-1";
+
+struct Bench {
+    machine: TurnMachine,
+    now: Instant,
+    log: Vec<String>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let now = Instant::now();
+        let limits = TurnLimits {
+            timeout: Duration::from_secs(100),
+            idle_timeout: Duration::from_secs(50),
+            probe_after: Some(Duration::from_secs(10)),
+        };
+        let machine = TurnMachine::new(Arc::default(), limits, now, now);
+        Self {
+            machine,
+            now,
+            log: Vec::new(),
+        }
+    }
+
+    fn started() -> Self {
+        let mut bench = Self::new();
+        bench.step(|machine, now, steps| machine.turn_known(TURN, now, steps));
+        bench
+    }
+
+    fn step(&mut self, change: impl FnOnce(&mut TurnMachine, Instant, &mut Steps)) -> &mut Self {
+        let mut steps = Steps::new();
+        change(&mut self.machine, self.now, &mut steps);
+        self.log.extend(steps.into_iter().map(|step| match step {
+            Step::Emit(TurnEvent::Failed(failure)) => format!("failed {:?}", failure.kind),
+            Step::Emit(TurnEvent::Text(text)) => format!("text {text}"),
+            Step::Emit(TurnEvent::ToolCall(call)) => {
+                format!("call {} {}", call.name, call.arguments)
+            }
+            Step::Emit(TurnEvent::ResponseEnd { .. }) => "response end".to_owned(),
+            Step::Emit(TurnEvent::Reasoning { part, text, .. }) => {
+                format!("reasoning {part} {text}")
+            }
+            Step::Emit(TurnEvent::End(end)) => format!("end {end:?}"),
+            Step::Interrupt(_) => "interrupt".to_owned(),
+            Step::RejectCall(id) => format!("reject {id}"),
+            Step::Unsubscribe => "unsubscribe".to_owned(),
+            Step::Count(counter) => format!("count {counter:?}"),
+        }));
+        self
+    }
+
+    fn see(&mut self, happening: Happening<'_>) -> &mut Self {
+        self.step(|machine, now, steps| machine.on_event(TURN, happening, now, steps))
+    }
+
+    fn pass(&mut self, seconds: u64) -> &mut Self {
+        self.now += Duration::from_secs(seconds);
+        self.step(TurnMachine::on_tick)
+    }
+
+    fn expect(&mut self, log: &[&str]) -> &mut Self {
+        assert_eq!(self.log, log);
+        self.log.clear();
+        self
+    }
+}
+
+fn call(name: &str) -> Happening<'static> {
+    Happening::Call(ToolCall {
+        call_id: "call_1".to_owned(),
+        name: name.to_owned(),
+        arguments: "{}".to_owned(),
+        kind: ToolCallKind::Function,
+    })
+}
+
+fn text(text: &'static str) -> Happening<'static> {
+    Happening::Text(Cow::Borrowed(text))
+}
+
+fn response_end() -> Happening<'static> {
+    Happening::ResponseCompleted {
+        response_id: "resp_1".to_owned(),
+        usage: None,
+    }
+}
+
+fn completed(status: TurnStatus) -> Happening<'static> {
+    Happening::TurnCompleted {
+        status,
+        error: None,
+    }
+}
+
+fn error(will_retry: bool) -> Happening<'static> {
+    Happening::Error {
+        error: TurnError {
+            message: "stream disconnected before completion: Transport error".to_owned(),
+            codex_error_info: Some(json!("other")),
+            additional_details: None,
+        },
+        will_retry,
+    }
+}
+
+fn request_id() -> Box<RawValue> {
+    RawValue::from_string("7".to_owned()).unwrap()
+}
+
+#[test]
+fn plain_text_ends_when_codex_ends_the_turn() {
+    Bench::started()
+        .see(Happening::MessageStarted)
+        .see(text("ha "))
+        .see(text("ha "))
+        .see(Happening::MessageCompleted("ha ha ".into()))
+        .see(response_end())
+        .see(completed(TurnStatus::Completed))
+        .expect(&[
+            "text ha ",
+            "text ha ",
+            "response end",
+            "end Completed",
+            "unsubscribe",
+        ]);
+}
+
+#[test]
+fn text_that_was_never_streamed_is_not_lost() {
+    Bench::started()
+        .see(Happening::MessageStarted)
+        .see(Happening::MessageCompleted("whole".into()))
+        .see(Happening::MessageStarted)
+        .see(text("pa"))
+        .see(Happening::MessageCompleted("part".into()))
+        .expect(&["text whole", "text pa", "text rt"]);
+}
+
+#[test]
+fn calls_end_with_the_response_and_the_interrupt_goes_first() {
+    let mut bench = Bench::started();
+    bench
+        .see(call("a"))
+        .see(call("b"))
+        .see(response_end())
+        .expect(&[
+            "call a {}",
+            "call b {}",
+            "interrupt",
+            "response end",
+            "end ToolCalls",
+        ]);
+    bench
+        .see(completed(TurnStatus::Interrupted))
+        .expect(&["unsubscribe"]);
+    assert!(bench.machine.is_closed());
+}
+
+#[test]
+fn a_second_model_request_is_stopped_and_counted() {
+    Bench::started()
+        .see(call("a"))
+        .see(response_end())
+        .see(Happening::MessageStarted)
+        .see(text("again"))
+        .expect(&[
+            "call a {}",
+            "interrupt",
+            "response end",
+            "end ToolCalls",
+            "count ExtraModelRequest",
+        ]);
+    Bench::started()
+        .see(Happening::MessageStarted)
+        .see(Happening::MessageCompleted("done".into()))
+        .see(response_end())
+        .see(Happening::ReasoningStarted)
+        .expect(&[
+            "text done",
+            "response end",
+            "count ExtraModelRequest",
+            "interrupt",
+            "end Completed",
+        ]);
+}
+
+#[test]
+fn events_before_the_turn_has_a_name_are_kept_and_those_of_other_turns_are_not() {
+    let mut bench = Bench::new();
+    bench.see(text("early")).expect(&[]);
+    bench.step(|machine, now, steps| machine.on_event("auto-compact-0", text("echo"), now, steps));
+    bench
+        .see(Happening::TurnStarted)
+        .expect(&["text early", "count StaleEvent"]);
+    bench
+        .step(|machine, now, steps| machine.on_event("turn-0", text("stale"), now, steps))
+        .expect(&["count StaleEvent"]);
+}
+
+#[test]
+fn a_retry_of_codex_is_harmless_before_output_and_fatal_after_it() {
+    Bench::started()
+        .see(error(true))
+        .see(text("once"))
+        .expect(&["count CodexRetry", "text once"])
+        .see(error(true))
+        .see(Happening::MessageStarted)
+        .see(text("once"))
+        .expect(&["count RepeatedOutput", "interrupt", "failed StreamCut"])
+        .see(completed(TurnStatus::Interrupted))
+        .expect(&["unsubscribe"]);
+}
+
+#[test]
+fn a_message_that_begins_in_an_open_one_is_a_repetition() {
+    Bench::started()
+        .see(Happening::MessageStarted)
+        .see(text("once"))
+        .see(Happening::MessageStarted)
+        .expect(&[
+            "text once",
+            "count RepeatedOutput",
+            "interrupt",
+            "failed StreamCut",
+        ]);
+}
+
+#[test]
+fn a_failure_is_reported_once() {
+    Bench::started()
+        .see(error(false))
+        .see(Happening::TurnCompleted {
+            status: TurnStatus::Failed,
+            error: Some(TurnError {
+                message: "x".to_owned(),
+                codex_error_info: None,
+                additional_details: None,
+            }),
+        })
+        .expect(&["failed StreamCut", "unsubscribe"]);
+}
+
+#[test]
+fn pending_calls_are_probed_once_per_silence() {
+    let mut bench = Bench::started();
+    bench.see(call("a")).pass(20).expect(&["call a {}"]);
+    bench.machine.on_tool_request(request_id(), bench.now);
+    bench
+        .pass(9)
+        .expect(&[])
+        .pass(1)
+        .expect(&["count Probe", "reject 7"])
+        .pass(5)
+        .expect(&[]);
+    bench.see(error(false)).expect(&["failed StreamCut"]);
+}
+
+#[test]
+fn silence_and_length_are_limited() {
+    Bench::started()
+        .pass(49)
+        .expect(&[])
+        .pass(1)
+        .expect(&["interrupt", "failed Timeout"]);
+    let mut bench = Bench::started();
+    for _ in 0..3 {
+        bench.pass(30).see(text("."));
+    }
+    bench.log.clear();
+    bench.pass(10).expect(&["interrupt", "failed Timeout"]);
+    bench
+        .pass(9)
+        .expect(&[])
+        .pass(1)
+        .expect(&["count UnconfirmedEnd", "unsubscribe"]);
+}
+
+#[test]
+fn an_interrupt_waits_for_the_turns_name_and_for_codex() {
+    let mut bench = Bench::new();
+    bench.step(TurnMachine::interrupt).expect(&[]);
+    bench.see(Happening::TurnStarted).expect(&["interrupt"]);
+    bench
+        .step(TurnMachine::interrupt)
+        .see(text("late"))
+        .expect(&["text late"]);
+    bench
+        .see(completed(TurnStatus::Interrupted))
+        .expect(&["end Interrupted", "unsubscribe"]);
+
+    Bench::started()
+        .step(TurnMachine::interrupt)
+        .pass(10)
+        .expect(&[
+            "interrupt",
+            "end Interrupted",
+            "count UnconfirmedEnd",
+            "unsubscribe",
+        ]);
+}
+
+#[test]
+fn nothing_is_emitted_for_a_consumer_that_has_gone() {
+    Bench::started()
+        .step(TurnMachine::abandon)
+        .see(text("unheard"))
+        .see(completed(TurnStatus::Interrupted))
+        .expect(&["interrupt", "unsubscribe"]);
+}
+
+#[test]
+fn a_child_that_has_gone_ends_the_turn_at_once() {
+    let mut bench = Bench::started();
+    bench.see(text("half"));
+    bench.step(|machine, _, steps| machine.child_gone("killed", steps));
+    bench.expect(&["text half", "failed ChildGone"]);
+    assert!(bench.machine.is_closed());
+}
+
+#[test]
+fn an_end_without_a_reason_is_not_a_success() {
+    Bench::started()
+        .see(completed(TurnStatus::Interrupted))
+        .expect(&["failed Unexpected", "unsubscribe"]);
+    Bench::started()
+        .see(completed(TurnStatus::Failed))
+        .expect(&["failed Unexpected", "unsubscribe"]);
+}
+
+// === recorded exchanges ===
+
+/// The events that a recorded exchange leads to, with adjacent text joined.
+fn replay(transcript: &str) -> Vec<TurnEvent> {
+    let now = Instant::now();
+    let mut machine = TurnMachine::new(Arc::default(), TurnLimits::default(), now, now);
+    let mut events: Vec<TurnEvent> = Vec::new();
+    for line in transcript.lines() {
+        let record: Value = serde_json::from_str(line).unwrap();
+        if record["dir"] != "server->client" {
+            continue;
+        }
+        let line = record["msg"].to_string();
+        let Message::Notification {
+            method,
+            params: Some(params),
+        } = Message::parse(line.as_bytes()).unwrap()
+        else {
+            continue;
+        };
+        let Some(event) = ThreadEvent::parse(&method, params).unwrap() else {
+            continue;
+        };
+        let mut steps = Steps::new();
+        machine.on_event(&event.turn_id, event.happening, now, &mut steps);
+        for step in steps {
+            match (step, events.last_mut()) {
+                (Step::Emit(TurnEvent::Text(more)), Some(TurnEvent::Text(text))) => *text += &more,
+                (
+                    Step::Emit(TurnEvent::Reasoning {
+                        part, text: more, ..
+                    }),
+                    Some(TurnEvent::Reasoning {
+                        part: before, text, ..
+                    }),
+                ) if part == *before => *text += &more,
+                (Step::Emit(event), _) => events.push(event),
+                _ => {}
+            }
+        }
+    }
+    events
+}
+
+fn failure_of(transcript: &str) -> (Vec<TurnEvent>, FailureKind) {
+    let mut events = replay(transcript);
+    match events.pop() {
+        Some(TurnEvent::Failed(failure)) => (events, failure.kind),
+        other => panic!("no failure but {other:?}"),
+    }
+}
+
+fn said(text: &str) -> TurnEvent {
+    TurnEvent::Text(text.to_owned())
+}
+
+macro_rules! transcript {
+    ($name:literal) => {
+        include_str!(concat!("../../../tests/transcripts/", $name, ".jsonl"))
+    };
+}
+
+fn names(events: &[TurnEvent]) -> Vec<(&str, &str)> {
+    events
+        .iter()
+        .filter_map(|event| match event {
+            TurnEvent::ToolCall(call) => Some((call.name.as_str(), call.arguments.as_str())),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn recorded_text_with_reasoning() {
+    let events = replay(transcript!("text_reasoning"));
+    let reasoning = |part, text: &str| TurnEvent::Reasoning {
+        kind: ReasoningKind::Summary,
+        part,
+        text: text.to_owned(),
+    };
+    assert_eq!(
+        events,
+        [
+            reasoning(0, "**Thinking** about it"),
+            reasoning(1, "Second part here"),
+            said("Answer after reasoning."),
+            TurnEvent::End(TurnEnd::Completed),
+        ]
+    );
+}
+
+#[test]
+fn recorded_parallel_calls() {
+    let events = replay(transcript!("parallel3_unanswered_interrupt"));
+    assert_eq!(
+        names(&events),
+        [
+            ("get_weather", r#"{"city": "C0"}"#),
+            ("get_time", r#"{"city": "C1"}"#),
+            ("lookup", r#"{"city": "C2"}"#),
+        ]
+    );
+    assert_eq!(events.last(), Some(&TurnEvent::End(TurnEnd::ToolCalls)));
+}
+
+#[test]
+fn recorded_text_and_a_call() {
+    let events = replay(transcript!("mixed_text_and_tool"));
+    assert_eq!(events[0], said("Let me check the weather."));
+    assert_eq!(names(&events), [("get_weather", r#"{"city": "Paris"}"#)]);
+    let Some(TurnEvent::ResponseEnd {
+        usage: Some(usage), ..
+    }) = events.get(2)
+    else {
+        panic!("no usage in {events:?}")
+    };
+    assert_eq!(
+        *usage,
+        TokenUsage {
+            input_tokens: 123,
+            cached_input_tokens: 100,
+            output_tokens: 45,
+            reasoning_output_tokens: 7,
+            total_tokens: 168,
+        }
+    );
+}
+
+#[test]
+fn recorded_malformed_arguments_end_the_turn_before_codex_asks_again() {
+    let events = replay(transcript!("bad_json_args"));
+    assert_eq!(names(&events), [("get_weather", r#"{"city": "Par"#)]);
+    assert_eq!(events.last(), Some(&TurnEvent::End(TurnEnd::ToolCalls)));
+}
+
+#[test]
+fn recorded_refusal_is_no_empty_success() {
+    let (events, kind) = failure_of(transcript!("refusal"));
+    assert_eq!(kind, FailureKind::ContentFilter);
+    assert!(matches!(events[..], [TurnEvent::ResponseEnd { .. }]));
+}
+
+#[test]
+fn recorded_retries_of_codex_never_repeat_text() {
+    let partial = said("partial answer that neve");
+    assert_eq!(
+        failure_of(transcript!("stream_cut")),
+        (vec![partial.clone()], FailureKind::StreamCut)
+    );
+    assert_eq!(
+        failure_of(transcript!("stream_cut_once")),
+        (vec![partial], FailureKind::StreamCut)
+    );
+}
+
+#[test]
+fn recorded_end_of_the_output_limit() {
+    let (events, kind) = failure_of(transcript!("incomplete_max_output"));
+    assert_eq!(
+        (events, kind),
+        (vec![said("Truncated answ")], FailureKind::MaxOutput)
+    );
+}

@@ -1,0 +1,179 @@
+//! Every running turn of a child, found by its thread.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use serde_json::value::RawValue;
+use tokio::sync::oneshot;
+
+use super::channel::EventSender;
+use super::event::TurnEvent;
+use super::machine::{Step, Steps, TurnMachine};
+use super::thread_event::ThreadEvent;
+use crate::failure::{Failure, FailureKind};
+use crate::ids::{ThreadId, TurnId};
+use crate::stats::Counter;
+
+/// What a turn asks of the connection.
+pub(crate) trait Wire {
+    fn interrupt(&self, thread: &ThreadId, turn: &TurnId);
+    fn reject_call(&self, request: &RawValue);
+    fn unsubscribe(&self, thread: &ThreadId);
+    fn count(&self, counter: Counter);
+}
+
+/// How an attempt at a turn came out, for the task that started it.
+#[derive(Debug)]
+pub(crate) enum Attempt {
+    /// The consumer has its last event.
+    Finished,
+    /// It failed before any output: it may be tried again, and the consumer knows nothing yet.
+    FailedEarly(Failure),
+}
+
+/// One turn: its state, its consumer, and the task that started it.
+#[derive(Debug)]
+pub(crate) struct Route {
+    thread: ThreadId,
+    machine: TurnMachine,
+    events: EventSender,
+    attempt: Option<oneshot::Sender<Attempt>>,
+    /// Kept between events, so that none of them allocates.
+    steps: Steps,
+}
+
+/// The turns of one child.
+///
+/// Whoever reads the child steps the machines right here, so that an interrupt leaves before a
+/// slow consumer has even seen its cause.
+#[derive(Debug, Default)]
+pub(crate) struct Router {
+    routes: Mutex<HashMap<ThreadId, Route>>,
+}
+
+// === impl Route ===
+
+impl Route {
+    pub(crate) fn new(
+        thread: ThreadId,
+        machine: TurnMachine,
+        events: EventSender,
+        attempt: oneshot::Sender<Attempt>,
+    ) -> Self {
+        Self {
+            thread,
+            machine,
+            events,
+            attempt: Some(attempt),
+            steps: Steps::new(),
+        }
+    }
+
+    fn advance(
+        &mut self,
+        wire: &impl Wire,
+        change: impl FnOnce(&mut TurnMachine, Instant, &mut Steps),
+    ) {
+        let now = Instant::now();
+        let mut steps = std::mem::take(&mut self.steps);
+        change(&mut self.machine, now, &mut steps);
+        while let Some(step) = steps.pop_front() {
+            match step {
+                Step::Emit(event) => self.emit(event, now, &mut steps),
+                Step::Interrupt(turn) => wire.interrupt(&self.thread, &turn),
+                Step::RejectCall(request) => wire.reject_call(&request),
+                Step::Unsubscribe => wire.unsubscribe(&self.thread),
+                Step::Count(counter) => wire.count(counter),
+            }
+        }
+        self.steps = steps;
+    }
+
+    fn emit(&mut self, event: TurnEvent, now: Instant, steps: &mut Steps) {
+        let attempt = if event.is_last() {
+            self.attempt.take()
+        } else {
+            None
+        };
+        match (event, attempt) {
+            (TurnEvent::Failed(failure), Some(attempt)) if !self.machine.had_output() => {
+                let _ = attempt.send(Attempt::FailedEarly(failure));
+            }
+            (event, attempt) => {
+                if self.events.send(event).is_err() {
+                    let failure = Failure::new(
+                        FailureKind::SlowConsumer,
+                        "the events of the turn were not read fast enough",
+                    );
+                    self.machine.fail(failure, now, steps);
+                }
+                if let Some(attempt) = attempt {
+                    let _ = attempt.send(Attempt::Finished);
+                }
+            }
+        }
+    }
+}
+
+// === impl Router ===
+
+impl Router {
+    pub(crate) fn insert(&self, route: Route) {
+        self.lock().insert(route.thread.clone(), route);
+    }
+
+    pub(crate) fn remove(&self, thread: &ThreadId) {
+        self.lock().remove(thread);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    /// Steps the turn of `thread`; an event of any other thread is stale.
+    pub(crate) fn step(
+        &self,
+        thread: &str,
+        wire: &impl Wire,
+        change: impl FnOnce(&mut TurnMachine, Instant, &mut Steps),
+    ) {
+        let mut routes = self.lock();
+        let Some(route) = routes.get_mut(thread) else {
+            return wire.count(Counter::StaleEvent);
+        };
+        route.advance(wire, change);
+        if route.machine.is_closed() {
+            routes.remove(thread);
+        }
+    }
+
+    pub(crate) fn on_event(&self, event: ThreadEvent<'_>, wire: &impl Wire) {
+        let ThreadEvent {
+            thread_id,
+            turn_id,
+            happening,
+        } = event;
+        self.step(&thread_id, wire, |machine, now, steps| {
+            machine.on_event(&turn_id, happening, now, steps);
+        });
+    }
+
+    pub(crate) fn on_tick(&self, wire: &impl Wire) {
+        self.lock().retain(|_, route| {
+            route.advance(wire, TurnMachine::on_tick);
+            !route.machine.is_closed()
+        });
+    }
+
+    /// Ends every turn: the child has gone.
+    pub(crate) fn child_gone(&self, reason: &str, wire: &impl Wire) {
+        for (_, mut route) in self.lock().drain() {
+            route.advance(wire, |machine, _, steps| machine.child_gone(reason, steps));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<ThreadId, Route>> {
+        self.routes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,194 @@
+//! Scenarios whose answer calls tools.
+
+use serde_json::Value;
+
+use crate::answer::{Call, Delivery, Script};
+use crate::chunking::Chunking;
+use crate::scenario::Scene;
+
+const WEATHER: &str = "get_weather";
+const TIME: &str = "get_time";
+const PARIS: &str = r#"{"city": "Paris"}"#;
+const TOUCHED: &str = "scripted-model-was-here";
+
+pub(crate) fn weather_in_paris() -> Call {
+    Call::new(WEATHER, PARIS)
+}
+
+pub(crate) fn time_in_paris() -> Call {
+    Call::new(TIME, PARIS)
+}
+
+pub(crate) fn tool(scene: &Scene<'_>) -> Script {
+    let argument = scene.argument().unwrap_or_default();
+    let (name, arguments) = match argument.split_once(',') {
+        Some((name, arguments)) => (name, Some(arguments)),
+        None => (argument, None),
+    };
+    let declared = scene.request.tools();
+    let chosen = match name.trim() {
+        "" => declared.first(),
+        name => declared.iter().find(|tool| tool.name == name),
+    };
+    let name = match (name.trim(), chosen) {
+        ("", Some(tool)) => tool.name,
+        ("", None) => WEATHER,
+        (name, _) => name,
+    };
+    let namespace = chosen.and_then(|tool| tool.namespace).map(str::to_owned);
+    let arguments = arguments.unwrap_or(r#"{"city": "Paris", "unit": "c"}"#);
+    scene
+        .begin()
+        .call(&Call::new(name, arguments).within(namespace))
+        .completed()
+}
+
+pub(crate) fn parallel(scene: &Scene<'_>) -> Script {
+    let declared = scene.request.tools();
+    let tools: Vec<(&str, Option<&str>)> = if declared.is_empty() {
+        [WEATHER, TIME, "lookup"].map(|name| (name, None)).to_vec()
+    } else {
+        declared
+            .iter()
+            .map(|tool| (tool.name, tool.namespace))
+            .collect()
+    };
+    let mark = Value::from(scene.mark.rest().trim());
+    tools
+        .iter()
+        .cycle()
+        .take(scene.count())
+        .enumerate()
+        .map(|(index, (name, namespace))| {
+            let arguments = format!(r#"{{"city": "C{index}", "mark": {mark}}}"#);
+            Call::new(*name, arguments).within(namespace.map(str::to_owned))
+        })
+        .fold(scene.begin(), |answer, call| answer.call(&call))
+        .completed()
+}
+
+pub(crate) fn parallel_slow(scene: &Scene<'_>) -> Script {
+    scene
+        .begin()
+        .call(&Call::new(WEATHER, r#"{"city": "C0"}"#))
+        .pause(scene.duration())
+        .call(&Call::new(TIME, r#"{"city": "C1"}"#))
+        .completed()
+}
+
+pub(crate) fn mixed(scene: &Scene<'_>) -> Script {
+    scene
+        .begin()
+        .message("Let me check the weather.")
+        .call(&weather_in_paris())
+        .completed()
+}
+
+pub(crate) fn mixed_reasoning(scene: &Scene<'_>) -> Script {
+    scene
+        .begin()
+        .reasoning(&["Need the weather tool"], None)
+        .message("Let me check the weather.")
+        .call(&weather_in_paris())
+        .call(&time_in_paris())
+        .completed()
+}
+
+pub(crate) fn text_after_call(scene: &Scene<'_>) -> Script {
+    scene
+        .begin()
+        .call(&weather_in_paris())
+        .message("Text after call.")
+        .completed()
+}
+
+pub(crate) fn bad_args(scene: &Scene<'_>) -> Script {
+    scene
+        .begin()
+        .call(&Call::new(WEATHER, r#"{"city": "Par"#))
+        .completed()
+}
+
+pub(crate) fn empty_args(scene: &Scene<'_>) -> Script {
+    scene.begin().call(&Call::new(WEATHER, "")).completed()
+}
+
+pub(crate) fn unknown_tool(scene: &Scene<'_>) -> Script {
+    scene
+        .begin()
+        .call(&Call::new("no_such_tool", r#"{"a": 1}"#))
+        .completed()
+}
+
+pub(crate) fn shell(scene: &Scene<'_>) -> Script {
+    let command = Value::from(format!("touch {}", scene.argument().unwrap_or(TOUCHED)));
+    let arguments = format!(r#"{{"cmd": {command}}}"#);
+    scene
+        .begin()
+        .call(&Call::new("exec_command", arguments))
+        .completed()
+}
+
+pub(crate) fn local_shell(scene: &Scene<'_>) -> Script {
+    scene
+        .begin()
+        .local_shell(&["touch", scene.argument().unwrap_or(TOUCHED)])
+        .completed()
+}
+
+pub(crate) fn custom(scene: &Scene<'_>) -> Script {
+    scene
+        .begin()
+        .custom_call("apply_patch", "*** Begin Patch\n*** End Patch")
+        .completed()
+}
+
+pub(crate) fn tool_search(scene: &Scene<'_>) -> Script {
+    scene.begin().tool_search().completed()
+}
+
+pub(crate) fn namespace(scene: &Scene<'_>) -> Script {
+    let namespace = scene.argument().map(str::to_owned);
+    scene
+        .begin()
+        .call(&weather_in_paris().within(namespace))
+        .completed()
+}
+
+pub(crate) fn slow_args(scene: &Scene<'_>) -> Script {
+    let call = long_call(WEATHER, 200);
+    let delivery = Delivery::spread(&call.arguments, 20, scene.duration());
+    scene.begin().call_delivered(&call, delivery).completed()
+}
+
+pub(crate) fn many_fragments(scene: &Scene<'_>) -> Script {
+    let call = long_call(WEATHER, scene.count().max(1) * 20);
+    scene
+        .begin()
+        .call_delivered(&call, Delivery::at_once(Chunking::Chars(20)))
+        .completed()
+}
+
+pub(crate) fn slow_end(scene: &Scene<'_>) -> Script {
+    scene
+        .begin()
+        .call(&weather_in_paris())
+        .pause(scene.duration())
+        .completed()
+}
+
+pub(crate) fn slow_second_call(scene: &Scene<'_>) -> Script {
+    let second = long_call(TIME, 200);
+    let delivery = Delivery::spread(&second.arguments, 20, scene.duration());
+    scene
+        .begin()
+        .call(&weather_in_paris())
+        .call_delivered(&second, delivery)
+        .completed()
+}
+
+/// A call whose arguments have exactly `length` bytes (at least the 12 around the city).
+fn long_call(name: &str, length: usize) -> Call {
+    let city = "x".repeat(length.saturating_sub(r#"{"city": ""}"#.len()));
+    Call::new(name, format!(r#"{{"city": "{city}"}}"#))
+}

@@ -1,0 +1,75 @@
+//! How a text is cut into deltas.
+
+use std::sync::Arc;
+
+/// Sizes of the pieces that a text is sent in. The pieces always add up to the text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Chunking {
+    /// One delta.
+    Whole,
+    /// Pieces of this many characters.
+    Chars(usize),
+    /// Pieces of 1 to 17 characters, every size in turn.
+    Varying,
+    /// A word with the white space behind it.
+    Words,
+    /// Two pieces, cut after this many bytes (or before, where a character spans them).
+    AfterByte(usize),
+}
+
+impl Chunking {
+    /// So many pieces, as equal as characters allow.
+    pub(crate) fn pieces(text: &str, count: usize) -> Self {
+        Self::Chars(text.chars().count().div_ceil(count.max(1)).max(1))
+    }
+
+    /// Cuts lazily: a text of a hundred megabytes is not held twice.
+    pub(crate) fn cut(self, text: &Arc<str>) -> impl Iterator<Item = String> + Send + use<> {
+        let text = Arc::clone(text);
+        let mut from = 0;
+        (0..).map_while(move |index| {
+            let rest = text.get(from..).filter(|rest| !rest.is_empty())?;
+            let piece = &rest[..self.length_of_next(rest, index)];
+            from += piece.len();
+            Some(piece.to_owned())
+        })
+    }
+
+    /// At least one character of a `rest` that has one, else cutting would never end.
+    fn length_of_next(self, rest: &str, index: usize) -> usize {
+        match self {
+            Self::Chars(count) => bytes_of_chars(rest, count),
+            Self::Varying => bytes_of_chars(rest, index * 7 % 17 + 1),
+            Self::Words => end_of_word(rest),
+            Self::AfterByte(position) if index == 0 => match boundary_before(rest, position) {
+                0 => rest.len(),
+                length => length,
+            },
+            Self::Whole | Self::AfterByte(_) => rest.len(),
+        }
+    }
+}
+
+/// The last character boundary at or before a position.
+pub(crate) fn boundary_before(text: &str, position: usize) -> usize {
+    (0..=position.min(text.len()))
+        .rev()
+        .find(|end| text.is_char_boundary(*end))
+        .unwrap_or(0)
+}
+
+fn bytes_of_chars(text: &str, count: usize) -> usize {
+    text.char_indices()
+        .nth(count.max(1))
+        .map_or(text.len(), |(position, _)| position)
+}
+
+fn end_of_word(text: &str) -> usize {
+    let letters = text.trim_start();
+    let word = letters.find(char::is_whitespace).unwrap_or(letters.len());
+    let after = letters[word..].trim_start().len();
+    text.len() - after
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,56 @@
+use std::sync::Arc;
+
+use super::Chunking;
+
+const TEXTS: [&str; 7] = [
+    "",
+    "a",
+    "  leading and trailing  ",
+    "\u{0}\u{1}\u{7f}\r\n\ttabs\n\n",
+    "émoji 👩‍👩‍👧‍👦 and 🇫🇷, ß, 漢字",
+    "one\u{2028}two\u{85}three",
+    "a fairly long text of more than one hundred and fifty-three characters, so that every size of \
+     the varying pieces comes at least once, and the first size comes twice",
+];
+
+fn cut(chunking: Chunking, text: &str) -> Vec<String> {
+    chunking.cut(&Arc::from(text)).collect()
+}
+
+#[test]
+fn pieces_add_up_to_the_text_whatever_the_chunking() {
+    for text in TEXTS {
+        let ways = [Chunking::Whole, Chunking::Varying, Chunking::Words]
+            .into_iter()
+            .chain((0..5).map(Chunking::Chars))
+            .chain((0..5).map(|count| Chunking::pieces(text, count)))
+            .chain((0..=text.len() + 1).map(Chunking::AfterByte));
+        for chunking in ways {
+            let pieces = cut(chunking, text);
+            assert_eq!(pieces.concat(), text, "{chunking:?}");
+            assert!(pieces.iter().all(|piece| !piece.is_empty()), "{chunking:?}");
+        }
+    }
+}
+
+#[test]
+fn varying_sizes_stay_between_1_and_17() {
+    let text = "ü".repeat(1_000);
+    let mut sizes: Vec<usize> = cut(Chunking::Varying, &text)
+        .iter()
+        .map(|piece| piece.chars().count())
+        .collect();
+    sizes.pop();
+    assert_eq!(sizes.iter().min(), Some(&1));
+    assert_eq!(sizes.iter().max(), Some(&17));
+}
+
+#[test]
+fn words_keep_their_white_space() {
+    assert_eq!(cut(Chunking::Words, " a b\n\nc"), [" a ", "b\n\n", "c"]);
+}
+
+#[test]
+fn a_cut_inside_a_character_moves_before_it() {
+    assert_eq!(cut(Chunking::AfterByte(2), "aéb"), ["a", "éb"]);
+}

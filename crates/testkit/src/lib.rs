@@ -1,0 +1,39 @@
+//! What every test with the real Codex needs: a binary, a home, a scripted upstream, and turns.
+
+mod codex;
+mod outcome;
+
+pub use codex::{TestCodex, codex_binary, data_folder};
+pub use outcome::Outcome;
+
+use codex_app_server::{HistoryItem, Role, Tool, TurnRequest, Upstream};
+use serde_json::json;
+
+/// A request for one user message to the model `gpt-5.5`, upstream `base_url`.
+pub fn ask(base_url: &str, text: &str) -> TurnRequest {
+    TurnRequest {
+        model: "gpt-5.5".to_owned(),
+        history: vec![HistoryItem::text(Role::User, text)],
+        upstream: Some(Upstream {
+            base_url: base_url.to_owned(),
+            api_key: None,
+        }),
+        ..TurnRequest::default()
+    }
+}
+
+/// Tools of these names, each with a city as its parameter.
+pub fn tools(names: &[&str]) -> Vec<Tool> {
+    names
+        .iter()
+        .map(|name| Tool {
+            name: (*name).to_owned(),
+            description: format!("Runs {name}"),
+            parameters: json!({
+                "type": "object",
+                "properties": {"city": {"type": "string"}},
+                "required": ["city"],
+            }),
+        })
+        .collect()
+}

@@ -1,0 +1,3 @@
+//! Integration tests with the real Codex binary.
+
+mod exact_text;
