@@ -8,6 +8,9 @@ use siphasher::sip::SipHasher13;
 /// Longest name that Codex accepts.
 const MAX_NAME: usize = 128;
 
+/// Longest alias: some upstreams take no longer names than this.
+const MAX_ALIAS: usize = 64;
+
 /// Names that Codex accepts and then leaves out of the request.
 const HIDDEN: [&str; 1] = ["exec_command"];
 
@@ -61,14 +64,11 @@ fn make_alias(name: &str) -> String {
     hasher.write(name.as_bytes());
     let suffix = format!("_{:016x}", hasher.finish());
     let mut alias = String::from("t_");
-    let room = MAX_NAME - alias.len() - suffix.len();
+    let room = MAX_ALIAS - alias.len() - suffix.len();
     alias.extend(
         name.chars()
             .map(|c| {
-                u8::try_from(c)
-                    .ok()
-                    .filter(|byte| is_name_byte(*byte))
-                    .map_or('_', char::from)
+                u8::try_from(c).ok().filter(|byte| is_name_byte(*byte)).map_or('_', char::from)
             })
             .take(room),
     );

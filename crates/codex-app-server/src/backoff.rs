@@ -15,10 +15,7 @@ pub(crate) struct Backoff {
 
 impl Backoff {
     pub(crate) fn new(initial: Duration, max: Duration) -> Self {
-        Self {
-            next: initial.min(max),
-            max,
-        }
+        Self { next: initial.min(max), max }
     }
 
     pub(crate) fn next_pause(&mut self) -> Duration {
@@ -44,10 +41,7 @@ mod tests {
         for whole in [100, 200, 350, 350] {
             let pause = backoff.next_pause();
             let whole = Duration::from_millis(whole);
-            assert!(
-                pause >= whole / 2 && pause <= whole,
-                "{pause:?} of {whole:?}"
-            );
+            assert!(pause >= whole / 2 && pause <= whole, "{pause:?} of {whole:?}");
         }
     }
 }

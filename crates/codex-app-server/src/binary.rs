@@ -102,10 +102,7 @@ impl CodexBinary {
     /// If it is missing, does not run, or is too old.
     pub async fn at(path: &Path) -> Result<Self, BinaryError> {
         let path = native(path)?;
-        let unusable = |reason: String| BinaryError::Unusable {
-            path: path.clone(),
-            reason,
-        };
+        let unusable = |reason: String| BinaryError::Unusable { path: path.clone(), reason };
         let output = Command::new(&path)
             .arg("--version")
             .env_clear()
@@ -120,16 +117,9 @@ impl CodexBinary {
             .ok_or_else(|| unusable(format!("it printed {:?}", words.trim())))?;
         // A pre-release of a newer version is newer, though semver orders it before the release.
         if (version.major, version.minor, version.patch)
-            < (
-                MINIMUM_VERSION.major,
-                MINIMUM_VERSION.minor,
-                MINIMUM_VERSION.patch,
-            )
+            < (MINIMUM_VERSION.major, MINIMUM_VERSION.minor, MINIMUM_VERSION.patch)
         {
-            return Err(BinaryError::TooOld {
-                path,
-                found: version,
-            });
+            return Err(BinaryError::TooOld { path, found: version });
         }
         Ok(Self { path, version })
     }
@@ -148,11 +138,7 @@ impl CodexBinary {
     pub(crate) fn command(&self, home: &Path) -> Command {
         let mut command = Command::new(&self.path);
         command.env_clear();
-        command.envs(
-            PASSED_ON
-                .iter()
-                .filter_map(|name| Some((name, std::env::var_os(name)?))),
-        );
+        command.envs(PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
         command
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("HOME", home)
@@ -178,9 +164,7 @@ fn no_proxy() -> String {
 
 fn find_on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(name))
-        .find(|file| file.is_file())
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
 /// The copy of the highest version in `copies/<version>/node_modules/@openai/codex`.
@@ -240,9 +224,7 @@ fn platform_binary(packages: &Path) -> Option<PathBuf> {
 
 fn is_script(path: &Path) -> bool {
     let mut start = [0; 2];
-    std::fs::File::open(path)
-        .and_then(|mut file| file.read_exact(&mut start))
-        .is_ok()
+    std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
         && &start == b"#!"
 }
 

@@ -33,11 +33,7 @@ pub(crate) async fn patched(binary: &CodexBinary, home: &Path) -> Result<String,
         .map_err(|error| CatalogError::Command(error.to_string()))?;
     if !output.status.success() {
         let stderr = String::from_utf8_lossy(&output.stderr);
-        return Err(CatalogError::Command(format!(
-            "{} {}",
-            output.status,
-            stderr.trim()
-        )));
+        return Err(CatalogError::Command(format!("{} {}", output.status, stderr.trim())));
     }
     let bundled = serde_json::from_slice(&output.stdout)
         .map_err(|_| CatalogError::Shape("it is not JSON"))?;
@@ -56,10 +52,7 @@ fn patch(mut catalog: Value) -> Result<Value, CatalogError> {
             fields.remove("multi_agent_version");
         }
     }
-    let mut demo = models
-        .first()
-        .cloned()
-        .ok_or(CatalogError::Shape("no models"))?;
+    let mut demo = models.first().cloned().ok_or(CatalogError::Shape("no models"))?;
     let demo_fields = json!({
         "slug": DEMO_MODEL,
         "display_name": "Demo",

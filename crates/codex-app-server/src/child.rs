@@ -46,10 +46,8 @@ impl Child {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        let mut process = CommandWrap::from(command)
-            .wrap(ProcessGroup::leader())
-            .wrap(KillOnDrop)
-            .spawn()?;
+        let mut process =
+            CommandWrap::from(command).wrap(ProcessGroup::leader()).wrap(KillOnDrop).spawn()?;
         let missing = || io::Error::other("a pipe of the child is missing");
         let pipes = Pipes {
             stdin: process.stdin().take().ok_or_else(missing)?,
@@ -84,11 +82,7 @@ impl LastWords {
     pub(crate) async fn listen(self, stderr: impl AsyncRead + Unpin) {
         let mut reader = BufReader::new(stderr);
         let mut line = Vec::new();
-        while reader
-            .read_until(b'\n', &mut line)
-            .await
-            .is_ok_and(|read| read > 0)
-        {
+        while reader.read_until(b'\n', &mut line).await.is_ok_and(|read| read > 0) {
             let text = String::from_utf8_lossy(&line).trim_end().to_owned();
             line.clear();
             tracing::debug!(target: "codex", "{text}");
@@ -101,10 +95,6 @@ impl LastWords {
     }
 
     pub(crate) fn last(&self) -> Option<String> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .back()
-            .cloned()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).back().cloned()
     }
 }

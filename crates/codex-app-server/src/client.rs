@@ -14,8 +14,10 @@ use crate::child::{Child, LastWords};
 use crate::connection::{Connection, Notification, RequestError, WireTap};
 use crate::home::{CodexHome, HomeError};
 use crate::log_database;
-use crate::protocol::incoming::{Initialized, LoadedThreads};
-use crate::protocol::outgoing::{Capabilities, ClientInfo, Initialize, ThreadLoadedList};
+use crate::protocol::incoming::{Initialized, LoadedThreads, Models};
+use crate::protocol::outgoing::{
+    Capabilities, ClientInfo, Initialize, ModelList, ThreadLoadedList,
+};
 use crate::stats::{Counter, StatsSnapshot};
 use crate::turn::driver::Driver;
 use crate::turn::{InvalidTurn, Turn, TurnLimits, TurnRequest, channel};
@@ -104,9 +106,7 @@ struct Inner {
 }
 
 fn said(last_words: Option<&str>) -> String {
-    last_words
-        .map(|words| format!(" (it said: {words})"))
-        .unwrap_or_default()
+    last_words.map(|words| format!(" (it said: {words})")).unwrap_or_default()
 }
 
 // === impl ClientConfig ===
@@ -141,7 +141,8 @@ impl Client {
     pub async fn start(config: ClientConfig) -> Result<Self, StartError> {
         let home = CodexHome::prepare(&config.home, &config.binary).await?;
         let (child, pipes) = Child::spawn(&config.binary, &home).map_err(StartError::Spawn)?;
-        let connection = Arc::new(Connection::new(config.request_timeout, config.tap.clone()));
+        let (connection, finished) = Connection::new(config.request_timeout, config.tap.clone());
+        let connection = Arc::new(connection);
         let tasks = TaskTracker::new();
         let last_words = LastWords::default();
         tasks.spawn(last_words.clone().listen(pipes.stderr));
@@ -162,6 +163,10 @@ impl Client {
                 connection.close(&format!("{reason}{}", said(last_words.last().as_deref())));
             }
         });
+        tasks.spawn({
+            let connection = Arc::clone(&connection);
+            async move { connection.unsubscribe_all(finished).await }
+        });
         let initialized = match initialize(&connection, &config).await {
             Ok(initialized) => initialized,
             Err(reason) => {
@@ -169,10 +174,7 @@ impl Client {
                 drop(child);
                 tasks.close();
                 tasks.wait().await;
-                return Err(StartError::Handshake {
-                    reason,
-                    last_words: last_words.last(),
-                });
+                return Err(StartError::Handshake { reason, last_words: last_words.last() });
             }
         };
         tasks.spawn_blocking({
@@ -237,6 +239,15 @@ impl Client {
         Ok(loaded.data)
     }
 
+    /// Slug of the model that Codex takes when nobody chooses; `None` if it names none.
+    ///
+    /// # Errors
+    /// If Codex does not answer.
+    pub async fn default_model(&self) -> Result<Option<String>, RequestError> {
+        let models: Models = self.inner.connection.request(&ModelList {}).await?;
+        Ok(models.data.into_iter().find(|model| model.is_default).map(|model| model.id))
+    }
+
     /// Notifications that belong to no turn.
     pub fn notifications(&self) -> broadcast::Receiver<Notification> {
         self.inner.connection.notifications()
@@ -266,11 +277,7 @@ impl Client {
     pub async fn shutdown(&self) {
         let inner = &self.inner;
         inner.connection.close("the proxy is stopping");
-        let child = inner
-            .child
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let child = inner.child.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(child) = child {
             match child.stop(inner.config.shutdown_grace).await {
                 Ok(status) => tracing::debug!(%status, "Codex has ended"),
@@ -301,10 +308,7 @@ async fn initialize(
     let after = config.handshake_timeout;
     let initialized = tokio::time::timeout(after, connection.request(&handshake))
         .await
-        .unwrap_or(Err(RequestError::Timeout {
-            method: "initialize",
-            after,
-        }))?;
+        .unwrap_or(Err(RequestError::Timeout { method: "initialize", after }))?;
     connection.notify("initialized");
     Ok(initialized)
 }

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
-use tokio::sync::{broadcast, oneshot, watch};
+use tokio::sync::{Semaphore, broadcast, mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use crate::backoff::Backoff;
@@ -29,6 +30,11 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// Unrouted notifications that a slow listener may fall behind by.
 const NOTIFICATION_BACKLOG: usize = 256;
+
+/// Requests that may wait for their answers at the same time.
+///
+/// Codex takes about 128. Beyond that it answers most with an error, and some not at all.
+const MAX_WAITING_REQUESTS: usize = 64;
 
 /// A request that did not get its result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -108,6 +114,8 @@ pub(crate) struct Connection {
     outbox: Outbox,
     next_id: AtomicU64,
     waiting: Mutex<HashMap<u64, oneshot::Sender<Reply>>>,
+    places: Semaphore,
+    unsubscribes: mpsc::UnboundedSender<ThreadId>,
     pub(crate) router: Router,
     stats: Stats,
     notifications: broadcast::Sender<Notification>,
@@ -126,18 +134,26 @@ struct OutgoingRequest<'a, P> {
 // === impl Connection ===
 
 impl Connection {
-    pub(crate) fn new(request_timeout: Duration, tap: Option<WireTap>) -> Self {
-        Self {
+    /// The connection, and the threads that [`Self::unsubscribe_all`] is to let go.
+    pub(crate) fn new(
+        request_timeout: Duration,
+        tap: Option<WireTap>,
+    ) -> (Self, mpsc::UnboundedReceiver<ThreadId>) {
+        let (unsubscribes, finished) = mpsc::unbounded_channel();
+        let connection = Self {
             outbox: Outbox::default(),
             next_id: AtomicU64::new(1),
             waiting: Mutex::default(),
+            places: Semaphore::new(MAX_WAITING_REQUESTS),
+            unsubscribes,
             router: Router::default(),
             stats: Stats::default(),
             notifications: broadcast::channel(NOTIFICATION_BACKLOG).0,
             closed: watch::Sender::new(None),
             request_timeout,
             tap,
-        }
+        };
+        (connection, finished)
     }
 
     pub(crate) fn outbox(&self) -> &Outbox {
@@ -203,6 +219,10 @@ impl Connection {
         params: &impl Serialize,
         deadline: Instant,
     ) -> Result<Reply, RequestError> {
+        let timeout = || RequestError::Timeout { method, after: self.request_timeout };
+        let _place = tokio::time::timeout_at(deadline, self.places.acquire())
+            .await
+            .map_err(|_| timeout())?;
         let id = self.next_id();
         let (sender, reply) = oneshot::channel();
         self.waiting().insert(id, sender);
@@ -218,23 +238,32 @@ impl Connection {
             Ok(Err(_)) => Err(RequestError::ChildGone(self.close_reason())),
             Err(_) => {
                 self.waiting().remove(&id);
-                Err(RequestError::Timeout {
-                    method,
-                    after: self.request_timeout,
-                })
+                Err(timeout())
             }
         }
     }
 
-    /// Sends a request whose answer does not matter.
-    fn request_and_forget<P: Request>(&self, params: &P) {
-        let id = self.next_id();
-        // A child that does not read is noticed by those who wait for it.
-        let _ = self.send(&OutgoingRequest {
-            id,
-            method: P::METHOD,
-            params,
-        });
+    /// Lets Codex unload the threads of finished turns, until the connection ends.
+    ///
+    /// An unsubscribe that is lost leaves a thread in Codex's memory for good, so each waits for
+    /// its answer like any other request.
+    pub(crate) async fn unsubscribe_all(&self, mut finished: mpsc::UnboundedReceiver<ThreadId>) {
+        const BATCH: usize = 16;
+        let mut closed = self.closed();
+        let mut batch = Vec::with_capacity(BATCH);
+        loop {
+            tokio::select! {
+                _ = closed.wait_for(Option::is_some) => return,
+                _ = finished.recv_many(&mut batch, BATCH) => {}
+            }
+            let requests = batch.drain(..).map(async |thread: ThreadId| {
+                let params = ThreadUnsubscribe { thread_id: thread.as_str() };
+                if let Err(error) = self.request::<_, IgnoredAny>(&params).await {
+                    tracing::debug!(%error, "a thread could not be let go");
+                }
+            });
+            join_all(requests).await;
+        }
     }
 
     pub(crate) fn notify(&self, method: &str) {
@@ -246,9 +275,7 @@ impl Connection {
         if let Some(tap) = &self.tap {
             tap(Direction::ToCodex, &line);
         }
-        self.outbox
-            .push(&line)
-            .map_err(|full| Arc::from(full.to_string()))
+        self.outbox.push(&line).map_err(|full| Arc::from(full.to_string()))
     }
 
     /// Reads the child's output to its end, and never waits for anybody else.
@@ -310,7 +337,7 @@ impl Connection {
             Some(sender) => {
                 let _ = sender.send(reply);
             }
-            None => self.stats.count(Counter::LateResponse),
+            None => self.stats.count(Counter::UnclaimedResponse),
         }
     }
 
@@ -321,10 +348,8 @@ impl Connection {
             Some((Ok(None), _)) | None => {
                 if self.notifications.receiver_count() > 0 {
                     let params = params.map(ToOwned::to_owned);
-                    let _ = self.notifications.send(Notification {
-                        method: method.to_owned(),
-                        params,
-                    });
+                    let _ =
+                        self.notifications.send(Notification { method: method.to_owned(), params });
                 }
             }
         }
@@ -359,9 +384,7 @@ impl Connection {
     }
 
     fn answer_error(&self, id: &RawValue, message: &str) {
-        self.answer(&format!(
-            r#"{{"id":{id},"error":{{"code":-32601,"message":"{message}"}}}}"#
-        ));
+        self.answer(&format!(r#"{{"id":{id},"error":{{"code":-32601,"message":"{message}"}}}}"#));
     }
 
     fn answer(&self, line: &str) {
@@ -388,9 +411,7 @@ impl Connection {
             self.on_response(id, Reply::TooLarge(bytes));
             return Ok(());
         }
-        Err(format!(
-            "a line of {bytes} bytes from Codex is longer than allowed, and nobody's"
-        ))
+        Err(format!("a line of {bytes} bytes from Codex is longer than allowed, and nobody's"))
     }
 
     fn fail_turn(&self, thread: &str, kind: FailureKind, words: &str) {
@@ -414,10 +435,7 @@ impl Connection {
     }
 
     fn close_reason(&self) -> Arc<str> {
-        self.closed
-            .borrow()
-            .clone()
-            .unwrap_or_else(|| Arc::from("Codex has gone"))
+        self.closed.borrow().clone().unwrap_or_else(|| Arc::from("Codex has gone"))
     }
 
     fn next_id(&self) -> u64 {
@@ -431,10 +449,11 @@ impl Connection {
 
 impl Wire for Connection {
     fn interrupt(&self, thread: &ThreadId, turn: &TurnId) {
-        self.request_and_forget(&TurnInterrupt {
-            thread_id: thread.as_str(),
-            turn_id: turn.as_str(),
-        });
+        // Sent right away, past the queue of requests: Codex may be about to ask the model again.
+        // What comes of it is seen in the turn's own events.
+        let id = self.next_id();
+        let params = TurnInterrupt { thread_id: thread.as_str(), turn_id: turn.as_str() };
+        let _ = self.send(&OutgoingRequest { id, method: TurnInterrupt::METHOD, params: &params });
     }
 
     fn reject_call(&self, request: &RawValue) {
@@ -442,9 +461,7 @@ impl Wire for Connection {
     }
 
     fn unsubscribe(&self, thread: &ThreadId) {
-        self.request_and_forget(&ThreadUnsubscribe {
-            thread_id: thread.as_str(),
-        });
+        let _ = self.unsubscribes.send(thread.clone());
     }
 
     fn count(&self, counter: Counter) {
@@ -469,3 +486,6 @@ impl RequestError {
         Failure::new(kind, self.to_string())
     }
 }
+
+#[cfg(test)]
+mod tests;

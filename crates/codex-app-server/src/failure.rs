@@ -62,12 +62,8 @@ const DISCONNECTED: &str = "stream disconnected before completion: ";
 
 /// What follows [`DISCONNECTED`] when the connection itself broke; anything else there is the
 /// message of a `response.failed` event.
-const TRANSPORT: [&str; 4] = [
-    "Transport error",
-    "stream closed before",
-    "idle timeout",
-    "WebSocket closed",
-];
+const TRANSPORT: [&str; 4] =
+    ["Transport error", "stream closed before", "idle timeout", "WebSocket closed"];
 
 // === impl FailureKind ===
 
@@ -100,12 +96,7 @@ impl FailureKind {
 
 impl Failure {
     pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
-        Self {
-            kind,
-            message: message.into(),
-            upstream_status: None,
-            upstream_body: None,
-        }
+        Self { kind, message: message.into(), upstream_status: None, upstream_body: None }
     }
 
     /// Reads Codex's description of a failed turn.
@@ -139,9 +130,7 @@ impl Failure {
         if let Ok(body @ Value::Object(_)) = serde_json::from_str::<Value>(&self.message) {
             return self.with_body(body);
         }
-        if let Some((_, reason)) = self
-            .message
-            .split_once("Incomplete response returned, reason: ")
+        if let Some((_, reason)) = self.message.split_once("Incomplete response returned, reason: ")
         {
             self.kind = match reason {
                 "max_output_tokens" => FailureKind::MaxOutput,
@@ -182,9 +171,8 @@ fn error_info(info: Option<&Value>) -> (&str, Option<u16>) {
         Some(Value::String(name)) => (name, None),
         Some(Value::Object(members)) => {
             members.iter().next().map_or(("", None), |(name, detail)| {
-                let status = detail["httpStatusCode"]
-                    .as_u64()
-                    .and_then(|code| code.try_into().ok());
+                let status =
+                    detail["httpStatusCode"].as_u64().and_then(|code| code.try_into().ok());
                 (name, status)
             })
         }

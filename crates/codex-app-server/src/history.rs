@@ -83,23 +83,10 @@ pub enum ToolOutput {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Wire<'a> {
-    Message {
-        role: Role,
-        content: Vec<WirePart<'a>>,
-    },
-    FunctionCall {
-        name: &'a str,
-        arguments: &'a str,
-        call_id: &'a str,
-    },
-    FunctionCallOutput {
-        call_id: &'a str,
-        output: WireOutput<'a>,
-    },
-    Reasoning {
-        summary: Vec<WirePart<'a>>,
-        encrypted_content: &'a str,
-    },
+    Message { role: Role, content: Vec<WirePart<'a>> },
+    FunctionCall { name: &'a str, arguments: &'a str, call_id: &'a str },
+    FunctionCallOutput { call_id: &'a str, output: WireOutput<'a> },
+    Reasoning { summary: Vec<WirePart<'a>>, encrypted_content: &'a str },
 }
 
 #[derive(Serialize)]
@@ -133,19 +120,13 @@ pub struct InvalidHistory {
 impl HistoryItem {
     /// A message of one text.
     pub fn text(role: Role, text: impl Into<String>) -> Self {
-        Self::Message {
-            role,
-            content: vec![ContentPart::Text(text.into())],
-        }
+        Self::Message { role, content: vec![ContentPart::Text(text.into())] }
     }
 
     fn parts(&self) -> &[ContentPart] {
         match self {
             Self::Message { content, .. }
-            | Self::ToolOutput {
-                output: ToolOutput::Parts(content),
-                ..
-            } => content,
+            | Self::ToolOutput { output: ToolOutput::Parts(content), .. } => content,
             Self::ToolOutput { .. } | Self::ToolCall { .. } | Self::Reasoning { .. } => &[],
         }
     }
@@ -161,17 +142,12 @@ impl HistoryItem {
 
     fn to_wire<'a>(&'a self, alias: &'a str) -> Wire<'a> {
         match self {
-            Self::Message { role, content } => Wire::Message {
-                role: *role,
-                content: wire_parts(content, *role),
-            },
-            Self::ToolCall {
-                call_id, arguments, ..
-            } => Wire::FunctionCall {
-                name: alias,
-                arguments,
-                call_id,
-            },
+            Self::Message { role, content } => {
+                Wire::Message { role: *role, content: wire_parts(content, *role) }
+            }
+            Self::ToolCall { call_id, arguments, .. } => {
+                Wire::FunctionCall { name: alias, arguments, call_id }
+            }
             Self::ToolOutput { call_id, output } => Wire::FunctionCallOutput {
                 call_id,
                 output: match output {
@@ -179,14 +155,8 @@ impl HistoryItem {
                     ToolOutput::Parts(parts) => WireOutput::Parts(wire_parts(parts, Role::User)),
                 },
             },
-            Self::Reasoning {
-                summary,
-                encrypted_content,
-            } => Wire::Reasoning {
-                summary: summary
-                    .iter()
-                    .map(|text| WirePart::SummaryText { text })
-                    .collect(),
+            Self::Reasoning { summary, encrypted_content } => Wire::Reasoning {
+                summary: summary.iter().map(|text| WirePart::SummaryText { text }).collect(),
                 encrypted_content,
             },
         }

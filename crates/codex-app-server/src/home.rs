@@ -55,9 +55,7 @@ impl CodexHome {
     /// If the folder holds somebody else's configuration or cannot be written, or if `binary`
     /// does not give its catalog.
     pub async fn prepare(path: &Path, binary: &CodexBinary) -> Result<Self, HomeError> {
-        let home = Self {
-            path: path.to_owned(),
-        };
+        let home = Self { path: path.to_owned() };
         home.refuse_foreign()?;
         make_private_folder(path)?;
         make_private_folder(&home.working_folder())?;
@@ -82,16 +80,8 @@ impl CodexHome {
     }
 
     fn refuse_foreign(&self) -> Result<(), HomeError> {
-        let foreign = |found| {
-            Err(HomeError::Foreign {
-                path: self.path.clone(),
-                found,
-            })
-        };
-        if let Some(found) = FOREIGN
-            .into_iter()
-            .find(|name| self.path.join(name).exists())
-        {
+        let foreign = |found| Err(HomeError::Foreign { path: self.path.clone(), found });
+        if let Some(found) = FOREIGN.into_iter().find(|name| self.path.join(name).exists()) {
             return foreign(found);
         }
         match std::fs::read(self.path.join("config.toml")) {
@@ -106,10 +96,7 @@ fn make_private_folder(path: &Path) -> Result<(), HomeError> {
         .recursive(true)
         .mode(0o700)
         .create(path)
-        .map_err(|source| HomeError::Write {
-            path: path.to_owned(),
-            source,
-        })
+        .map_err(|source| HomeError::Write { path: path.to_owned(), source })
 }
 
 /// Writes a whole file at once, so that a child that starts meanwhile never reads half of it.
@@ -126,10 +113,7 @@ fn write_private(path: &Path, content: &[u8]) -> Result<(), HomeError> {
             .write_all(content)?;
         std::fs::rename(&temporary, path)
     };
-    write().map_err(|source| HomeError::Write {
-        path: path.to_owned(),
-        source,
-    })
+    write().map_err(|source| HomeError::Write { path: path.to_owned(), source })
 }
 
 #[cfg(test)]

@@ -40,12 +40,7 @@ pub(crate) struct LineSplitter {
 
 impl LineSplitter {
     pub(crate) fn new(limit: usize) -> Self {
-        Self {
-            buffer: BytesMut::new(),
-            scanned: 0,
-            limit,
-            skipping: None,
-        }
+        Self { buffer: BytesMut::new(), scanned: 0, limit, skipping: None }
     }
 
     /// The place to read into; call [`Self::next_line`] until it is empty afterwards.
@@ -83,8 +78,7 @@ impl LineSplitter {
             tail: Vec::new(),
         });
         line.bytes += count;
-        line.tail
-            .extend_from_slice(&part[part.len().saturating_sub(KEPT_END)..]);
+        line.tail.extend_from_slice(&part[part.len().saturating_sub(KEPT_END)..]);
         let surplus = line.tail.len().saturating_sub(KEPT_END);
         line.tail.drain(..surplus);
         self.buffer.advance(count);
@@ -116,11 +110,7 @@ impl OversizeLine {
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let (id, rest) = rest.split_at(digits);
         let is_response = rest.starts_with(br#","result":"#);
-        std::str::from_utf8(id)
-            .ok()
-            .filter(|_| is_response)?
-            .parse()
-            .ok()
+        std::str::from_utf8(id).ok().filter(|_| is_response)?.parse().ok()
     }
 }
 

@@ -13,19 +13,9 @@ use crate::protocol::incoming::Text;
 /// and an id is the server's request, one with an id and no method answers ours.
 #[derive(Debug)]
 pub(crate) enum Message<'a> {
-    Response {
-        id: u64,
-        outcome: Result<Option<&'a RawValue>, RpcError>,
-    },
-    Request {
-        id: &'a RawValue,
-        method: Cow<'a, str>,
-        params: Option<&'a RawValue>,
-    },
-    Notification {
-        method: Cow<'a, str>,
-        params: Option<&'a RawValue>,
-    },
+    Response { id: u64, outcome: Result<Option<&'a RawValue>, RpcError> },
+    Request { id: &'a RawValue, method: Cow<'a, str>, params: Option<&'a RawValue> },
+    Notification { method: Cow<'a, str>, params: Option<&'a RawValue> },
 }
 
 /// The error member of a JSON-RPC response.
@@ -73,15 +63,8 @@ impl<'a> Message<'a> {
     pub(crate) fn parse(line: &'a [u8]) -> Result<Self, MessageError> {
         let envelope: Envelope<'a> = serde_json::from_slice(line)?;
         match (envelope.method.map(|method| method.0), envelope.id) {
-            (Some(method), Some(id)) => Ok(Self::Request {
-                id,
-                method,
-                params: envelope.params,
-            }),
-            (Some(method), None) => Ok(Self::Notification {
-                method,
-                params: envelope.params,
-            }),
+            (Some(method), Some(id)) => Ok(Self::Request { id, method, params: envelope.params }),
+            (Some(method), None) => Ok(Self::Notification { method, params: envelope.params }),
             (None, Some(id)) => {
                 let id = id.get().parse().map_err(|_| MessageError::Shape)?;
                 let outcome = envelope.error.map_or(Ok(envelope.result), Err);

@@ -45,10 +45,7 @@ impl Outbox {
 
     /// Ends [`Self::drain_into`] once everything is written.
     pub(crate) fn close(&self) {
-        self.waiting
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .closed = true;
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
         self.changed.notify_one();
     }
 

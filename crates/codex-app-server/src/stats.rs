@@ -59,8 +59,8 @@ counters! {
     OversizeLine => oversize_lines,
     /// Lines or notifications that could not be read.
     Unreadable => unreadable_messages,
-    /// Answers to requests that nobody waits for any more.
-    LateResponse => late_responses,
+    /// Answers that nobody waits for: to interrupts, and to requests that ran out of time.
+    UnclaimedResponse => unclaimed_responses,
     /// Events of a turn that is over, or of another one of the same thread.
     StaleEvent => stale_events,
     /// Interrupted turns whose end Codex never reported.

@@ -87,11 +87,7 @@ pub(crate) enum Command {
 
 impl Turn {
     pub(crate) fn new(events: EventReceiver, control: watch::Sender<Command>) -> Self {
-        Self {
-            events,
-            control,
-            ended: false,
-        }
+        Self { events, control, ended: false }
     }
 
     /// The next event; `None` after the last one.
@@ -121,9 +117,6 @@ impl Turn {
 impl std::fmt::Debug for Upstream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let key = self.api_key.as_ref().map(|_| "(hidden)");
-        f.debug_struct("Upstream")
-            .field("base_url", &self.base_url)
-            .field("api_key", &key)
-            .finish()
+        f.debug_struct("Upstream").field("base_url", &self.base_url).field("api_key", &key).finish()
     }
 }

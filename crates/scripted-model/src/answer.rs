@@ -37,11 +37,7 @@ pub(crate) struct Call {
 
 impl Call {
     pub(crate) fn new(name: impl Into<String>, arguments: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            namespace: None,
-            arguments: arguments.into(),
-        }
+        Self { name: name.into(), namespace: None, arguments: arguments.into() }
     }
 
     pub(crate) fn within(self, namespace: Option<String>) -> Self {
@@ -58,10 +54,7 @@ pub(crate) struct Delivery {
 
 impl Delivery {
     pub(crate) fn at_once(chunking: Chunking) -> Self {
-        Self {
-            chunking,
-            pause: None,
-        }
+        Self { chunking, pause: None }
     }
 
     /// Three deltas: enough for a client to have to join them.
@@ -72,10 +65,7 @@ impl Delivery {
     /// Equal deltas that take `total` together.
     pub(crate) fn spread(text: &str, deltas: u32, total: Duration) -> Self {
         let count = usize::try_from(deltas).unwrap_or(usize::MAX);
-        Self {
-            chunking: Chunking::pieces(text, count),
-            pause: Some(total / deltas.max(1)),
-        }
+        Self { chunking: Chunking::pieces(text, count), pause: Some(total / deltas.max(1)) }
     }
 }
 
@@ -91,13 +81,7 @@ impl<'a> Answer<'a> {
     pub(crate) fn begin(ids: &'a Ids) -> Self {
         let response = ids.response();
         let created = events::created(&response);
-        Self {
-            ids,
-            response,
-            items: 0,
-            parts: Vec::new(),
-        }
-        .event(created)
+        Self { ids, response, items: 0, parts: Vec::new() }.event(created)
     }
 
     pub(crate) fn message(self, text: &str) -> Self {
@@ -130,17 +114,14 @@ impl<'a> Answer<'a> {
                 ]
             }
         });
-        self.message_opened(&id, index, phase)
-            .steps(deltas)
-            .steps(ending.flatten())
+        self.message_opened(&id, index, phase).steps(deltas).steps(ending.flatten())
     }
 
     /// The first `deltas` deltas of a message whose end never comes.
     pub(crate) fn message_begun(mut self, text: &str, deltas: usize) -> Self {
         let (id, index) = (self.ids.message(), self.next_index());
         let begun = text_deltas(id.clone(), index, &Arc::from(text), Delivery::plain(text));
-        self.message_opened(&id, index, None)
-            .steps(begun.take(deltas))
+        self.message_opened(&id, index, None).steps(begun.take(deltas))
     }
 
     /// A message whose text comes with its last event only.
@@ -155,11 +136,7 @@ impl<'a> Answer<'a> {
         let id = self.ids.message();
         let opened = events::message_item(&id, None, None);
         let closed = events::message_item(&id, None, Some(events::refusal_part(text)));
-        self.item(
-            &opened,
-            |index| vec![events::refusal_delta(&id, index, text)],
-            &closed,
-        )
+        self.item(&opened, |index| vec![events::refusal_delta(&id, index, text)], &closed)
     }
 
     pub(crate) fn reasoning(mut self, summary: &[&str], raw: Option<&str>) -> Self {
@@ -186,10 +163,7 @@ impl<'a> Answer<'a> {
             move |delta: String| events::arguments_delta(&id, index, &delta)
         };
         let deltas = paced(&Arc::from(call.arguments.as_str()), delivery, delta);
-        self.event(opened)
-            .steps(deltas)
-            .event(arguments_done)
-            .event(closed)
+        self.event(opened).steps(deltas).event(arguments_done).event(closed)
     }
 
     pub(crate) fn custom_call(self, name: &str, input: &str) -> Self {
@@ -198,9 +172,7 @@ impl<'a> Answer<'a> {
         let closed = events::custom_call_item(&id, &call_id, name, Some(input));
         let pieces = Chunking::pieces(input, 2).cut(&Arc::from(input));
         let deltas = |index| {
-            pieces
-                .map(|delta| events::custom_input_delta(&id, index, &delta))
-                .collect::<Vec<_>>()
+            pieces.map(|delta| events::custom_input_delta(&id, index, &delta)).collect::<Vec<_>>()
         };
         self.item(&opened, deltas, &closed)
     }
@@ -263,11 +235,8 @@ impl<'a> Answer<'a> {
     }
 
     fn message_opened(self, id: &str, index: usize, phase: Option<&str>) -> Self {
-        self.event(events::item_added(
-            index,
-            &events::message_item(id, phase, None),
-        ))
-        .event(events::text_part_added(id, index))
+        self.event(events::item_added(index, &events::message_item(id, phase, None)))
+            .event(events::text_part_added(id, index))
     }
 
     fn next_index(&mut self) -> usize {
@@ -296,9 +265,7 @@ fn text_deltas(
     text: &Arc<str>,
     delivery: Delivery,
 ) -> impl Iterator<Item = Step> + Send + use<> {
-    paced(text, delivery, move |delta| {
-        events::text_delta(&id, index, &delta)
-    })
+    paced(text, delivery, move |delta| events::text_delta(&id, index, &delta))
 }
 
 fn paced<F>(

@@ -37,10 +37,7 @@ pub(crate) fn tool(scene: &Scene<'_>) -> Script {
     };
     let namespace = chosen.and_then(|tool| tool.namespace).map(str::to_owned);
     let arguments = arguments.unwrap_or(r#"{"city": "Paris", "unit": "c"}"#);
-    scene
-        .begin()
-        .call(&Call::new(name, arguments).within(namespace))
-        .completed()
+    scene.begin().call(&Call::new(name, arguments).within(namespace)).completed()
 }
 
 pub(crate) fn parallel(scene: &Scene<'_>) -> Script {
@@ -48,10 +45,7 @@ pub(crate) fn parallel(scene: &Scene<'_>) -> Script {
     let tools: Vec<(&str, Option<&str>)> = if declared.is_empty() {
         [WEATHER, TIME, "lookup"].map(|name| (name, None)).to_vec()
     } else {
-        declared
-            .iter()
-            .map(|tool| (tool.name, tool.namespace))
-            .collect()
+        declared.iter().map(|tool| (tool.name, tool.namespace)).collect()
     };
     let mark = Value::from(scene.mark.rest().trim());
     tools
@@ -77,11 +71,7 @@ pub(crate) fn parallel_slow(scene: &Scene<'_>) -> Script {
 }
 
 pub(crate) fn mixed(scene: &Scene<'_>) -> Script {
-    scene
-        .begin()
-        .message("Let me check the weather.")
-        .call(&weather_in_paris())
-        .completed()
+    scene.begin().message("Let me check the weather.").call(&weather_in_paris()).completed()
 }
 
 pub(crate) fn mixed_reasoning(scene: &Scene<'_>) -> Script {
@@ -95,18 +85,11 @@ pub(crate) fn mixed_reasoning(scene: &Scene<'_>) -> Script {
 }
 
 pub(crate) fn text_after_call(scene: &Scene<'_>) -> Script {
-    scene
-        .begin()
-        .call(&weather_in_paris())
-        .message("Text after call.")
-        .completed()
+    scene.begin().call(&weather_in_paris()).message("Text after call.").completed()
 }
 
 pub(crate) fn bad_args(scene: &Scene<'_>) -> Script {
-    scene
-        .begin()
-        .call(&Call::new(WEATHER, r#"{"city": "Par"#))
-        .completed()
+    scene.begin().call(&Call::new(WEATHER, r#"{"city": "Par"#)).completed()
 }
 
 pub(crate) fn empty_args(scene: &Scene<'_>) -> Script {
@@ -114,33 +97,21 @@ pub(crate) fn empty_args(scene: &Scene<'_>) -> Script {
 }
 
 pub(crate) fn unknown_tool(scene: &Scene<'_>) -> Script {
-    scene
-        .begin()
-        .call(&Call::new("no_such_tool", r#"{"a": 1}"#))
-        .completed()
+    scene.begin().call(&Call::new("no_such_tool", r#"{"a": 1}"#)).completed()
 }
 
 pub(crate) fn shell(scene: &Scene<'_>) -> Script {
     let command = Value::from(format!("touch {}", scene.argument().unwrap_or(TOUCHED)));
     let arguments = format!(r#"{{"cmd": {command}}}"#);
-    scene
-        .begin()
-        .call(&Call::new("exec_command", arguments))
-        .completed()
+    scene.begin().call(&Call::new("exec_command", arguments)).completed()
 }
 
 pub(crate) fn local_shell(scene: &Scene<'_>) -> Script {
-    scene
-        .begin()
-        .local_shell(&["touch", scene.argument().unwrap_or(TOUCHED)])
-        .completed()
+    scene.begin().local_shell(&["touch", scene.argument().unwrap_or(TOUCHED)]).completed()
 }
 
 pub(crate) fn custom(scene: &Scene<'_>) -> Script {
-    scene
-        .begin()
-        .custom_call("apply_patch", "*** Begin Patch\n*** End Patch")
-        .completed()
+    scene.begin().custom_call("apply_patch", "*** Begin Patch\n*** End Patch").completed()
 }
 
 pub(crate) fn tool_search(scene: &Scene<'_>) -> Script {
@@ -149,10 +120,7 @@ pub(crate) fn tool_search(scene: &Scene<'_>) -> Script {
 
 pub(crate) fn namespace(scene: &Scene<'_>) -> Script {
     let namespace = scene.argument().map(str::to_owned);
-    scene
-        .begin()
-        .call(&weather_in_paris().within(namespace))
-        .completed()
+    scene.begin().call(&weather_in_paris().within(namespace)).completed()
 }
 
 pub(crate) fn slow_args(scene: &Scene<'_>) -> Script {
@@ -163,28 +131,17 @@ pub(crate) fn slow_args(scene: &Scene<'_>) -> Script {
 
 pub(crate) fn many_fragments(scene: &Scene<'_>) -> Script {
     let call = long_call(WEATHER, scene.count().max(1) * 20);
-    scene
-        .begin()
-        .call_delivered(&call, Delivery::at_once(Chunking::Chars(20)))
-        .completed()
+    scene.begin().call_delivered(&call, Delivery::at_once(Chunking::Chars(20))).completed()
 }
 
 pub(crate) fn slow_end(scene: &Scene<'_>) -> Script {
-    scene
-        .begin()
-        .call(&weather_in_paris())
-        .pause(scene.duration())
-        .completed()
+    scene.begin().call(&weather_in_paris()).pause(scene.duration()).completed()
 }
 
 pub(crate) fn slow_second_call(scene: &Scene<'_>) -> Script {
     let second = long_call(TIME, 200);
     let delivery = Delivery::spread(&second.arguments, 20, scene.duration());
-    scene
-        .begin()
-        .call(&weather_in_paris())
-        .call_delivered(&second, delivery)
-        .completed()
+    scene.begin().call(&weather_in_paris()).call_delivered(&second, delivery).completed()
 }
 
 /// A call whose arguments have exactly `length` bytes (at least the 12 around the city).

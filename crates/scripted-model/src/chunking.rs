@@ -52,16 +52,11 @@ impl Chunking {
 
 /// The last character boundary at or before a position.
 pub(crate) fn boundary_before(text: &str, position: usize) -> usize {
-    (0..=position.min(text.len()))
-        .rev()
-        .find(|end| text.is_char_boundary(*end))
-        .unwrap_or(0)
+    (0..=position.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0)
 }
 
 fn bytes_of_chars(text: &str, count: usize) -> usize {
-    text.char_indices()
-        .nth(count.max(1))
-        .map_or(text.len(), |(position, _)| position)
+    text.char_indices().nth(count.max(1)).map_or(text.len(), |(position, _)| position)
 }
 
 fn end_of_word(text: &str) -> usize {

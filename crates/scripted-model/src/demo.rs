@@ -29,14 +29,9 @@ pub(crate) fn answer(request: Request<'_>, ids: &Ids) -> Script {
     }
     if request.developer_text().contains(TEXT_PROTOCOL) {
         // What follows a block of ours is its result: a second block would go on for ever.
-        let answered = request
-            .last_assistant_text()
-            .is_some_and(|text| text.contains(TEXT_PROTOCOL));
-        let text = if answered {
-            read_aloud(&asked)
-        } else {
-            written_call(&asked)
-        };
+        let answered =
+            request.last_assistant_text().is_some_and(|text| text.contains(TEXT_PROTOCOL));
+        let text = if answered { read_aloud(&asked) } else { written_call(&asked) };
         return spoken(ids, &text).completed();
     }
     spoken(ids, &greeting(&asked)).completed()
@@ -48,23 +43,15 @@ fn spoken<'a>(ids: &'a Ids, text: &str) -> Answer<'a> {
 
 /// Word by word, so that one sees it stream.
 fn say<'a>(answer: Answer<'a>, text: &str) -> Answer<'a> {
-    let words = u32::try_from(text.split_whitespace().count())
-        .unwrap_or(u32::MAX)
-        .max(1);
+    let words = u32::try_from(text.split_whitespace().count()).unwrap_or(u32::MAX).max(1);
     let pause = PAUSE_PER_WORD.min(LONGEST_ANSWER / words);
-    let delivery = Delivery {
-        chunking: Chunking::Words,
-        pause: Some(pause),
-    };
+    let delivery = Delivery { chunking: Chunking::Words, pause: Some(pause) };
     answer.message_delivered(text, None, delivery)
 }
 
 fn calls(ids: &Ids, asked: &str, tools: &[Tool<'_>]) -> Script {
     let chosen = choose(asked, tools);
-    let names: Vec<String> = chosen
-        .iter()
-        .map(|tool| format!("`{}`", tool.name))
-        .collect();
+    let names: Vec<String> = chosen.iter().map(|tool| format!("`{}`", tool.name)).collect();
     let sentence = format!("Let me use {}.", enumerated(&names));
     chosen
         .iter()
@@ -83,17 +70,8 @@ fn choose<'a>(asked: &str, tools: &[Tool<'a>]) -> Vec<Tool<'a>> {
         let offered = keywords(&format!("{} {}", tool.name, tool.description));
         offered.iter().any(|word| wanted.contains(word))
     };
-    let fitting: Vec<Tool<'a>> = tools
-        .iter()
-        .copied()
-        .filter(fits)
-        .take(MOST_CALLS)
-        .collect();
-    if fitting.is_empty() {
-        tools.iter().copied().take(1).collect()
-    } else {
-        fitting
-    }
+    let fitting: Vec<Tool<'a>> = tools.iter().copied().filter(fits).take(MOST_CALLS).collect();
+    if fitting.is_empty() { tools.iter().copied().take(1).collect() } else { fitting }
 }
 
 fn report(request: Request<'_>) -> String {
@@ -108,11 +86,7 @@ fn report(request: Request<'_>) -> String {
             }
         })
         .collect();
-    let opening = if quotes.len() == 1 {
-        "Here is the result:"
-    } else {
-        "Here are the results:"
-    };
+    let opening = if quotes.len() == 1 { "Here is the result:" } else { "Here are the results:" };
     format!(
         "{opening}\n\n{}\n\nThat is all the demo model makes of it; a real model would now answer \
          in its own words.",

@@ -258,20 +258,12 @@ fn summary_events(id: &str, index: usize, part: usize, text: &str) -> Vec<Value>
             field: value,
         })
     };
-    let mut events = vec![event(
-        "reasoning_summary_part.added",
-        "part",
-        summary_part(""),
-    )];
+    let mut events = vec![event("reasoning_summary_part.added", "part", summary_part(""))];
     events.extend(
         halves(text).map(|half| event("reasoning_summary_text.delta", "delta", half.into())),
     );
     events.push(event("reasoning_summary_text.done", "text", text.into()));
-    events.push(event(
-        "reasoning_summary_part.done",
-        "part",
-        summary_part(text),
-    ));
+    events.push(event("reasoning_summary_part.done", "part", summary_part(text)));
     events
 }
 

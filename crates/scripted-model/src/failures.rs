@@ -27,11 +27,7 @@ impl ErrorReply {
         let body = json!({"error": {
             "message": message, "type": "invalid_request_error", "param": null, "code": code,
         }});
-        Self {
-            status,
-            body,
-            retry_after: None,
-        }
+        Self { status, body, retry_after: None }
     }
 
     pub(crate) fn invalid_mark(message: &str) -> Self {
@@ -51,34 +47,15 @@ struct HttpFailure {
 impl HttpFailure {
     fn parse(argument: &str) -> Option<Self> {
         let mut options = argument.split(',').map(str::trim);
-        let status = options
-            .next()?
-            .parse()
-            .ok()
-            .filter(|status| (400..600).contains(status))?;
-        options.try_fold(
-            Self {
-                status,
-                ..Self::default()
-            },
-            |failure, option| match option {
-                "ctx" => Some(Self {
-                    about_context: true,
-                    ..failure
-                }),
-                "usage" => Some(Self {
-                    about_usage: true,
-                    ..failure
-                }),
-                _ => {
-                    let times = option.strip_prefix('x')?.parse().ok()?;
-                    Some(Self {
-                        times: Some(times),
-                        ..failure
-                    })
-                }
-            },
-        )
+        let status = options.next()?.parse().ok().filter(|status| (400..600).contains(status))?;
+        options.try_fold(Self { status, ..Self::default() }, |failure, option| match option {
+            "ctx" => Some(Self { about_context: true, ..failure }),
+            "usage" => Some(Self { about_usage: true, ..failure }),
+            _ => {
+                let times = option.strip_prefix('x')?.parse().ok()?;
+                Some(Self { times: Some(times), ..failure })
+            }
+        })
     }
 }
 
@@ -101,11 +78,7 @@ pub(crate) fn http(scene: &Scene<'_>) -> Result<Script, ErrorReply> {
         usual_body(failure.status)
     };
     let retry_after = (failure.status == 429).then_some(1);
-    Err(ErrorReply {
-        status: failure.status,
-        body,
-        retry_after,
-    })
+    Err(ErrorReply { status: failure.status, body, retry_after })
 }
 
 fn usual_body(status: u16) -> Value {
@@ -159,10 +132,7 @@ pub(crate) fn failed(scene: &Scene<'_>) -> Script {
 }
 
 pub(crate) fn incomplete(scene: &Scene<'_>) -> Script {
-    scene
-        .begin()
-        .message("Truncated answ")
-        .incomplete(incomplete_reason(scene))
+    scene.begin().message("Truncated answ").incomplete(incomplete_reason(scene))
 }
 
 pub(crate) fn cut(scene: &Scene<'_>) -> Script {
@@ -197,27 +167,15 @@ pub(crate) fn call_incomplete(scene: &Scene<'_>) -> Script {
 }
 
 pub(crate) fn two_calls_cut(scene: &Scene<'_>) -> Script {
-    scene
-        .begin()
-        .call(&weather_in_paris())
-        .call(&time_in_paris())
-        .pause(BEFORE_THE_END)
-        .cut()
+    scene.begin().call(&weather_in_paris()).call(&time_in_paris()).pause(BEFORE_THE_END).cut()
 }
 
 pub(crate) fn message_cut(scene: &Scene<'_>) -> Script {
-    scene
-        .begin()
-        .message("First whole message.")
-        .pause(BEFORE_THE_END)
-        .cut()
+    scene.begin().message("First whole message.").pause(BEFORE_THE_END).cut()
 }
 
 fn after_a_call<'a>(scene: &Scene<'a>) -> Answer<'a> {
-    scene
-        .begin()
-        .call(&weather_in_paris())
-        .pause(BEFORE_THE_END)
+    scene.begin().call(&weather_in_paris()).pause(BEFORE_THE_END)
 }
 
 fn failure_code<'a>(scene: &Scene<'a>) -> &'a str {

@@ -12,10 +12,7 @@ pub(crate) struct Ids {
 
 impl Ids {
     pub(crate) fn new(seed: u64) -> Self {
-        Self {
-            seed: scatter(seed),
-            next: AtomicU64::new(0),
-        }
+        Self { seed: scatter(seed), next: AtomicU64::new(0) }
     }
 
     pub(crate) fn response(&self) -> String {
@@ -39,10 +36,7 @@ impl Ids {
     }
 
     fn with_prefix(&self, prefix: &str) -> String {
-        let first = scatter(
-            self.seed
-                .wrapping_add(self.next.fetch_add(1, Ordering::Relaxed)),
-        );
+        let first = scatter(self.seed.wrapping_add(self.next.fetch_add(1, Ordering::Relaxed)));
         let second = scatter(first ^ self.seed);
         [prefix, &letters(first), &letters(second)].concat()
     }

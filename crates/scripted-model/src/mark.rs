@@ -53,12 +53,7 @@ impl<'a> Mark<'a> {
             }
             None => tail.starts_with("]]").then_some((None, length))?,
         };
-        Some(Self {
-            name,
-            argument,
-            text,
-            place: start..start + 2 + consumed + 2,
-        })
+        Some(Self { name, argument, text, place: start..start + 2 + consumed + 2 })
     }
 }
 

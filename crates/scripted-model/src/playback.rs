@@ -39,13 +39,7 @@ pub(crate) fn body(
     in_flight: InFlight,
     stop: CancellationToken,
 ) -> impl Stream<Item = io::Result<Bytes>> + Send {
-    let playback = Playback {
-        script,
-        in_flight,
-        stop,
-        ready: BytesMut::new(),
-        next: Next::Steps,
-    };
+    let playback = Playback { script, in_flight, stop, ready: BytesMut::new(), next: Next::Steps };
     stream::unfold(Some(playback), |playback| async {
         let mut playback = playback?;
         match playback.piece().await {
@@ -107,17 +101,11 @@ impl Playback {
     async fn cut(&mut self) -> io::Error {
         self.in_flight.end();
         yield_now().await;
-        io::Error::new(
-            io::ErrorKind::ConnectionAborted,
-            "the script cuts the response here",
-        )
+        io::Error::new(io::ErrorKind::ConnectionAborted, "the script cuts the response here")
     }
 }
 
 fn write_event(bytes: &mut BytesMut, event: &Value) {
-    let kind = event
-        .get("type")
-        .and_then(Value::as_str)
-        .unwrap_or("message");
+    let kind = event.get("type").and_then(Value::as_str).unwrap_or("message");
     bytes.extend_from_slice(format!("event: {kind}\ndata: {event}\n\n").as_bytes());
 }

@@ -38,10 +38,7 @@ pub struct RecordedRequest {
 impl RecordedRequest {
     /// The first header of this name, which is given in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers
-            .iter()
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| value.as_str())
+        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
     pub(crate) fn to_json(&self) -> Value {
@@ -95,18 +92,11 @@ impl Record {
     }
 
     pub(crate) fn last(&self) -> Option<RecordedRequest> {
-        locked(&self.log)
-            .requests
-            .back()
-            .map(|(_, request)| request.clone())
+        locked(&self.log).requests.back().map(|(_, request)| request.clone())
     }
 
     pub(crate) fn all(&self) -> Vec<RecordedRequest> {
-        locked(&self.log)
-            .requests
-            .iter()
-            .map(|(_, request)| request.clone())
-            .collect()
+        locked(&self.log).requests.iter().map(|(_, request)| request.clone()).collect()
     }
 
     /// Forgets everything but the responses that are still under way.
@@ -115,11 +105,7 @@ impl Record {
         locked(&self.attempts).clear();
         self.counters.send_modify(|counters| {
             let in_flight = counters.in_flight;
-            *counters = Counters {
-                in_flight,
-                max_in_flight: in_flight,
-                ..Counters::default()
-            };
+            *counters = Counters { in_flight, max_in_flight: in_flight, ..Counters::default() };
         });
     }
 
@@ -148,10 +134,7 @@ impl Record {
             counters.in_flight += 1;
             counters.max_in_flight = counters.max_in_flight.max(counters.in_flight);
         });
-        InFlight {
-            record: Arc::clone(self),
-            ended: false,
-        }
+        InFlight { record: Arc::clone(self), ended: false }
     }
 }
 

@@ -51,20 +51,11 @@ impl<'a> Request<'a> {
             .iter()
             .filter(|item| has_role(item, "developer") || has_role(item, "system"))
             .map(text_of);
-        instructions
-            .map(str::to_owned)
-            .into_iter()
-            .chain(messages)
-            .collect::<Vec<_>>()
-            .join("\n")
+        instructions.map(str::to_owned).into_iter().chain(messages).collect::<Vec<_>>().join("\n")
     }
 
     pub(crate) fn last_assistant_text(self) -> Option<String> {
-        self.items()
-            .iter()
-            .rev()
-            .find(|item| has_role(item, "assistant"))
-            .map(text_of)
+        self.items().iter().rev().find(|item| has_role(item, "assistant")).map(text_of)
     }
 
     pub(crate) fn ends_with_tool_output(self) -> bool {
@@ -72,24 +63,18 @@ impl<'a> Request<'a> {
     }
 
     pub(crate) fn ends_with_assistant(self) -> bool {
-        self.last_item()
-            .is_some_and(|item| has_role(item, "assistant"))
+        self.last_item().is_some_and(|item| has_role(item, "assistant"))
     }
 
     /// Results that came after the user's last message, in order.
     pub(crate) fn tool_results(self) -> Vec<ToolResult> {
         let items = self.items();
-        let since = items
-            .iter()
-            .rposition(|item| has_role(item, "user"))
-            .map_or(0, |user| user + 1);
+        let since =
+            items.iter().rposition(|item| has_role(item, "user")).map_or(0, |user| user + 1);
         items[since..]
             .iter()
             .filter(|item| is_tool_output(item))
-            .map(|item| ToolResult {
-                name: self.name_of_call(item),
-                output: output_of(item),
-            })
+            .map(|item| ToolResult { name: self.name_of_call(item), output: output_of(item) })
             .collect()
     }
 
@@ -142,10 +127,7 @@ fn functions_of<'a>(tool: &'a Value, namespace: Option<&'a str>) -> Vec<Tool<'a>
         }],
         "namespace" => {
             let inner = Some(name).filter(|name| *name != PLAIN_NAMESPACE);
-            array(tool, "tools")
-                .iter()
-                .flat_map(|tool| functions_of(tool, inner))
-                .collect()
+            array(tool, "tools").iter().flat_map(|tool| functions_of(tool, inner)).collect()
         }
         _ => Vec::new(),
     }
@@ -190,9 +172,7 @@ fn string<'a>(item: &'a Value, field: &str) -> &'a str {
 }
 
 fn array<'a>(item: &'a Value, field: &str) -> &'a [Value] {
-    item.get(field)
-        .and_then(Value::as_array)
-        .map_or(&[], Vec::as_slice)
+    item.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 #[cfg(test)]

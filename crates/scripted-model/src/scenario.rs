@@ -49,11 +49,7 @@ impl<'a> Scene<'a> {
 enum Argument {
     Nothing,
     Text(&'static str),
-    Number {
-        label: &'static str,
-        default: u64,
-        most: u64,
-    },
+    Number { label: &'static str, default: u64, most: u64 },
 }
 
 #[derive(Clone, Copy)]
@@ -78,13 +74,7 @@ const fn row(
     explanation: &'static str,
     play: fn(&Scene<'_>) -> Script,
 ) -> Scenario {
-    Scenario {
-        name,
-        argument,
-        explanation,
-        play: Play::Stream(play),
-        sticky: false,
-    }
+    Scenario { name, argument, explanation, play: Play::Stream(play), sticky: false }
 }
 
 const fn row_or_error(
@@ -93,30 +83,17 @@ const fn row_or_error(
     explanation: &'static str,
     play: fn(&Scene<'_>) -> Result<Script, ErrorReply>,
 ) -> Scenario {
-    Scenario {
-        name,
-        argument,
-        explanation,
-        play: Play::StreamOrError(play),
-        sticky: false,
-    }
+    Scenario { name, argument, explanation, play: Play::StreamOrError(play), sticky: false }
 }
 
 impl Scenario {
     const fn sticky(self) -> Self {
-        Self {
-            sticky: true,
-            ..self
-        }
+        Self { sticky: true, ..self }
     }
 }
 
 const fn number(label: &'static str, default: u64, most: u64) -> Argument {
-    Argument::Number {
-        label,
-        default,
-        most,
-    }
+    Argument::Number { label, default, most }
 }
 
 const fn milliseconds(default: u64) -> Argument {
@@ -202,9 +179,7 @@ pub(crate) fn answer(
     let asked = request.last_user_text();
     // A note's `[[wiki link]]` is no mark, so an unknown name leads to the demo model too.
     let marked = Mark::last_in(&asked).and_then(|mark| {
-        let scenario = SCENARIOS
-            .iter()
-            .find(|scenario| scenario.name == mark.name)?;
+        let scenario = SCENARIOS.iter().find(|scenario| scenario.name == mark.name)?;
         Some((mark, scenario))
     });
     let Some((mark, scenario)) = marked else {
@@ -215,14 +190,7 @@ pub(crate) fn answer(
     }
     let number = scenario.number(mark.argument)?;
     let attempt = attempt(mark.text());
-    let scene = Scene {
-        request,
-        mark,
-        ids,
-        number,
-        attempt,
-        now,
-    };
+    let scene = Scene { request, mark, ids, number, attempt, now };
     match scenario.play {
         Play::Stream(play) => Ok(play(&scene)),
         Play::StreamOrError(play) => play(&scene),
@@ -231,20 +199,15 @@ pub(crate) fn answer(
 
 impl Scenario {
     fn number(&self, argument: Option<&str>) -> Result<u64, ErrorReply> {
-        match (
-            self.argument,
-            argument.map(str::trim).filter(|text| !text.is_empty()),
-        ) {
-            (Argument::Number { label, most, .. }, Some(text)) => text
-                .parse()
-                .ok()
-                .filter(|number| *number <= most)
-                .ok_or_else(|| {
+        match (self.argument, argument.map(str::trim).filter(|text| !text.is_empty())) {
+            (Argument::Number { label, most, .. }, Some(text)) => {
+                text.parse().ok().filter(|number| *number <= most).ok_or_else(|| {
                     ErrorReply::invalid_mark(&format!(
                         "`[[{}:{label}]]` takes a number up to {most}, not `{text}`",
                         self.name
                     ))
-                }),
+                })
+            }
             (Argument::Number { default, .. }, None) => Ok(default),
             _ => Ok(0),
         }
@@ -262,11 +225,7 @@ impl Scenario {
 
 /// The scenarios, a line each: how the mark is written, and what it does.
 pub fn scenario_list() -> String {
-    let width = SCENARIOS
-        .iter()
-        .map(|scenario| scenario.usage().len())
-        .max()
-        .unwrap_or(0);
+    let width = SCENARIOS.iter().map(|scenario| scenario.usage().len()).max().unwrap_or(0);
     let lines: Vec<String> = SCENARIOS
         .iter()
         .map(|scenario| format!("{:width$}  {}", scenario.usage(), scenario.explanation))

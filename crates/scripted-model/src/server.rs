@@ -58,12 +58,7 @@ impl ScriptedModel {
         };
         let mut tasks = JoinSet::new();
         tasks.spawn(serve(listener, router(stage), stop.clone()));
-        Ok(Self {
-            address,
-            record,
-            tasks,
-            _stop: stop.drop_guard(),
-        })
+        Ok(Self { address, record, tasks, _stop: stop.drop_guard() })
     }
 
     /// Where the server listens.
@@ -140,9 +135,7 @@ async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {
     // Connections are tasks of their own: aborting this one closes the listener only, and the
     // graceful end closes them.
     let stopped = async move { stop.cancelled().await };
-    let _ = axum::serve(listener, router)
-        .with_graceful_shutdown(stopped)
-        .await;
+    let _ = axum::serve(listener, router).with_graceful_shutdown(stopped).await;
 }
 
 fn router(stage: Stage) -> Router {
@@ -162,12 +155,7 @@ async fn stats(State(stage): State<Stage>) -> Json<Counters> {
 }
 
 async fn last(State(stage): State<Stage>) -> Json<Value> {
-    Json(
-        stage
-            .record
-            .last()
-            .map_or(Value::Null, |request| request.to_json()),
-    )
+    Json(stage.record.last().map_or(Value::Null, |request| request.to_json()))
 }
 
 async fn reset(State(stage): State<Stage>) -> Json<Counters> {
@@ -187,11 +175,7 @@ async fn not_found(method: Method, uri: Uri) -> Response {
 }
 
 fn nothing_at(method: &Method, uri: &Uri) -> ErrorReply {
-    ErrorReply::new(
-        404,
-        "not_found",
-        &format!("there is no {method} {}", uri.path()),
-    )
+    ErrorReply::new(404, "not_found", &format!("there is no {method} {}", uri.path()))
 }
 
 /// `POST …/responses` under any prefix, as clients differ in what they put before it.
@@ -207,24 +191,18 @@ async fn respond(
     }
     let parsed = serde_json::from_slice::<Value>(&bytes);
     let reply = match &parsed {
-        Ok(body) if body["stream"] == Value::Bool(false) => Err(ErrorReply::new(
-            400,
-            "unsupported_value",
-            "only `\"stream\": true` is supported",
-        )),
+        Ok(body) if body["stream"] == Value::Bool(false) => {
+            Err(ErrorReply::new(400, "unsupported_value", "only `\"stream\": true` is supported"))
+        }
         Ok(body) => scenario::answer(Request::new(body), &stage.ids, now(), |text| {
             stage.record.attempt(text)
         }),
-        Err(error) => Err(ErrorReply::new(
-            400,
-            "invalid_json",
-            &format!("the body is not JSON: {error}"),
-        )),
+        Err(error) => {
+            Err(ErrorReply::new(400, "invalid_json", &format!("the body is not JSON: {error}")))
+        }
     };
     let request = RecordedRequest {
-        path: uri
-            .path_and_query()
-            .map_or_else(String::new, ToString::to_string),
+        path: uri.path_and_query().map_or_else(String::new, ToString::to_string),
         headers: readable(&headers),
         body: parsed.unwrap_or_else(|_| String::from_utf8_lossy(&bytes).into()),
     };
@@ -245,10 +223,7 @@ fn readable(headers: &HeaderMap) -> Vec<(String, String)> {
     headers
         .iter()
         .map(|(name, value)| {
-            (
-                name.as_str().to_owned(),
-                String::from_utf8_lossy(value.as_bytes()).into_owned(),
-            )
+            (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
         })
         .collect()
 }
@@ -264,10 +239,7 @@ fn stream_headers(started: u64) -> [(&'static str, String); 9] {
         ("x-codex-primary-reset-at", (started + 300 * 60).to_string()),
         ("x-codex-secondary-used-percent", "7".to_owned()),
         ("x-codex-secondary-window-minutes", "10080".to_owned()),
-        (
-            "x-codex-secondary-reset-at",
-            (started + 10_080 * 60).to_string(),
-        ),
+        ("x-codex-secondary-reset-at", (started + 10_080 * 60).to_string()),
     ]
 }
 
@@ -275,23 +247,17 @@ fn error_response(error: &ErrorReply) -> Response {
     let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = (status, Json(&error.body)).into_response();
     if let Some(seconds) = error.retry_after {
-        response
-            .headers_mut()
-            .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
     response
 }
 
 fn now() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs())
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 /// Differs between two servers of one machine by the port, and between two starts by the time.
 fn seed(port: u16) -> u64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     (u64::from(port) << 48) ^ (since.as_secs() << 30) ^ u64::from(since.subsec_nanos())
 }

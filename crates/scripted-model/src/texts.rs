@@ -24,16 +24,11 @@ const USE_TOOL_TWO: &str = "First the notes.\n\n\
 
 /// The end of every marked scenario whose call was answered.
 pub(crate) fn thanks(ids: &Ids) -> Script {
-    Answer::begin(ids)
-        .message("Tool result received, thank you.")
-        .completed()
+    Answer::begin(ids).message("Tool result received, thank you.").completed()
 }
 
 pub(crate) fn text(scene: &Scene<'_>) -> Script {
-    scene
-        .begin()
-        .message(scene.argument().unwrap_or(DEFAULT_TEXT))
-        .completed()
+    scene.begin().message(scene.argument().unwrap_or(DEFAULT_TEXT)).completed()
 }
 
 pub(crate) fn echo(scene: &Scene<'_>) -> Script {
@@ -77,24 +72,15 @@ pub(crate) fn json(scene: &Scene<'_>) -> Script {
 }
 
 pub(crate) fn no_usage(scene: &Scene<'_>) -> Script {
-    scene
-        .begin()
-        .message("No usage.")
-        .completed_with(&serde_json::Value::Null)
+    scene.begin().message("No usage.").completed_with(&serde_json::Value::Null)
 }
 
 pub(crate) fn usage(scene: &Scene<'_>) -> Script {
-    scene
-        .begin()
-        .message(DEFAULT_TEXT)
-        .completed_with(&events::usage(scene.number, 0))
+    scene.begin().message(DEFAULT_TEXT).completed_with(&events::usage(scene.number, 0))
 }
 
 pub(crate) fn no_deltas(scene: &Scene<'_>) -> Script {
-    scene
-        .begin()
-        .message_without_deltas("This text came without a delta.")
-        .completed()
+    scene.begin().message_without_deltas("This text came without a delta.").completed()
 }
 
 pub(crate) fn use_tool(scene: &Scene<'_>) -> Script {
@@ -123,21 +109,11 @@ pub(crate) fn slow(scene: &Scene<'_>) -> Script {
     let words = 20;
     let pause: Duration = scene.duration() / words;
     let text = "word ".repeat(20);
-    delivered(
-        scene,
-        &text,
-        Delivery {
-            chunking: Chunking::Words,
-            pause: Some(pause),
-        },
-    )
+    delivered(scene, &text, Delivery { chunking: Chunking::Words, pause: Some(pause) })
 }
 
 pub(crate) fn hang(scene: &Scene<'_>) -> Script {
-    scene
-        .begin()
-        .message_begun("This begins and then hangs.", 1)
-        .silence()
+    scene.begin().message_begun("This begins and then hangs.", 1).silence()
 }
 
 pub(crate) fn silent(scene: &Scene<'_>) -> Script {
@@ -149,8 +125,5 @@ fn echoed(scene: &Scene<'_>, chunking: Chunking) -> Script {
 }
 
 fn delivered(scene: &Scene<'_>, text: &str, delivery: Delivery) -> Script {
-    scene
-        .begin()
-        .message_delivered(text, None, delivery)
-        .completed()
+    scene.begin().message_delivered(text, None, delivery).completed()
 }

@@ -45,11 +45,7 @@ async fn exchange(model: &ScriptedModel, method: &str, path: &str, body: &str) -
 async fn read_until(stream: &mut TcpStream, text: &str) -> String {
     let mut bytes = Vec::new();
     while !String::from_utf8_lossy(&bytes).contains(text) {
-        assert_ne!(
-            stream.read_buf(&mut bytes).await.unwrap(),
-            0,
-            "the stream ended early"
-        );
+        assert_ne!(stream.read_buf(&mut bytes).await.unwrap(), 0, "the stream ended early");
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }
@@ -70,18 +66,9 @@ const WHOLE_BODY: &str = "0\r\n\r\n";
 #[tokio::test]
 async fn a_response_is_a_stream_of_events() {
     let model = ScriptedModel::start().await.unwrap();
-    let answer = exchange(
-        &model,
-        "POST",
-        "/v1/responses?x=1",
-        &asked("[[text:Hi you]]"),
-    )
-    .await;
+    let answer = exchange(&model, "POST", "/v1/responses?x=1", &asked("[[text:Hi you]]")).await;
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
-    assert!(
-        answer.contains("content-type: text/event-stream\r\n"),
-        "{answer}"
-    );
+    assert!(answer.contains("content-type: text/event-stream\r\n"), "{answer}");
     assert!(answer.contains("event: response.created\ndata: {\"type\":\"response.created\""));
     assert!(answer.contains("\"text\":\"Hi you\""), "{answer}");
     assert!(answer.ends_with(WHOLE_BODY), "{answer}");
@@ -91,10 +78,7 @@ async fn a_response_is_a_stream_of_events() {
     assert_eq!(request.header("x-mine"), Some("yes"));
     assert_eq!(request.body["model"], "demo");
     assert_eq!(model.recorded(), [request]);
-    assert_eq!(
-        (model.requests(), model.in_flight(), model.disconnects()),
-        (1, 0, 0)
-    );
+    assert_eq!((model.requests(), model.in_flight(), model.disconnects()), (1, 0, 0));
 }
 
 #[tokio::test]
@@ -107,10 +91,7 @@ async fn a_cut_sends_what_was_before_it_and_no_end() {
     ] {
         let answer = exchange(&model, "POST", "/v1/responses", &asked(mark)).await;
         assert!(answer.contains(before), "{mark}: {answer}");
-        assert!(
-            !answer.ends_with(WHOLE_BODY) && !answer.contains("completed\ndata"),
-            "{mark}"
-        );
+        assert!(!answer.ends_with(WHOLE_BODY) && !answer.contains("completed\ndata"), "{mark}");
     }
     assert_eq!((model.requests(), model.disconnects()), (3, 0));
 }
@@ -118,11 +99,9 @@ async fn a_cut_sends_what_was_before_it_and_no_end() {
 #[tokio::test]
 async fn a_cut_happens_once_for_each_text() {
     let model = ScriptedModel::start().await.unwrap();
-    for (text, whole) in [
-        ("a [[cut-once]]", false),
-        ("a [[cut-once]]", true),
-        ("[[cut-once]]", false),
-    ] {
+    for (text, whole) in
+        [("a [[cut-once]]", false), ("a [[cut-once]]", true), ("[[cut-once]]", false)]
+    {
         let answer = exchange(&model, "POST", "/v1/responses", &asked(text)).await;
         assert_eq!(answer.ends_with(WHOLE_BODY), whole, "{text}");
     }
@@ -131,22 +110,14 @@ async fn a_cut_happens_once_for_each_text() {
 #[tokio::test]
 async fn a_client_that_leaves_is_noticed() {
     let model = ScriptedModel::start().await.unwrap();
-    for (mark, seen) in [
-        ("[[hang]]", "output_text.delta"),
-        ("[[silent]]", "response.created"),
-    ] {
+    for (mark, seen) in [("[[hang]]", "output_text.delta"), ("[[silent]]", "response.created")] {
         model.reset();
         let mut stream = keep_alive(&model, &asked(mark)).await;
         read_until(&mut stream, seen).await;
         assert_eq!(model.in_flight(), 1);
         drop(stream);
         model.until(|counters| counters.disconnects == 1).await;
-        let expected = Counters {
-            requests: 1,
-            in_flight: 0,
-            max_in_flight: 1,
-            disconnects: 1,
-        };
+        let expected = Counters { requests: 1, in_flight: 0, max_in_flight: 1, disconnects: 1 };
         assert_eq!(model.counters(), expected);
     }
 }
@@ -184,14 +155,8 @@ async fn refusals_have_the_shape_of_openai() {
         ("POST", "/ctl/stats", "", "404"),
     ] {
         let answer = exchange(&model, method, path, body).await;
-        assert!(
-            answer.starts_with(&format!("HTTP/1.1 {status} ")),
-            "{method} {path}: {answer}"
-        );
-        assert!(
-            json_body(&answer)["error"]["message"].is_string(),
-            "{answer}"
-        );
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{method} {path}: {answer}");
+        assert!(json_body(&answer)["error"]["message"].is_string(), "{answer}");
     }
     assert_eq!(model.requests(), 3);
 }
@@ -199,10 +164,7 @@ async fn refusals_have_the_shape_of_openai() {
 #[tokio::test]
 async fn the_server_can_be_watched_and_reset_over_http() {
     let model = ScriptedModel::start().await.unwrap();
-    assert_eq!(
-        json_body(&exchange(&model, "GET", "/ctl/last", "").await),
-        Value::Null
-    );
+    assert_eq!(json_body(&exchange(&model, "GET", "/ctl/last", "").await), Value::Null);
     exchange(&model, "POST", "/v1/responses", &asked("[[json]]")).await;
 
     let stats = json_body(&exchange(&model, "GET", "/ctl/stats", "").await);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use codex_app_server::{Client, ClientConfig, CodexBinary, TurnRequest};
 use scripted_model::ScriptedModel;
 use tempfile::TempDir;
+use tokio::process::Command;
 
 use crate::outcome::Outcome;
 
@@ -18,33 +19,25 @@ pub struct TestCodex {
     pub home: TempDir,
 }
 
-/// Where `./start` and `./test` install the pinned Codex.
-pub fn data_folder() -> PathBuf {
-    let chosen = std::env::var_os("PROXY_DATA_DIR").map(PathBuf::from);
-    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share"));
-    chosen
-        .or_else(|| {
-            let data = std::env::var_os("XDG_DATA_HOME")
-                .map(PathBuf::from)
-                .or_else(home);
-            data.map(|data| data.join("codex-completions"))
-        })
-        .unwrap_or_default()
-}
-
-/// The Codex to test with: `CODEX_BIN`, or the copy that `./test` installed.
+/// The Codex to test with: `CODEX_BIN`, or else the pinned copy, which is installed if need be.
 ///
 /// # Panics
 /// If there is none.
 #[allow(clippy::expect_used, reason = "a test without Codex cannot go on")]
 pub async fn codex_binary() -> CodexBinary {
-    let path = std::env::var_os("CODEX_BIN").map_or_else(
-        || data_folder().join("codex/0.166.0/node_modules/@openai/codex/bin/codex.js"),
-        PathBuf::from,
-    );
-    CodexBinary::at(&path)
-        .await
-        .expect("no Codex to test with: run ./test, which installs it")
+    let path = match std::env::var_os("CODEX_BIN") {
+        Some(path) => PathBuf::from(path),
+        None => install_pinned().await,
+    };
+    CodexBinary::at(&path).await.expect("no Codex to test with")
+}
+
+#[allow(clippy::expect_used, reason = "a test without Codex cannot go on")]
+async fn install_pinned() -> PathBuf {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/install-codex");
+    let output = Command::new(script).arg("--pinned").output().await.expect("install-codex runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    PathBuf::from(String::from_utf8_lossy(&output.stdout).trim())
 }
 
 // === impl TestCodex ===
@@ -67,11 +60,7 @@ impl TestCodex {
         config.retries = 0;
         change(&mut config);
         let client = Client::start(config).await.expect("Codex does not start");
-        Self {
-            client,
-            model,
-            home,
-        }
+        Self { client, model, home }
     }
 
     /// A request for one user message, to the scripted model.
@@ -79,14 +68,20 @@ impl TestCodex {
         crate::ask(&self.model.base_url(), text)
     }
 
+    /// Waits until Codex has forgotten every thread, and with it every turn.
+    ///
+    /// # Panics
+    /// If Codex does not answer.
+    #[allow(clippy::expect_used, reason = "a broken contract fails the test")]
+    pub async fn until_no_thread_is_loaded(&self) {
+        while !self.client.loaded_threads().await.expect("an answer").is_empty() {}
+    }
+
     /// Runs a turn to its end.
     ///
     /// # Panics
     /// If the request is invalid.
-    #[allow(
-        clippy::expect_used,
-        reason = "an invalid request is a mistake in the test"
-    )]
+    #[allow(clippy::expect_used, reason = "an invalid request is a mistake in the test")]
     pub async fn run(&self, request: TurnRequest) -> Outcome {
         Outcome::of(self.client.start_turn(request).expect("an invalid turn")).await
     }

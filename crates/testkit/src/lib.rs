@@ -3,7 +3,7 @@
 mod codex;
 mod outcome;
 
-pub use codex::{TestCodex, codex_binary, data_folder};
+pub use codex::{TestCodex, codex_binary};
 pub use outcome::Outcome;
 
 use codex_app_server::{HistoryItem, Role, Tool, TurnRequest, Upstream};
@@ -14,10 +14,7 @@ pub fn ask(base_url: &str, text: &str) -> TurnRequest {
     TurnRequest {
         model: "gpt-5.5".to_owned(),
         history: vec![HistoryItem::text(Role::User, text)],
-        upstream: Some(Upstream {
-            base_url: base_url.to_owned(),
-            api_key: None,
-        }),
+        upstream: Some(Upstream { base_url: base_url.to_owned(), api_key: None }),
         ..TurnRequest::default()
     }
 }

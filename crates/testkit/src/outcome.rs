@@ -76,10 +76,7 @@ impl Outcome {
 
     /// Name and argument text of each call.
     pub fn call_texts(&self) -> Vec<(&str, &str)> {
-        self.calls
-            .iter()
-            .map(|call| (call.name.as_str(), call.arguments.as_str()))
-            .collect()
+        self.calls.iter().map(|call| (call.name.as_str(), call.arguments.as_str())).collect()
     }
 
     /// Why it failed.

@@ -5,34 +5,16 @@ use super::*;
 #[test]
 fn ordinary_names_stay_and_difficult_ones_are_replaced() {
     let mut aliases = ToolAliases::default();
-    for name in [
-        "get_weather",
-        "shell",
-        "apply_patch",
-        "a-b",
-        "mcp_x",
-        &"x".repeat(128),
-    ] {
+    for name in ["get_weather", "shell", "apply_patch", "a-b", "mcp_x", &"x".repeat(128)] {
         assert_eq!(aliases.alias(name), name);
     }
-    for name in [
-        "mcp__git__log",
-        "a.b",
-        "two words",
-        "exec_command",
-        "",
-        "ünï",
-        &"x".repeat(129),
-    ] {
+    for name in ["mcp__git__log", "a.b", "two words", "exec_command", "", "ünï", &"x".repeat(129)]
+    {
         let alias = aliases.alias(name);
         assert!(is_accepted(&alias), "{name} became {alias}");
         assert_eq!(aliases.original(alias), name);
     }
-    assert!(
-        aliases
-            .alias("mcp__git__log")
-            .starts_with("t_mcp__git__log_")
-    );
+    assert!(aliases.alias("mcp__git__log").starts_with("t_mcp__git__log_"));
 }
 
 proptest! {

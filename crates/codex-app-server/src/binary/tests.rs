@@ -21,10 +21,7 @@ async fn the_version_decides() {
         ("codex-cli 0.166.0", Ok("0.166.0")),
         ("codex-cli 0.170.0-alpha.2", Ok("0.170.0-alpha.2")),
         ("codex-cli 1.0.0", Ok("1.0.0")),
-        (
-            "codex-cli 0.165.9",
-            Err("too old: 0.166.0 or newer is needed"),
-        ),
+        ("codex-cli 0.165.9", Err("too old: 0.166.0 or newer is needed")),
         ("hello", Err("does not answer --version")),
     ] {
         let path = codex_that_says(folder.path(), words);
@@ -42,10 +39,7 @@ async fn the_npm_wrapper_leads_to_the_native_binary() {
     let scope = folder.path().join("node_modules/@openai");
     let wrapper = scope.join("codex/bin/codex.js");
     script(&wrapper, "#!/usr/bin/env node\n");
-    assert!(matches!(
-        CodexBinary::at(&wrapper).await,
-        Err(BinaryError::WrapperAlone(_))
-    ));
+    assert!(matches!(CodexBinary::at(&wrapper).await, Err(BinaryError::WrapperAlone(_))));
 
     let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
     let platform = match (os, arch) {
@@ -67,25 +61,16 @@ async fn the_npm_wrapper_leads_to_the_native_binary() {
 fn the_newest_copy_is_taken() {
     let folder = tempfile::tempdir().unwrap();
     for version in ["0.9.0", "0.166.0", "0.20.0", "rubbish"] {
-        let wrapper = folder
-            .path()
-            .join(version)
-            .join("node_modules/@openai/codex/bin/codex.js");
+        let wrapper = folder.path().join(version).join("node_modules/@openai/codex/bin/codex.js");
         script(&wrapper, "#!/usr/bin/env node\n");
     }
     let newest = newest_copy(folder.path()).unwrap();
-    assert!(
-        newest.starts_with(folder.path().join("0.166.0")),
-        "{}",
-        newest.display()
-    );
+    assert!(newest.starts_with(folder.path().join("0.166.0")), "{}", newest.display());
     assert_eq!(newest_copy(&folder.path().join("none")), None);
 }
 
 #[tokio::test]
 async fn a_missing_binary_is_named() {
-    let error = CodexBinary::at(Path::new("no/such/codex"))
-        .await
-        .unwrap_err();
+    let error = CodexBinary::at(Path::new("no/such/codex")).await.unwrap_err();
     assert_eq!(error.to_string(), "no Codex at no/such/codex");
 }

@@ -9,10 +9,7 @@ fn every_model_becomes_quiet_and_demo_is_added() {
     ]});
     let patched = patch(bundled).unwrap();
     let models = patched["models"].as_array().unwrap();
-    let slugs: Vec<_> = models
-        .iter()
-        .map(|model| model["slug"].as_str().unwrap())
-        .collect();
+    let slugs: Vec<_> = models.iter().map(|model| model["slug"].as_str().unwrap()).collect();
     assert_eq!(slugs, ["a", "b", "demo"]);
     for model in models {
         assert_eq!(model["tool_mode"], "direct");

@@ -29,37 +29,17 @@ fn every_description_that_codex_was_seen_to_give_has_its_kind() {
         ("usage limit", json!("usageLimitExceeded"), K::UsageLimit),
         ("high demand", json!("internalServerError"), K::ServerError),
         ("at capacity", json!("serverOverloaded"), K::Overloaded),
-        (
-            "The model `x` does not exist",
-            json!("modelNotFound"),
-            K::ModelNotFound,
-        ),
-        (
-            "out of room",
-            json!("contextWindowExceeded"),
-            K::ContextLength,
-        ),
-        (
-            "rate limit exceeded: x",
-            json!("rateLimitExceeded"),
-            K::RateLimit,
-        ),
+        ("The model `x` does not exist", json!("modelNotFound"), K::ModelNotFound),
+        ("out of room", json!("contextWindowExceeded"), K::ContextLength),
+        ("rate limit exceeded: x", json!("rateLimitExceeded"), K::RateLimit),
         (cut, json!("other"), K::StreamCut),
-        (
-            cut,
-            json!({"responseStreamDisconnected": {"httpStatusCode": null}}),
-            K::StreamCut,
-        ),
+        (cut, json!({"responseStreamDisconnected": {"httpStatusCode": null}}), K::StreamCut),
         (
             "stream disconnected before completion: idle timeout waiting for SSE",
             json!("other"),
             K::StreamCut,
         ),
-        (
-            "Incomplete response returned, reason: max_output_tokens",
-            json!("other"),
-            K::MaxOutput,
-        ),
+        ("Incomplete response returned, reason: max_output_tokens", json!("other"), K::MaxOutput),
         (
             "stream disconnected before completion: Incomplete response returned, reason: content_filter",
             json!("other"),
@@ -75,11 +55,7 @@ fn every_description_that_codex_was_seen_to_give_has_its_kind() {
             json!({"httpConnectionFailed": {"httpStatusCode": 418}}),
             K::BadRequest,
         ),
-        (
-            "bad gateway",
-            json!({"httpConnectionFailed": {"httpStatusCode": 502}}),
-            K::ServerError,
-        ),
+        ("bad gateway", json!({"httpConnectionFailed": {"httpStatusCode": 502}}), K::ServerError),
         ("something new", json!("other"), K::Unexpected),
         ("something new", json!({"somethingNew": {}}), K::Unexpected),
         ("something new", json!(null), K::Unexpected),
@@ -91,18 +67,8 @@ fn every_description_that_codex_was_seen_to_give_has_its_kind() {
 
 #[test]
 fn a_failed_response_keeps_the_upstreams_own_words() {
-    let seen = kind(
-        "stream disconnected before completion: the server burned",
-        json!("other"),
-    );
-    assert_eq!(
-        seen,
-        (
-            FailureKind::ServerError,
-            "the server burned".to_owned(),
-            None
-        )
-    );
+    let seen = kind("stream disconnected before completion: the server burned", json!("other"));
+    assert_eq!(seen, (FailureKind::ServerError, "the server burned".to_owned(), None));
 }
 
 #[test]
@@ -122,12 +88,7 @@ fn the_body_of_a_400_is_kept_whole() {
             upstream_body: Some(body),
         }
     );
-    let seen = kind(
-        r#"{"error":{"code":"context_length_exceeded","message":"long"}}"#,
-        json!("other"),
-    );
-    assert_eq!(
-        seen,
-        (FailureKind::ContextLength, "long".to_owned(), Some(400))
-    );
+    let seen =
+        kind(r#"{"error":{"code":"context_length_exceeded","message":"long"}}"#, json!("other"));
+    assert_eq!(seen, (FailureKind::ContextLength, "long".to_owned(), Some(400)));
 }

@@ -18,15 +18,10 @@ fn items_have_codex_shape() {
             role: Role::User,
             content: vec![
                 ContentPart::Text("Look".into()),
-                ContentPart::Image {
-                    url: "data:image/png;base64,AA==".into(),
-                },
+                ContentPart::Image { url: "data:image/png;base64,AA==".into() },
             ],
         },
-        HistoryItem::Reasoning {
-            summary: vec!["Hm".into()],
-            encrypted_content: "E".into(),
-        },
+        HistoryItem::Reasoning { summary: vec!["Hm".into()], encrypted_content: "E".into() },
         HistoryItem::text(Role::Assistant, "A cat."),
         HistoryItem::ToolCall {
             call_id: "call_1".into(),
@@ -43,9 +38,8 @@ fn items_have_codex_shape() {
         },
     ]);
     let alias = ToolAliases::default().alias("a.b");
-    for (item, prefix) in items
-        .iter_mut()
-        .zip(["msg_", "msg_", "rs_", "msg_", "fc_", "fco_", "fco_"])
+    for (item, prefix) in
+        items.iter_mut().zip(["msg_", "msg_", "rs_", "msg_", "fc_", "fco_", "fco_"])
     {
         let id = item.as_object_mut().unwrap().remove("id").unwrap();
         assert!(id.as_str().unwrap().starts_with(prefix), "{id}");
@@ -71,10 +65,7 @@ fn ids_repeat_for_equal_prefixes_and_never_inside_one_history() {
     let short = wire(&[hello.clone(), hello.clone()]);
     let long = wire(&[hello.clone(), hello.clone(), hello]);
     assert_eq!(short[..], long[..2]);
-    let mut ids: Vec<&str> = long
-        .iter()
-        .map(|item| item["id"].as_str().unwrap())
-        .collect();
+    let mut ids: Vec<&str> = long.iter().map(|item| item["id"].as_str().unwrap()).collect();
     ids.dedup();
     assert_eq!(ids.len(), 3);
 }
@@ -83,19 +74,12 @@ fn ids_repeat_for_equal_prefixes_and_never_inside_one_history() {
 fn a_remote_image_is_refused_by_its_place() {
     let image = HistoryItem::Message {
         role: Role::User,
-        content: vec![ContentPart::Image {
-            url: "https://example.org/a.png".into(),
-        }],
+        content: vec![ContentPart::Image { url: "https://example.org/a.png".into() }],
     };
-    let refused = to_wire(
-        &[HistoryItem::text(Role::User, "x"), image],
-        &mut ToolAliases::default(),
-    );
+    let refused =
+        to_wire(&[HistoryItem::text(Role::User, "x"), image], &mut ToolAliases::default());
     assert_eq!(
         refused.unwrap_err(),
-        InvalidHistory {
-            index: 1,
-            problem: "an image must be a data: URL"
-        }
+        InvalidHistory { index: 1, problem: "an image must be a data: URL" }
     );
 }

@@ -16,9 +16,7 @@ fn split(chunks: &[&[u8]], limit: usize) -> Vec<Line> {
 
 #[test]
 fn an_oversize_line_keeps_both_ends_and_spares_its_neighbours() {
-    let long: Vec<u8> = (0..5000_u32)
-        .map(|i| b'a' + u8::try_from(i % 26).unwrap())
-        .collect();
+    let long: Vec<u8> = (0..5000_u32).map(|i| b'a' + u8::try_from(i % 26).unwrap()).collect();
     let mut input = b"before\n".to_vec();
     input.extend_from_slice(&long);
     input.extend_from_slice(b"\nafter\n");
@@ -88,10 +86,7 @@ fn an_oversize_line_is_attributed_by_its_ends() {
     );
     assert_eq!((item.thread_id(), item.response_id()), (Some("T2"), None));
     let response = line(r#"{"id":42,"result":{"data":["aaaa"#, r#"aaa"]}}"#);
-    assert_eq!(
-        (response.thread_id(), response.response_id()),
-        (None, Some(42))
-    );
+    assert_eq!((response.thread_id(), response.response_id()), (None, Some(42)));
     let request = line(r#"{"id":42,"method":"x","params":{"a":"aaaa"#, r#"aaa"}}"#);
     assert_eq!((request.thread_id(), request.response_id()), (None, None));
 }

@@ -2,47 +2,28 @@ use super::*;
 
 fn describe(line: &str) -> String {
     match Message::parse(line.as_bytes()) {
-        Ok(Message::Response {
-            id,
-            outcome: Ok(result),
-        }) => {
+        Ok(Message::Response { id, outcome: Ok(result) }) => {
             format!("response {id} ok {}", result.map_or("null", RawValue::get))
         }
-        Ok(Message::Response {
-            id,
-            outcome: Err(error),
-        }) => format!("response {id} {error}"),
+        Ok(Message::Response { id, outcome: Err(error) }) => format!("response {id} {error}"),
         Ok(Message::Request { id, method, .. }) => format!("request {id} {method}"),
         Ok(Message::Notification { method, .. }) => format!("notification {method}"),
-        Err(error) => format!("error: {error}")
-            .split(':')
-            .next()
-            .unwrap()
-            .to_owned(),
+        Err(error) => format!("error: {error}").split(':').next().unwrap().to_owned(),
     }
 }
 
 #[test]
 fn requests_of_the_server_and_responses_to_ours_are_told_apart() {
     let cases = [
-        (
-            r#"{"id":0,"method":"item/tool/call","params":{}}"#,
-            "request 0 item/tool/call",
-        ),
-        (
-            r#"{"method":"item/tool/call","id":"a","params":{}}"#,
-            "request \"a\" item/tool/call",
-        ),
+        (r#"{"id":0,"method":"item/tool/call","params":{}}"#, "request 0 item/tool/call"),
+        (r#"{"method":"item/tool/call","id":"a","params":{}}"#, "request \"a\" item/tool/call"),
         (r#"{"id":0,"result":{"a":1}}"#, r#"response 0 ok {"a":1}"#),
         (r#"{"id":7,"result":null}"#, "response 7 ok null"),
         (
             r#"{"id":7,"error":{"code":-32600,"message":"no","data":[1]}}"#,
             "response 7 no (code -32600)",
         ),
-        (
-            r#"{"method":"turn/started","params":{},"emittedAtMs":1}"#,
-            "notification turn/started",
-        ),
+        (r#"{"method":"turn/started","params":{},"emittedAtMs":1}"#, "notification turn/started"),
         (r#"{"id":"ours are numbers","result":{}}"#, "error"),
         (r#"{"result":{}}"#, "error"),
         ("[]", "error"),

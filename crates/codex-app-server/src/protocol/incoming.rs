@@ -49,6 +49,23 @@ pub struct LoadedThreads {
     pub data: Vec<String>,
 }
 
+/// Result of `model/list`.
+#[derive(Debug, Deserialize)]
+pub struct Models {
+    /// The models, best first.
+    pub data: Vec<Model>,
+}
+
+/// A model of the catalog.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Model {
+    /// Its slug.
+    pub id: String,
+    /// Whether Codex takes it when nobody chooses.
+    pub is_default: bool,
+}
+
 /// A turn as Codex sees it.
 #[derive(Debug, Deserialize)]
 pub struct TurnState<'a> {

@@ -24,6 +24,7 @@ requests! {
     TurnInterrupt<'_> => "turn/interrupt";
     ThreadUnsubscribe<'_> => "thread/unsubscribe";
     ThreadLoadedList => "thread/loaded/list";
+    ModelList => "model/list";
 }
 
 /// The first request of a connection.
@@ -152,6 +153,10 @@ pub struct ThreadUnsubscribe<'a> {
 #[derive(Debug, Serialize)]
 pub struct ThreadLoadedList {}
 
+/// Asks for the models of the catalog.
+#[derive(Debug, Serialize)]
+pub struct ModelList {}
+
 /// The answer to a request of Codex for approval or input, which is always no.
 ///
 /// `None` for a method that has no way to say no: it is answered with an error instead.
@@ -160,7 +165,9 @@ pub fn refusal(method: &str) -> Option<&'static str> {
         "item/commandExecution/requestApproval" | "item/fileChange/requestApproval" => {
             Some(r#"{"decision":"decline"}"#)
         }
-        "applyPatchApproval" | "execCommandApproval" => Some(r#"{"decision":"denied"}"#),
+        "applyPatchApproval" | "execCommandApproval" => {
+            Some(r#"{"decision":{"denied":{"rejection":"not allowed here"}}}"#)
+        }
         "mcpServer/elicitation/request" => Some(r#"{"action":"decline"}"#),
         "item/tool/requestUserInput" => Some(r#"{"answers":{}}"#),
         "item/permissions/requestApproval" => Some(r#"{"permissions":{}}"#),

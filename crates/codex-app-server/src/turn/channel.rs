@@ -29,15 +29,8 @@ pub(crate) fn channel(max_bytes: usize) -> (EventSender, EventReceiver) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let waiting_bytes = Arc::new(AtomicUsize::new(0));
     (
-        EventSender {
-            events: sender,
-            waiting_bytes: Arc::clone(&waiting_bytes),
-            max_bytes,
-        },
-        EventReceiver {
-            events: receiver,
-            waiting_bytes,
-        },
+        EventSender { events: sender, waiting_bytes: Arc::clone(&waiting_bytes), max_bytes },
+        EventReceiver { events: receiver, waiting_bytes },
     )
 }
 
@@ -64,8 +57,7 @@ impl EventSender {
 impl EventReceiver {
     pub(crate) async fn recv(&mut self) -> Option<TurnEvent> {
         let event = self.events.recv().await?;
-        self.waiting_bytes
-            .fetch_sub(event.bytes(), Ordering::Relaxed);
+        self.waiting_bytes.fetch_sub(event.bytes(), Ordering::Relaxed);
         Some(event)
     }
 }
@@ -86,10 +78,7 @@ mod tests {
         assert_eq!(sender.send(text()), Err(Overflow));
         let last = TurnEvent::End(TurnEnd::Completed);
         assert_eq!(sender.send(last.clone()), Ok(()));
-        assert_eq!(
-            receiver.recv().await,
-            Some(TurnEvent::Text("y".repeat(5_000)))
-        );
+        assert_eq!(receiver.recv().await, Some(TurnEvent::Text("y".repeat(5_000))));
         assert_eq!(receiver.recv().await, Some(last));
     }
 }

@@ -71,19 +71,13 @@ impl Driver {
         }
         if !request.instructions.is_empty() {
             let instructions = std::mem::take(&mut request.instructions);
-            request
-                .history
-                .insert(0, HistoryItem::text(Role::Developer, instructions));
+            request.history.insert(0, HistoryItem::text(Role::Developer, instructions));
         }
         if request.history.is_empty() {
             return Err(InvalidTurn::Empty);
         }
         let mut aliases = ToolAliases::default();
-        let tool_names = request
-            .tools
-            .iter()
-            .map(|tool| aliases.alias(&tool.name))
-            .collect();
+        let tool_names = request.tools.iter().map(|tool| aliases.alias(&tool.name)).collect();
         let items = history::to_wire(&request.history, &mut aliases)?;
         Ok(Self {
             connection,
@@ -177,11 +171,7 @@ impl Driver {
                 sandbox: "read-only",
                 experimental_raw_events: true,
                 dynamic_tools: &dynamic_tools,
-                config: self
-                    .upstream
-                    .as_ref()
-                    .map(upstream_config)
-                    .unwrap_or_default(),
+                config: self.upstream.as_ref().map(upstream_config).unwrap_or_default(),
             })
             .await?;
         Ok(ThreadId::from(started.thread.id.as_str()))
@@ -189,13 +179,8 @@ impl Driver {
 
     async fn start_turn(&self, thread: &ThreadId) -> Result<(), RequestError> {
         let thread_id = thread.as_str();
-        let inject = ThreadInjectItems {
-            thread_id,
-            items: &self.items,
-        };
-        self.connection
-            .request::<_, serde::de::IgnoredAny>(&inject)
-            .await?;
+        let inject = ThreadInjectItems { thread_id, items: &self.items };
+        self.connection.request::<_, serde::de::IgnoredAny>(&inject).await?;
         let start = TurnStart {
             thread_id,
             input: [],
@@ -205,16 +190,12 @@ impl Driver {
         };
         let result = self.connection.request_raw("turn/start", &start).await?;
         let text = result.as_deref().map_or("null", RawValue::get);
-        let started: TurnStartResult<'_> =
-            serde_json::from_str(text).map_err(|error| RequestError::Unreadable {
-                method: "turn/start",
-                reason: error.to_string(),
-            })?;
-        self.connection
-            .router
-            .step(thread_id, &*self.connection, |machine, now, steps| {
-                machine.turn_known(&started.turn.id, now, steps);
-            });
+        let started: TurnStartResult<'_> = serde_json::from_str(text).map_err(|error| {
+            RequestError::Unreadable { method: "turn/start", reason: error.to_string() }
+        })?;
+        self.connection.router.step(thread_id, &*self.connection, |machine, now, steps| {
+            machine.turn_known(&started.turn.id, now, steps);
+        });
         Ok(())
     }
 

@@ -16,6 +16,9 @@ use crate::ids::TurnId;
 use crate::protocol::incoming::{TurnError, TurnStatus};
 use crate::stats::Counter;
 
+/// When an interrupt that changed nothing is sent again: Codex drops requests when it is flooded.
+const INTERRUPT_AGAIN: Duration = Duration::from_secs(2);
+
 /// How long Codex may take to confirm the end of a turn that we ended.
 const END_GRACE: Duration = Duration::from_secs(10);
 
@@ -70,6 +73,8 @@ pub(crate) struct TurnMachine {
     /// Ids of the `item/tool/call` requests that wait for an answer.
     pending_calls: Vec<Box<RawValue>>,
     interrupt: Interrupt,
+    /// When an interrupt was last sent.
+    interrupt_sent_at: Option<Instant>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,6 +133,7 @@ impl TurnMachine {
             response_ended: false,
             pending_calls: Vec::new(),
             interrupt: Interrupt::None,
+            interrupt_sent_at: None,
         }
     }
 
@@ -145,11 +151,10 @@ impl TurnMachine {
         if self.turn_id.is_some() {
             return;
         }
-        let id = TurnId::from(id);
+        self.turn_id = Some(TurnId::from(id));
         if self.interrupt != Interrupt::None {
-            steps.push_back(Step::Interrupt(id.clone()));
+            self.send_interrupt(now, steps);
         }
-        self.turn_id = Some(id);
         for (turn_id, happening) in std::mem::take(&mut self.held) {
             self.on_event(&turn_id, happening, now, steps);
         }
@@ -191,14 +196,14 @@ impl TurnMachine {
     pub(crate) fn interrupt(&mut self, now: Instant, steps: &mut Steps) {
         if self.phase == Phase::Running && self.interrupt == Interrupt::None {
             self.last_event_at = now;
-            self.ask_interrupt(Interrupt::Consumers, steps);
+            self.ask_interrupt(Interrupt::Consumers, now, steps);
         }
     }
 
     /// The consumer has gone.
     pub(crate) fn abandon(&mut self, now: Instant, steps: &mut Steps) {
         if self.phase == Phase::Running {
-            self.ask_interrupt(Interrupt::Ours, steps);
+            self.ask_interrupt(Interrupt::Ours, now, steps);
             self.phase = Phase::Ending { since: now };
         }
     }
@@ -206,7 +211,7 @@ impl TurnMachine {
     /// Ends the turn for a reason that did not come from Codex.
     pub(crate) fn fail(&mut self, failure: Failure, now: Instant, steps: &mut Steps) {
         if self.phase == Phase::Running {
-            self.ask_interrupt(Interrupt::Ours, steps);
+            self.ask_interrupt(Interrupt::Ours, now, steps);
             self.finish(TurnEvent::Failed(failure), now, steps);
         }
     }
@@ -222,6 +227,9 @@ impl TurnMachine {
 
     /// Time has passed.
     pub(crate) fn on_tick(&mut self, now: Instant, steps: &mut Steps) {
+        if self.interrupt_sent_at.is_some_and(|at| now.duration_since(at) >= INTERRUPT_AGAIN) {
+            self.send_interrupt(now, steps);
+        }
         let silence = now.duration_since(self.last_event_at);
         match self.phase {
             Phase::Running if self.interrupt == Interrupt::Consumers => {
@@ -241,10 +249,7 @@ impl TurnMachine {
                 self.fail(Failure::new(FailureKind::Timeout, words), now, steps);
             }
             Phase::Running => {
-                let due = self
-                    .limits
-                    .probe_after
-                    .is_some_and(|limit| silence >= limit);
+                let due = self.limits.probe_after.is_some_and(|limit| silence >= limit);
                 if due && !self.pending_calls.is_empty() {
                     steps.push_back(Step::Count(Counter::Probe));
                     steps.extend(self.pending_calls.drain(..).map(Step::RejectCall));
@@ -267,16 +272,10 @@ impl TurnMachine {
                 steps.push_back(Step::Emit(last));
                 self.close(steps);
             }
-            Happening::Error {
-                error,
-                will_retry: false,
-            } => {
+            Happening::Error { error, will_retry: false } => {
                 self.finish(TurnEvent::Failed(Failure::from_codex(&error)), now, steps);
             }
-            Happening::Error {
-                error,
-                will_retry: true,
-            } => {
+            Happening::Error { error, will_retry: true } => {
                 if self.had_output {
                     let detail = error.additional_details.unwrap_or(error.message);
                     self.refuse_repetition(&detail, now, steps);
@@ -300,14 +299,7 @@ impl TurnMachine {
                 self.output(TurnEvent::Text(text.into_owned()), steps);
             }
             Happening::Reasoning { kind, part, text } => {
-                self.output(
-                    TurnEvent::Reasoning {
-                        kind,
-                        part,
-                        text: text.into_owned(),
-                    },
-                    steps,
-                );
+                self.output(TurnEvent::Reasoning { kind, part, text: text.into_owned() }, steps);
             }
             Happening::MessageStarted => {
                 if self.open_message.is_some() {
@@ -326,7 +318,7 @@ impl TurnMachine {
                 if self.calls > 0 {
                     // First of all: Codex answers unknown and malformed calls itself and would
                     // ask the model again.
-                    self.ask_interrupt(Interrupt::Ours, steps);
+                    self.ask_interrupt(Interrupt::Ours, now, steps);
                 }
                 steps.push_back(Step::Emit(TurnEvent::ResponseEnd { response_id, usage }));
                 if self.calls > 0 {
@@ -389,14 +381,21 @@ impl TurnMachine {
     /// The response was whole, but Codex asks the model once more: one answer is enough.
     fn refuse_second_request(&mut self, now: Instant, steps: &mut Steps) {
         steps.push_back(Step::Count(Counter::ExtraModelRequest));
-        self.ask_interrupt(Interrupt::Ours, steps);
+        self.ask_interrupt(Interrupt::Ours, now, steps);
         self.finish(TurnEvent::End(TurnEnd::Completed), now, steps);
     }
 
-    fn ask_interrupt(&mut self, whose: Interrupt, steps: &mut Steps) {
+    fn ask_interrupt(&mut self, whose: Interrupt, now: Instant, steps: &mut Steps) {
         self.interrupt = whose;
-        // Where the turn has no name yet, `turn_known` makes up for it.
-        steps.extend(self.turn_id.clone().map(Step::Interrupt));
+        self.send_interrupt(now, steps);
+    }
+
+    /// Where the turn has no name yet, `turn_known` makes up for it.
+    fn send_interrupt(&mut self, now: Instant, steps: &mut Steps) {
+        if let Some(turn) = self.turn_id.clone() {
+            self.interrupt_sent_at = Some(now);
+            steps.push_back(Step::Interrupt(turn));
+        }
     }
 
     fn finish(&mut self, last: TurnEvent, now: Instant, steps: &mut Steps) {

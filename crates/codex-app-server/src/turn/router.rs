@@ -61,13 +61,7 @@ impl Route {
         events: EventSender,
         attempt: oneshot::Sender<Attempt>,
     ) -> Self {
-        Self {
-            thread,
-            machine,
-            events,
-            attempt: Some(attempt),
-            steps: Steps::new(),
-        }
+        Self { thread, machine, events, attempt: Some(attempt), steps: Steps::new() }
     }
 
     fn advance(
@@ -91,11 +85,7 @@ impl Route {
     }
 
     fn emit(&mut self, event: TurnEvent, now: Instant, steps: &mut Steps) {
-        let attempt = if event.is_last() {
-            self.attempt.take()
-        } else {
-            None
-        };
+        let attempt = if event.is_last() { self.attempt.take() } else { None };
         match (event, attempt) {
             (TurnEvent::Failed(failure), Some(attempt)) if !self.machine.had_output() => {
                 let _ = attempt.send(Attempt::FailedEarly(failure));
@@ -149,11 +139,7 @@ impl Router {
     }
 
     pub(crate) fn on_event(&self, event: ThreadEvent<'_>, wire: &impl Wire) {
-        let ThreadEvent {
-            thread_id,
-            turn_id,
-            happening,
-        } = event;
+        let ThreadEvent { thread_id, turn_id, happening } = event;
         self.step(&thread_id, wire, |machine, now, steps| {
             machine.on_event(&turn_id, happening, now, steps);
         });

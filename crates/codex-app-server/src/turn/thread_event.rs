@@ -25,27 +25,14 @@ pub(crate) struct ThreadEvent<'a> {
 pub(crate) enum Happening<'a> {
     TurnStarted,
     Text(Cow<'a, str>),
-    Reasoning {
-        kind: ReasoningKind,
-        part: u32,
-        text: Cow<'a, str>,
-    },
+    Reasoning { kind: ReasoningKind, part: u32, text: Cow<'a, str> },
     ReasoningStarted,
     MessageStarted,
     MessageCompleted(Cow<'a, str>),
     Call(ToolCall),
-    ResponseCompleted {
-        response_id: String,
-        usage: Option<TokenUsage>,
-    },
-    Error {
-        error: TurnError,
-        will_retry: bool,
-    },
-    TurnCompleted {
-        status: TurnStatus,
-        error: Option<TurnError>,
-    },
+    ResponseCompleted { response_id: String, usage: Option<TokenUsage> },
+    Error { error: TurnError, will_retry: bool },
+    TurnCompleted { status: TurnStatus, error: Option<TurnError> },
 }
 
 /// The thread of a notification that could not be read otherwise.
@@ -164,17 +151,12 @@ impl<'a> ThreadEvent<'a> {
         happening: impl FnOnce(&str, Cow<'a, str>) -> Option<Happening<'a>>,
     ) -> Result<Option<Self>, serde_json::Error> {
         let notification: ItemNotification<'a> = serde_json::from_str(params)?;
-        let text = notification
-            .item
-            .text
-            .map_or(Cow::Borrowed(""), |text| text.0);
-        Ok(
-            happening(&notification.item.r#type, text).map(|happening| Self {
-                thread_id: notification.thread_id,
-                turn_id: notification.turn_id,
-                happening,
-            }),
-        )
+        let text = notification.item.text.map_or(Cow::Borrowed(""), |text| text.0);
+        Ok(happening(&notification.item.r#type, text).map(|happening| Self {
+            thread_id: notification.thread_id,
+            turn_id: notification.turn_id,
+            happening,
+        }))
     }
 }
 
@@ -189,11 +171,9 @@ impl Happening<'_> {
         match self {
             Self::TurnStarted => Happening::TurnStarted,
             Self::Text(text) => Happening::Text(own(text)),
-            Self::Reasoning { kind, part, text } => Happening::Reasoning {
-                kind,
-                part,
-                text: own(text),
-            },
+            Self::Reasoning { kind, part, text } => {
+                Happening::Reasoning { kind, part, text: own(text) }
+            }
             Self::ReasoningStarted => Happening::ReasoningStarted,
             Self::MessageStarted => Happening::MessageStarted,
             Self::MessageCompleted(text) => Happening::MessageCompleted(own(text)),
@@ -209,9 +189,7 @@ impl Happening<'_> {
 
 /// The thread that an unreadable notification belongs to, if that much can be read.
 pub(crate) fn thread_of(params: &RawValue) -> Option<Cow<'_, str>> {
-    serde_json::from_str::<OnlyThread<'_>>(params.get())
-        .ok()
-        .map(|only| only.thread_id)
+    serde_json::from_str::<OnlyThread<'_>>(params.get()).ok().map(|only| only.thread_id)
 }
 
 /// The call that a raw item is, if it is one.

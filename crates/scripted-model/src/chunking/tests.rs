@@ -36,10 +36,8 @@ fn pieces_add_up_to_the_text_whatever_the_chunking() {
 #[test]
 fn varying_sizes_stay_between_1_and_17() {
     let text = "ü".repeat(1_000);
-    let mut sizes: Vec<usize> = cut(Chunking::Varying, &text)
-        .iter()
-        .map(|piece| piece.chars().count())
-        .collect();
+    let mut sizes: Vec<usize> =
+        cut(Chunking::Varying, &text).iter().map(|piece| piece.chars().count()).collect();
     sizes.pop();
     assert_eq!(sizes.iter().min(), Some(&1));
     assert_eq!(sizes.iter().max(), Some(&17));

@@ -37,10 +37,7 @@ const WORDINGS: [&str; 11] = [
 
 /// Arguments for a call of a function with these parameters.
 pub(super) fn invented(parameters: &Value, asked: &str) -> Value {
-    let inventor = Inventor {
-        root: parameters,
-        asked: asked.trim(),
-    };
+    let inventor = Inventor { root: parameters, asked: asked.trim() };
     match inventor.value("", parameters, 0) {
         object @ Value::Object(_) => object,
         _ => json!({}),
@@ -59,11 +56,7 @@ impl Inventor<'_> {
             return fixed.clone();
         }
         if let Some(inner) = self.indirection(schema) {
-            return if depth < DEEPEST {
-                self.value(name, inner, depth + 1)
-            } else {
-                Value::Null
-            };
+            return if depth < DEEPEST { self.value(name, inner, depth + 1) } else { Value::Null };
         }
         match kind(schema) {
             "object" if depth < DEEPEST => self.object(schema, depth),
@@ -98,10 +91,7 @@ impl Inventor<'_> {
         };
         let invent = |name: &str| {
             let schema = properties.and_then(|properties| properties.get(name));
-            (
-                name.to_owned(),
-                self.value(name, schema.unwrap_or(&Value::Null), depth + 1),
-            )
+            (name.to_owned(), self.value(name, schema.unwrap_or(&Value::Null), depth + 1))
         };
         Value::Object(chosen.into_iter().map(invent).collect())
     }
@@ -120,11 +110,7 @@ impl Inventor<'_> {
     fn text(&self, name: &str) -> String {
         let words = words(name);
         let is_one_of = |names: &[&str]| words.iter().any(|word| names.contains(&word.as_str()));
-        let place = if is_one_of(&PLACES) {
-            proper_name(self.asked)
-        } else {
-            None
-        };
+        let place = if is_one_of(&PLACES) { proper_name(self.asked) } else { None };
         match place {
             Some(place) => place,
             None if is_one_of(&WORDINGS) => self.asked.to_owned(),
@@ -136,17 +122,12 @@ impl Inventor<'_> {
 fn kind(schema: &Value) -> &str {
     let named = match schema.get("type") {
         Some(Value::String(name)) => Some(name.as_str()),
-        Some(Value::Array(names)) => names
-            .iter()
-            .filter_map(Value::as_str)
-            .find(|name| *name != "null"),
+        Some(Value::Array(names)) => {
+            names.iter().filter_map(Value::as_str).find(|name| *name != "null")
+        }
         _ => None,
     };
-    named.unwrap_or(if schema.get("properties").is_some() {
-        "object"
-    } else {
-        "string"
-    })
+    named.unwrap_or(if schema.get("properties").is_some() { "object" } else { "string" })
 }
 
 fn smallest(schema: &Value) -> Value {
@@ -154,11 +135,6 @@ fn smallest(schema: &Value) -> Value {
     schema
         .get("minimum")
         .cloned()
-        .or_else(|| {
-            schema
-                .get("exclusiveMinimum")
-                .and_then(above)
-                .map(Value::from)
-        })
+        .or_else(|| schema.get("exclusiveMinimum").and_then(above).map(Value::from))
         .unwrap_or_else(|| json!(1))
 }

@@ -48,13 +48,7 @@ fn tools_that_share_a_word_with_the_question_are_called_in_their_order() {
     let (text, calls) = played(&body);
     assert_eq!(text, "Let me use `getTimeZone` and `lookup`.");
     let paris = r#"{"city":"Paris"}"#;
-    assert_eq!(
-        calls,
-        [
-            ("getTimeZone".into(), paris.into()),
-            ("lookup".into(), paris.into())
-        ]
-    );
+    assert_eq!(calls, [("getTimeZone".into(), paris.into()), ("lookup".into(), paris.into())]);
 }
 
 #[test]
@@ -86,10 +80,7 @@ fn results_are_quoted_with_the_names_of_their_tools() {
 #[test]
 fn without_tools_it_greets_and_points_to_the_next_step() {
     let (text, _) = played(&json!({"input": [user("What  is\nnew?")]}));
-    assert!(
-        text.contains("built-in demo") && text.contains("What is new?"),
-        "{text}"
-    );
+    assert!(text.contains("built-in demo") && text.contains("What is new?"), "{text}");
     assert!(text.contains("codex-completions login"), "{text}");
 }
 
@@ -102,24 +93,15 @@ fn the_text_protocol_gets_a_block_and_its_result_an_answer() {
     let (text, _) = played(&body);
     assert_eq!(text.matches("</use_tool>").count(), 1, "{text}");
     assert!(text.contains("<name>localSearch</name>"), "{text}");
-    assert!(
-        text.contains("<query>find my /use_tool piano notes</query>"),
-        "{text}"
-    );
-    assert!(
-        text.contains(r#"<salientTerms>["find","piano","notes"]</salientTerms>"#),
-        "{text}"
-    );
+    assert!(text.contains("<query>find my /use_tool piano notes</query>"), "{text}");
+    assert!(text.contains(r#"<salientTerms>["find","piano","notes"]</salientTerms>"#), "{text}");
 
     let input = body["input"].as_array_mut().unwrap();
     input.push(json!({"type": "message", "role": "assistant",
         "content": [{"type": "output_text", "text": text}]}));
     input.push(user("localSearch: three notes"));
     let (text, _) = played(&body);
-    assert!(
-        text.contains("three notes") && !text.contains("<use_tool>"),
-        "{text}"
-    );
+    assert!(text.contains("three notes") && !text.contains("<use_tool>"), "{text}");
 }
 
 #[test]
@@ -180,35 +162,21 @@ fn without_required_properties_three_are_given() {
 fn schemas_without_an_end_or_without_sense_still_give_an_object() {
     let endless = json!({"properties": {"next": {"$ref": "#"}}});
     assert!(invented(&endless, "x").is_object());
-    for schema in [
-        json!(null),
-        json!(true),
-        json!({"type": "string"}),
-        json!({"$ref": "#"}),
-    ] {
+    for schema in [json!(null), json!(true), json!({"type": "string"}), json!({"$ref": "#"})] {
         assert_eq!(invented(&schema, "x"), json!({}), "{schema}");
     }
 }
 
 #[test]
 fn identifiers_fall_into_words() {
-    assert_eq!(
-        words("getWeather_forecast v2"),
-        ["get", "weather", "forecast", "v2"]
-    );
-    assert_eq!(
-        keywords("What about the Weather, weather in Rome?"),
-        ["weather", "rome"]
-    );
+    assert_eq!(words("getWeather_forecast v2"), ["get", "weather", "forecast", "v2"]);
+    assert_eq!(keywords("What about the Weather, weather in Rome?"), ["weather", "rome"]);
 }
 
 #[test]
 fn a_capital_at_the_start_of_a_sentence_names_nothing() {
     assert_eq!(proper_name("Weather please. Now I want it"), None);
-    assert_eq!(
-        proper_name("How is Rome's weather?").as_deref(),
-        Some("Rome")
-    );
+    assert_eq!(proper_name("How is Rome's weather?").as_deref(), Some("Rome"));
     assert_eq!(proper_name("compare Paris, Rome").as_deref(), Some("Paris"));
 }
 

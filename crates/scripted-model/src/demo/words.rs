@@ -104,10 +104,7 @@ pub(super) fn proper_name(text: &str) -> Option<String> {
     let mut starts_sentence = true;
     for word in text.split_whitespace() {
         let bare = word.trim_matches(|letter: char| !letter.is_alphanumeric());
-        let bare = bare
-            .strip_suffix("'s")
-            .or_else(|| bare.strip_suffix("’s"))
-            .unwrap_or(bare);
+        let bare = bare.strip_suffix("'s").or_else(|| bare.strip_suffix("’s")).unwrap_or(bare);
         let opens_anew = word.starts_with(|letter: char| !letter.is_alphanumeric());
         let named =
             !starts_sentence && bare.starts_with(char::is_uppercase) && !is_the_speaker(bare);

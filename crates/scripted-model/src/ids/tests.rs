@@ -10,10 +10,7 @@ fn call_ids_have_24_letters_or_digits_and_never_repeat() {
     for call in calls {
         let tail = call.strip_prefix("call_").unwrap();
         assert_eq!(tail.len(), 24);
-        assert!(
-            tail.chars().all(|letter| letter.is_ascii_alphanumeric()),
-            "{call}"
-        );
+        assert!(tail.chars().all(|letter| letter.is_ascii_alphanumeric()), "{call}");
     }
 }
 

@@ -3,11 +3,7 @@ use serde_json::{Value, json};
 use super::{Request, ToolResult};
 
 fn names(body: &Value) -> Vec<(Option<&str>, &str)> {
-    Request::new(body)
-        .tools()
-        .iter()
-        .map(|tool| (tool.namespace, tool.name))
-        .collect()
+    Request::new(body).tools().iter().map(|tool| (tool.namespace, tool.name)).collect()
 }
 
 #[test]
@@ -22,10 +18,7 @@ fn tools_are_found_at_the_top_in_namespaces_and_in_input_items() {
             {"type": "namespace", "name": "functions", "tools": [{"type": "function", "name": "c"}]},
         ]}],
     });
-    assert_eq!(
-        names(&body),
-        [(None, "a"), (Some("files"), "b"), (None, "c")]
-    );
+    assert_eq!(names(&body), [(None, "a"), (Some("files"), "b"), (None, "c")]);
 }
 
 #[test]
@@ -40,10 +33,7 @@ fn settings_behind_a_tool_output_do_not_hide_it() {
     assert!(request.ends_with_tool_output());
     assert_eq!(
         request.tool_results(),
-        [ToolResult {
-            name: "get_weather".into(),
-            output: "sunny".into()
-        }]
+        [ToolResult { name: "get_weather".into(), output: "sunny".into() }]
     );
 }
 
@@ -57,23 +47,13 @@ fn results_before_the_last_user_message_are_old() {
         ]},
     ]});
     let results = Request::new(&body).tool_results();
-    assert_eq!(
-        results,
-        [ToolResult {
-            name: "the tool".into(),
-            output: "ab".into()
-        }]
-    );
+    assert_eq!(results, [ToolResult { name: "the tool".into(), output: "ab".into() }]);
 }
 
 #[test]
 fn odd_bodies_are_read_without_complaint() {
-    for body in [
-        json!(null),
-        json!([1]),
-        json!({"input": 3, "tools": "x"}),
-        json!({"input": [1]}),
-    ] {
+    for body in [json!(null), json!([1]), json!({"input": 3, "tools": "x"}), json!({"input": [1]})]
+    {
         let request = Request::new(&body);
         assert!(request.tools().is_empty());
         assert!(!request.ends_with_tool_output());

@@ -6,11 +6,7 @@ use crate::failures::ErrorReply;
 use crate::ids::Ids;
 use crate::request::Request;
 
-const ENDS: [&str; 3] = [
-    "response.completed",
-    "response.failed",
-    "response.incomplete",
-];
+const ENDS: [&str; 3] = ["response.completed", "response.failed", "response.incomplete"];
 
 fn asked(text: &str) -> Value {
     json!({"input": [
@@ -23,9 +19,7 @@ fn reply(body: &Value, attempt: u64) -> Result<Script, ErrorReply> {
 }
 
 fn steps(text: &str) -> Vec<Step> {
-    reply(&asked(text), 1)
-        .unwrap_or_else(|error| panic!("{error:?}"))
-        .collect()
+    reply(&asked(text), 1).unwrap_or_else(|error| panic!("{error:?}")).collect()
 }
 
 fn events(steps: &[Step], kind: &str) -> Vec<Value> {
@@ -40,10 +34,7 @@ fn events(steps: &[Step], kind: &str) -> Vec<Value> {
 
 fn text_of(steps: &[Step]) -> String {
     let deltas = events(steps, "response.output_text.delta");
-    deltas
-        .iter()
-        .map(|event| event["delta"].as_str().unwrap())
-        .collect()
+    deltas.iter().map(|event| event["delta"].as_str().unwrap()).collect()
 }
 
 /// Name and arguments of each call.
@@ -72,15 +63,9 @@ fn every_scenario_begins_with_created_and_ends_exactly_once() {
     for scenario in SCENARIOS.iter().filter(|scenario| scenario.name != "http") {
         for attempt in [1, 2] {
             let body = asked(&format!("before [[{}]] after", scenario.name));
-            let steps: Vec<Step> = reply(&body, attempt)
-                .unwrap_or_else(|error| panic!("{error:?}"))
-                .collect();
-            assert_eq!(
-                events(&steps[..1], "response.created").len(),
-                1,
-                "{}",
-                scenario.name
-            );
+            let steps: Vec<Step> =
+                reply(&body, attempt).unwrap_or_else(|error| panic!("{error:?}")).collect();
+            assert_eq!(events(&steps[..1], "response.created").len(), 1, "{}", scenario.name);
             let ends: Vec<usize> = (0..steps.len()).filter(|at| is_end(&steps[*at])).collect();
             assert_eq!(ends, [steps.len() - 1], "{}", scenario.name);
         }
@@ -106,12 +91,7 @@ fn deltas_add_up_to_the_text_and_the_arguments_of_the_items() {
                 .filter(|event| event["item_id"] == item["id"])
                 .map(|event| event["delta"].as_str().unwrap().to_owned())
                 .collect();
-            assert_eq!(
-                whole.as_str().unwrap_or_default(),
-                deltas,
-                "{}",
-                scenario.name
-            );
+            assert_eq!(whole.as_str().unwrap_or_default(), deltas, "{}", scenario.name);
         }
     }
 }
@@ -121,10 +101,7 @@ fn names_are_unique_and_listed() {
     let list = scenario_list();
     assert_eq!(list.lines().count(), SCENARIOS.len());
     for scenario in SCENARIOS {
-        let same = SCENARIOS
-            .iter()
-            .filter(|other| other.name == scenario.name)
-            .count();
+        let same = SCENARIOS.iter().filter(|other| other.name == scenario.name).count();
         assert_eq!(same, 1, "{}", scenario.name);
         assert!(list.contains(&format!("[[{}", scenario.name)));
     }
@@ -143,18 +120,10 @@ fn a_mark_counts_only_in_the_last_user_message_and_only_if_it_is_known() {
 
 #[test]
 fn a_number_is_wanted_where_the_table_says_so() {
-    for mark in [
-        "[[big:x]]",
-        "[[slow:-1]]",
-        "[[big:99999999999999]]",
-        "[[http:abc]]",
-        "[[http:200]]",
-    ] {
-        assert_eq!(
-            reply(&asked(mark), 1).err().map(|error| error.status),
-            Some(400),
-            "{mark}"
-        );
+    for mark in
+        ["[[big:x]]", "[[slow:-1]]", "[[big:99999999999999]]", "[[http:abc]]", "[[http:200]]"]
+    {
+        assert_eq!(reply(&asked(mark), 1).err().map(|error| error.status), Some(400), "{mark}");
     }
 }
 
@@ -180,10 +149,7 @@ fn arguments_of_a_tool_go_out_as_given() {
         [("first".into(), default)]
     );
     let exact = r#"{ "b":[1, [2]],"a" : "]" }"#;
-    assert_eq!(
-        calls(&steps(&format!("[[tool:f,{exact}]]"))),
-        [("f".into(), exact.into())]
-    );
+    assert_eq!(calls(&steps(&format!("[[tool:f,{exact}]]"))), [("f".into(), exact.into())]);
 }
 
 #[test]
@@ -200,11 +166,7 @@ fn fragments_have_twenty_bytes() {
     let steps = steps("[[many-fragments:7]]");
     let deltas = events(&steps, "response.function_call_arguments.delta");
     assert_eq!(deltas.len(), 7);
-    assert!(
-        deltas
-            .iter()
-            .all(|event| event["delta"].as_str().unwrap().len() == 20)
-    );
+    assert!(deltas.iter().all(|event| event["delta"].as_str().unwrap().len() == 20));
 }
 
 #[test]
@@ -228,29 +190,17 @@ fn the_scenario_is_over_when_its_call_is_answered_unless_it_is_sticky() {
         input.push(json!({"type": "configuration_update"}));
         reply(&body, 1).ok().unwrap().collect::<Vec<_>>()
     };
-    assert_eq!(
-        text_of(&answered("[[http:500]]")),
-        "Tool result received, thank you."
-    );
+    assert_eq!(text_of(&answered("[[http:500]]")), "Tool result received, thank you.");
     assert_eq!(calls(&answered("[[tool-loop]]")).len(), 1);
 }
 
 #[test]
 fn an_http_failure_has_its_body_and_ends_after_its_times() {
     let error = |mark: &str| reply(&asked(mark), 1).err().unwrap();
-    assert_eq!(
-        error("[[http:404]]").body["error"]["code"],
-        "model_not_found"
-    );
-    assert_eq!(
-        error("[[http:503]]").body["error"]["code"],
-        "server_is_overloaded"
-    );
+    assert_eq!(error("[[http:404]]").body["error"]["code"], "model_not_found");
+    assert_eq!(error("[[http:503]]").body["error"]["code"], "server_is_overloaded");
     assert_eq!(error("[[http:429]]").retry_after, Some(1));
-    assert_eq!(
-        error("[[http:400,ctx]]").body["error"]["code"],
-        "context_length_exceeded"
-    );
+    assert_eq!(error("[[http:400,ctx]]").body["error"]["code"], "context_length_exceeded");
     let usage = error("[[http:429,usage]]");
     assert_eq!(usage.body["error"]["type"], "usage_limit_reached");
     assert_eq!(usage.body["error"]["resets_at"], 4_600);

@@ -6,19 +6,13 @@ use testkit::TestCodex;
 fn sent_text(codex: &TestCodex) -> String {
     let body = codex.model.last_request().expect("a request").body;
     let input = body["input"].as_array().expect("input").clone();
-    input.last().expect("an item")["content"][0]["text"]
-        .as_str()
-        .expect("text")
-        .to_owned()
+    input.last().expect("an item")["content"][0]["text"].as_str().expect("text").to_owned()
 }
 
 #[tokio::test]
 async fn difficult_text_survives_the_way_there_and_back() {
     let codex = TestCodex::start().await;
-    let control: String = (0..0x20)
-        .chain([0x7f, 0x80, 0x9f])
-        .filter_map(char::from_u32)
-        .collect();
+    let control: String = (0..0x20).chain([0x7f, 0x80, 0x9f]).filter_map(char::from_u32).collect();
     let samples = [
         "plain".to_owned(),
         "ha ha ha }} }} 11 11 \"\" \\\\ \\n \\u0000".to_owned(),
@@ -46,12 +40,7 @@ async fn a_megabyte_survives_the_way_there_and_back() {
     assert!(sample.len() > 1 << 20);
     let outcome = codex.run(codex.ask(&format!("[[echo]]{sample}"))).await;
     assert_eq!(outcome.end, Ok(TurnEnd::Completed));
-    assert!(
-        outcome.text == sample,
-        "{} of {} bytes",
-        outcome.text.len(),
-        sample.len()
-    );
+    assert!(outcome.text == sample, "{} of {} bytes", outcome.text.len(), sample.len());
     assert!(sent_text(&codex) == format!("[[echo]]{sample}"));
     codex.client.shutdown().await;
 }

@@ -1,3 +1,14 @@
 //! Integration tests with the real Codex binary.
+#![cfg(test)]
 
+mod burst;
+mod codex_never_acts;
+mod credentials;
 mod exact_text;
+mod failures;
+mod faults;
+mod housekeeping;
+mod lifecycle;
+mod protocol_schema;
+mod request_body;
+mod retries;

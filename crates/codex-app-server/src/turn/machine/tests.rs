@@ -25,11 +25,7 @@ impl Bench {
             probe_after: Some(Duration::from_secs(10)),
         };
         let machine = TurnMachine::new(Arc::default(), limits, now, now);
-        Self {
-            machine,
-            now,
-            log: Vec::new(),
-        }
+        Self { machine, now, log: Vec::new() }
     }
 
     fn started() -> Self {
@@ -90,17 +86,11 @@ fn text(text: &'static str) -> Happening<'static> {
 }
 
 fn response_end() -> Happening<'static> {
-    Happening::ResponseCompleted {
-        response_id: "resp_1".to_owned(),
-        usage: None,
-    }
+    Happening::ResponseCompleted { response_id: "resp_1".to_owned(), usage: None }
 }
 
 fn completed(status: TurnStatus) -> Happening<'static> {
-    Happening::TurnCompleted {
-        status,
-        error: None,
-    }
+    Happening::TurnCompleted { status, error: None }
 }
 
 fn error(will_retry: bool) -> Happening<'static> {
@@ -127,13 +117,7 @@ fn plain_text_ends_when_codex_ends_the_turn() {
         .see(Happening::MessageCompleted("ha ha ".into()))
         .see(response_end())
         .see(completed(TurnStatus::Completed))
-        .expect(&[
-            "text ha ",
-            "text ha ",
-            "response end",
-            "end Completed",
-            "unsubscribe",
-        ]);
+        .expect(&["text ha ", "text ha ", "response end", "end Completed", "unsubscribe"]);
 }
 
 #[test]
@@ -150,20 +134,14 @@ fn text_that_was_never_streamed_is_not_lost() {
 #[test]
 fn calls_end_with_the_response_and_the_interrupt_goes_first() {
     let mut bench = Bench::started();
-    bench
-        .see(call("a"))
-        .see(call("b"))
-        .see(response_end())
-        .expect(&[
-            "call a {}",
-            "call b {}",
-            "interrupt",
-            "response end",
-            "end ToolCalls",
-        ]);
-    bench
-        .see(completed(TurnStatus::Interrupted))
-        .expect(&["unsubscribe"]);
+    bench.see(call("a")).see(call("b")).see(response_end()).expect(&[
+        "call a {}",
+        "call b {}",
+        "interrupt",
+        "response end",
+        "end ToolCalls",
+    ]);
+    bench.see(completed(TurnStatus::Interrupted)).expect(&["unsubscribe"]);
     assert!(bench.machine.is_closed());
 }
 
@@ -200,9 +178,7 @@ fn events_before_the_turn_has_a_name_are_kept_and_those_of_other_turns_are_not()
     let mut bench = Bench::new();
     bench.see(text("early")).expect(&[]);
     bench.step(|machine, now, steps| machine.on_event("auto-compact-0", text("echo"), now, steps));
-    bench
-        .see(Happening::TurnStarted)
-        .expect(&["text early", "count StaleEvent"]);
+    bench.see(Happening::TurnStarted).expect(&["text early", "count StaleEvent"]);
     bench
         .step(|machine, now, steps| machine.on_event("turn-0", text("stale"), now, steps))
         .expect(&["count StaleEvent"]);
@@ -228,12 +204,7 @@ fn a_message_that_begins_in_an_open_one_is_a_repetition() {
         .see(Happening::MessageStarted)
         .see(text("once"))
         .see(Happening::MessageStarted)
-        .expect(&[
-            "text once",
-            "count RepeatedOutput",
-            "interrupt",
-            "failed StreamCut",
-        ]);
+        .expect(&["text once", "count RepeatedOutput", "interrupt", "failed StreamCut"]);
 }
 
 #[test]
@@ -256,34 +227,19 @@ fn pending_calls_are_probed_once_per_silence() {
     let mut bench = Bench::started();
     bench.see(call("a")).pass(20).expect(&["call a {}"]);
     bench.machine.on_tool_request(request_id(), bench.now);
-    bench
-        .pass(9)
-        .expect(&[])
-        .pass(1)
-        .expect(&["count Probe", "reject 7"])
-        .pass(5)
-        .expect(&[]);
+    bench.pass(9).expect(&[]).pass(1).expect(&["count Probe", "reject 7"]).pass(5).expect(&[]);
     bench.see(error(false)).expect(&["failed StreamCut"]);
 }
 
 #[test]
 fn silence_and_length_are_limited() {
-    Bench::started()
-        .pass(49)
-        .expect(&[])
-        .pass(1)
-        .expect(&["interrupt", "failed Timeout"]);
+    Bench::started().pass(49).expect(&[]).pass(1).expect(&["interrupt", "failed Timeout"]);
     let mut bench = Bench::started();
     for _ in 0..3 {
         bench.pass(30).see(text("."));
     }
     bench.log.clear();
     bench.pass(10).expect(&["interrupt", "failed Timeout"]);
-    bench
-        .pass(9)
-        .expect(&[])
-        .pass(1)
-        .expect(&["count UnconfirmedEnd", "unsubscribe"]);
 }
 
 #[test]
@@ -291,23 +247,19 @@ fn an_interrupt_waits_for_the_turns_name_and_for_codex() {
     let mut bench = Bench::new();
     bench.step(TurnMachine::interrupt).expect(&[]);
     bench.see(Happening::TurnStarted).expect(&["interrupt"]);
-    bench
-        .step(TurnMachine::interrupt)
-        .see(text("late"))
-        .expect(&["text late"]);
-    bench
-        .see(completed(TurnStatus::Interrupted))
-        .expect(&["end Interrupted", "unsubscribe"]);
+    bench.step(TurnMachine::interrupt).see(text("late")).expect(&["text late"]);
+    bench.see(completed(TurnStatus::Interrupted)).expect(&["end Interrupted", "unsubscribe"]);
+}
 
-    Bench::started()
-        .step(TurnMachine::interrupt)
-        .pass(10)
-        .expect(&[
-            "interrupt",
-            "end Interrupted",
-            "count UnconfirmedEnd",
-            "unsubscribe",
-        ]);
+#[test]
+fn an_interrupt_that_changes_nothing_is_sent_again_and_then_taken_for_done() {
+    let mut bench = Bench::started();
+    bench.step(TurnMachine::abandon).expect(&["interrupt"]);
+    bench.pass(1).expect(&[]).pass(1).expect(&["interrupt"]).pass(1).expect(&[]);
+    bench.pass(7).expect(&["interrupt", "count UnconfirmedEnd", "unsubscribe"]);
+    let mut bench = Bench::started();
+    bench.step(TurnMachine::interrupt).pass(2).expect(&["interrupt", "interrupt"]);
+    bench.pass(8).expect(&["interrupt", "end Interrupted", "count UnconfirmedEnd", "unsubscribe"]);
 }
 
 #[test]
@@ -351,10 +303,8 @@ fn replay(transcript: &str) -> Vec<TurnEvent> {
             continue;
         }
         let line = record["msg"].to_string();
-        let Message::Notification {
-            method,
-            params: Some(params),
-        } = Message::parse(line.as_bytes()).unwrap()
+        let Message::Notification { method, params: Some(params) } =
+            Message::parse(line.as_bytes()).unwrap()
         else {
             continue;
         };
@@ -367,12 +317,8 @@ fn replay(transcript: &str) -> Vec<TurnEvent> {
             match (step, events.last_mut()) {
                 (Step::Emit(TurnEvent::Text(more)), Some(TurnEvent::Text(text))) => *text += &more,
                 (
-                    Step::Emit(TurnEvent::Reasoning {
-                        part, text: more, ..
-                    }),
-                    Some(TurnEvent::Reasoning {
-                        part: before, text, ..
-                    }),
+                    Step::Emit(TurnEvent::Reasoning { part, text: more, .. }),
+                    Some(TurnEvent::Reasoning { part: before, text, .. }),
                 ) if part == *before => *text += &more,
                 (Step::Emit(event), _) => events.push(event),
                 _ => {}
@@ -448,10 +394,7 @@ fn recorded_text_and_a_call() {
     let events = replay(transcript!("mixed_text_and_tool"));
     assert_eq!(events[0], said("Let me check the weather."));
     assert_eq!(names(&events), [("get_weather", r#"{"city": "Paris"}"#)]);
-    let Some(TurnEvent::ResponseEnd {
-        usage: Some(usage), ..
-    }) = events.get(2)
-    else {
+    let Some(TurnEvent::ResponseEnd { usage: Some(usage), .. }) = events.get(2) else {
         panic!("no usage in {events:?}")
     };
     assert_eq!(
@@ -487,17 +430,11 @@ fn recorded_retries_of_codex_never_repeat_text() {
         failure_of(transcript!("stream_cut")),
         (vec![partial.clone()], FailureKind::StreamCut)
     );
-    assert_eq!(
-        failure_of(transcript!("stream_cut_once")),
-        (vec![partial], FailureKind::StreamCut)
-    );
+    assert_eq!(failure_of(transcript!("stream_cut_once")), (vec![partial], FailureKind::StreamCut));
 }
 
 #[test]
 fn recorded_end_of_the_output_limit() {
     let (events, kind) = failure_of(transcript!("incomplete_max_output"));
-    assert_eq!(
-        (events, kind),
-        (vec![said("Truncated answ")], FailureKind::MaxOutput)
-    );
+    assert_eq!((events, kind), (vec![said("Truncated answ")], FailureKind::MaxOutput));
 }

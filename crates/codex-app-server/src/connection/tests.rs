@@ -1,0 +1,144 @@
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
+use tokio_util::task::TaskTracker;
+
+use super::*;
+use crate::protocol::incoming::LoadedThreads;
+use crate::protocol::outgoing::ThreadLoadedList;
+
+/// The other end of a connection, played by the test.
+struct Peer {
+    connection: Arc<Connection>,
+    lines: tokio::io::Lines<BufReader<DuplexStream>>,
+    answers: DuplexStream,
+    tasks: TaskTracker,
+}
+
+impl Peer {
+    fn new() -> Self {
+        let (connection, _) = Connection::new(Duration::from_millis(500), None);
+        let connection = Arc::new(connection);
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let (answers, output) = tokio::io::duplex(1 << 20);
+        let tasks = TaskTracker::new();
+        let writer = Arc::clone(&connection);
+        tasks.spawn(async move { writer.outbox().drain_into(ours).await });
+        let reader = Arc::clone(&connection);
+        tasks.spawn(async move {
+            let reason = reader.read(output, 1 << 16).await;
+            reader.close(&reason);
+        });
+        Self { connection, lines: BufReader::new(theirs).lines(), answers, tasks }
+    }
+
+    async fn say(&mut self, line: &str) {
+        self.answers.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+    }
+
+    async fn hear(&mut self) -> Value {
+        serde_json::from_str(&self.lines.next_line().await.unwrap().unwrap()).unwrap()
+    }
+
+    fn ask(&self) -> tokio::task::JoinHandle<Result<Vec<String>, RequestError>> {
+        let connection = Arc::clone(&self.connection);
+        self.tasks.spawn(async move {
+            connection.request(&ThreadLoadedList {}).await.map(|list: LoadedThreads| list.data)
+        })
+    }
+}
+
+#[tokio::test]
+async fn requests_for_approval_are_declined_and_counted() {
+    let mut peer = Peer::new();
+    peer.say(r#"{"id":0,"method":"item/commandExecution/requestApproval","params":{}}"#).await;
+    assert_eq!(peer.hear().await, json!({"id": 0, "result": {"decision": "decline"}}));
+    peer.say(r#"{"id":"a","method":"mcpServer/elicitation/request","params":{}}"#).await;
+    assert_eq!(peer.hear().await, json!({"id": "a", "result": {"action": "decline"}}));
+    peer.say(r#"{"id":2,"method":"something/new"}"#).await;
+    let error = json!({"code": -32601, "message": "not supported by this client"});
+    assert_eq!(peer.hear().await, json!({"id": 2, "error": error}));
+    assert_eq!(peer.connection.stats().snapshot().declined_requests, 3);
+}
+
+#[tokio::test]
+async fn a_flooded_codex_is_asked_again() {
+    let mut peer = Peer::new();
+    let asking = peer.ask();
+    for _ in 0..2 {
+        let id = peer.hear().await["id"].clone();
+        peer.say(&format!(r#"{{"id":{id},"error":{{"code":-32001,"message":"later"}}}}"#)).await;
+    }
+    let id = peer.hear().await["id"].clone();
+    peer.say(&format!(r#"{{"id":{id},"result":{{"data":["t"]}}}}"#)).await;
+    assert_eq!(asking.await.unwrap(), Ok(vec!["t".to_owned()]));
+    assert_eq!(peer.connection.stats().snapshot().flood_retries, 2);
+}
+
+#[tokio::test]
+async fn a_request_of_the_server_with_our_id_is_not_our_answer() {
+    let mut peer = Peer::new();
+    let asking = peer.ask();
+    let id = peer.hear().await["id"].clone();
+    peer.say(&format!(r#"{{"id":{id},"method":"currentTime/read","params":{{}}}}"#)).await;
+    assert_eq!(peer.hear().await["id"], id);
+    peer.say(&format!(r#"{{"id":{id},"result":{{"data":[]}}}}"#)).await;
+    assert_eq!(asking.await.unwrap(), Ok(Vec::new()));
+}
+
+#[tokio::test]
+async fn a_request_without_an_answer_ends() {
+    let peer = Peer::new();
+    let method = "thread/loaded/list";
+    let after = Duration::from_millis(500);
+    assert_eq!(peer.ask().await.unwrap(), Err(RequestError::Timeout { method, after }));
+}
+
+#[tokio::test]
+async fn an_answer_over_the_limit_fails_its_request_only() {
+    let mut peer = Peer::new();
+    let asking = peer.ask();
+    let id = peer.hear().await["id"].clone();
+    let long = "x".repeat(100_000);
+    let line = format!(r#"{{"id":{id},"result":{{"data":["{long}"]}}}}"#);
+    peer.say(&line).await;
+    let method = "thread/loaded/list";
+    assert_eq!(asking.await.unwrap(), Err(RequestError::TooLarge { method, bytes: line.len() }));
+    assert_eq!(*peer.connection.closed().borrow(), None);
+}
+
+#[tokio::test]
+async fn rubbish_is_counted_and_survived() {
+    let mut peer = Peer::new();
+    for line in ["", "not JSON", "[]", r#"{"id":99,"result":{}}"#, r#"{"method":"new/thing"}"#] {
+        peer.say(line).await;
+    }
+    peer.answers.write_all(b"\xff\xfe\n").await.unwrap();
+    let asking = peer.ask();
+    let id = peer.hear().await["id"].clone();
+    peer.say(&format!(r#"{{"id":{id},"result":{{"data":[]}}}}"#)).await;
+    assert_eq!(asking.await.unwrap(), Ok(Vec::new()));
+    let stats = peer.connection.stats().snapshot();
+    assert_eq!((stats.unreadable_messages, stats.unclaimed_responses), (4, 1));
+}
+
+#[tokio::test]
+async fn everybody_is_told_when_the_child_goes() {
+    let mut peer = Peer::new();
+    let asking = peer.ask();
+    peer.hear().await;
+    drop(peer.answers);
+    let gone = RequestError::ChildGone("Codex has closed its output".into());
+    assert_eq!(asking.await.unwrap(), Err(gone.clone()));
+    let late: Result<LoadedThreads, _> = peer.connection.request(&ThreadLoadedList {}).await;
+    assert_eq!(late.unwrap_err(), gone);
+}
+
+#[tokio::test]
+async fn other_notifications_are_kept_as_they_came() {
+    let mut peer = Peer::new();
+    let mut heard = peer.connection.notifications();
+    peer.say(r#"{"method":"account/updated","params":{"planType": "plus"},"emittedAtMs":1}"#).await;
+    let notification = heard.recv().await.unwrap();
+    assert_eq!(notification.method, "account/updated");
+    assert_eq!(notification.params.unwrap().get(), r#"{"planType": "plus"}"#);
+}

@@ -1,0 +1,66 @@
+//! The command line.
+
+use std::error::Error;
+use std::io::Write as _;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Use your own Codex login from any OpenAI client.
+#[derive(Debug, Parser)]
+#[command(version, about, max_term_width = 100, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  codex-completions serve
+  codex-completions ask --model demo \"What is the weather in Paris?\" --tool get_weather
+  codex-completions doctor";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the server
+    Serve(ServeOptions),
+    /// Stream one turn to the terminal: the quickest way to see that everything works
+    Ask(Question),
+    /// Check versions, folders, the child and the port, and say what to do
+    Doctor(ServeOptions),
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ServeOptions {
+    /// Port on the loopback addresses; 0 lets the system choose
+    #[arg(long, env = "PORT", default_value_t = 11435)]
+    pub(crate) port: u16,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Question {
+    /// What to ask
+    pub(crate) text: String,
+    /// Model to ask; "demo" needs no account [default: `CODEX_MODEL`, or Codex's own default]
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+    /// Tool that the model may call; can be given several times
+    #[arg(long = "tool", value_name = "NAME")]
+    pub(crate) tools: Vec<String>,
+    /// Reasoning effort, such as low, medium or high
+    #[arg(long)]
+    pub(crate) effort: Option<String>,
+}
+
+/// Tells what went wrong, with its causes.
+pub(crate) fn complain(error: &dyn Error) {
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !words.contains(&more) {
+            words = format!("{words}: {more}");
+        }
+        cause = error.source();
+    }
+    let _ = writeln!(std::io::stderr(), "error: {words}");
+}

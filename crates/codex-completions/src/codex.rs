@@ -1,0 +1,39 @@
+//! Starting Codex, and choosing the upstream of a model.
+
+use codex_app_server::{Client, CodexBinary, DEMO_MODEL, Upstream};
+use scripted_model::ScriptedModel;
+
+use crate::settings::Settings;
+
+/// A running child, and the model `demo` behind it.
+pub(crate) struct Codex {
+    pub(crate) client: Client,
+    pub(crate) binary: CodexBinary,
+    demo: ScriptedModel,
+    upstream: Option<Upstream>,
+}
+
+// === impl Codex ===
+
+impl Codex {
+    pub(crate) async fn start(settings: &Settings) -> Result<Self, Box<dyn std::error::Error>> {
+        let binary = locate(settings).await?;
+        let client = Client::start(settings.client_config(binary.clone())).await?;
+        let demo = ScriptedModel::start().await?;
+        Ok(Self { client, binary, demo, upstream: settings.upstream.clone() })
+    }
+
+    /// Where a model's requests go; `None` is wherever the login leads.
+    pub(crate) fn upstream_of(&self, model: &str) -> Option<Upstream> {
+        if model == DEMO_MODEL {
+            return Some(Upstream { base_url: self.demo.base_url(), api_key: None });
+        }
+        self.upstream.clone()
+    }
+}
+
+pub(crate) async fn locate(
+    settings: &Settings,
+) -> Result<CodexBinary, codex_app_server::BinaryError> {
+    CodexBinary::locate(settings.codex_bin.as_deref(), &settings.codex_copies()).await
+}

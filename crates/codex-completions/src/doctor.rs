@@ -1,0 +1,100 @@
+//! `doctor`: is everything there that a turn needs?
+
+use std::error::Error;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use codex_app_server::turn::event::{TurnEnd, TurnEvent};
+use codex_app_server::{DEMO_MODEL, HistoryItem, Role, TurnRequest};
+
+use crate::cli::ServeOptions;
+use crate::codex::{self, Codex};
+use crate::settings::Settings;
+
+/// Whether all checks went well so far; each prints its own line.
+#[derive(Default)]
+struct Report {
+    failures: usize,
+}
+
+pub(crate) async fn run(
+    options: ServeOptions,
+    settings: Settings,
+) -> Result<ExitCode, Box<dyn Error>> {
+    let mut report = Report::default();
+    good(&format!("codex-completions {}", env!("CARGO_PKG_VERSION")))?;
+    match codex::locate(&settings).await {
+        Ok(binary) => {
+            let path = binary.path().display();
+            good(&format!("codex {} at {path}", binary.version()))?;
+            check_child(&settings, &mut report).await?;
+        }
+        Err(error) => report.bad(&error.to_string())?,
+    }
+    check_port(options.port, &mut report).await?;
+    Ok(if report.failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn check_child(settings: &Settings, report: &mut Report) -> io::Result<()> {
+    let started = Instant::now();
+    let codex = match Codex::start(settings).await {
+        Ok(codex) => codex,
+        Err(error) => return report.bad(&error.to_string()),
+    };
+    good(&format!("home {} is writable", settings.codex_home.display()))?;
+    good(&format!("codex app-server is ready after {} ms", started.elapsed().as_millis()))?;
+    let started = Instant::now();
+    match demo_turn(&codex).await {
+        Ok(()) => {
+            good(&format!("demo answers after {} ms", started.elapsed().as_millis()))?;
+        }
+        Err(words) => report.bad(&format!("demo does not answer: {words}"))?,
+    }
+    codex.client.shutdown().await;
+    Ok(())
+}
+
+/// A whole turn through the child, which needs no account.
+async fn demo_turn(codex: &Codex) -> Result<(), String> {
+    let request = TurnRequest {
+        model: DEMO_MODEL.to_owned(),
+        history: vec![HistoryItem::text(Role::User, "[[text:ok]]")],
+        upstream: codex.upstream_of(DEMO_MODEL),
+        ..TurnRequest::default()
+    };
+    let mut turn = codex.client.start_turn(request).map_err(|error| error.to_string())?;
+    let mut text = String::new();
+    while let Some(event) = turn.next().await {
+        match event {
+            TurnEvent::Text(more) => text += &more,
+            TurnEvent::Failed(failure) => return Err(failure.to_string()),
+            TurnEvent::End(TurnEnd::Completed) if text == "ok" => return Ok(()),
+            TurnEvent::End(_) => return Err(format!("it said {text:?}")),
+            TurnEvent::Reasoning { .. }
+            | TurnEvent::ToolCall(_)
+            | TurnEvent::ResponseEnd { .. } => {}
+        }
+    }
+    Err("the turn has no end".to_owned())
+}
+
+async fn check_port(port: u16, report: &mut Report) -> io::Result<()> {
+    match server::bind_loopback(port).await {
+        Ok(_) => good(&format!("port {port} is free")),
+        Err(error) => report.bad(&error.to_string()),
+    }
+}
+
+// === impl Report ===
+
+impl Report {
+    fn bad(&mut self, words: &str) -> io::Result<()> {
+        self.failures += 1;
+        writeln!(io::stdout(), "FAIL  {words}")
+    }
+}
+
+fn good(words: &str) -> io::Result<()> {
+    writeln!(io::stdout(), "ok    {words}")
+}

@@ -1,0 +1,40 @@
+//! One binary that lets any OpenAI client use the owner's own Codex login.
+
+mod ask;
+mod cli;
+mod codex;
+mod doctor;
+mod logging;
+mod serve;
+mod settings;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use cli::{Cli, Command};
+use settings::Settings;
+
+/// One thread: the work is waiting for the child and for clients, and a hop between threads
+/// costs more than it gains.
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let outcome = match Settings::from_environment() {
+        Ok(settings) => run(cli.command, settings).await,
+        Err(error) => Err(error.into()),
+    };
+    outcome.unwrap_or_else(|error| {
+        cli::complain(&*error);
+        ExitCode::FAILURE
+    })
+}
+
+async fn run(command: Command, settings: Settings) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    logging::start(&settings, &command)?;
+    match command {
+        Command::Serve(options) => serve::run(options, settings).await,
+        Command::Ask(question) => ask::run(question, settings).await,
+        Command::Doctor(options) => doctor::run(options, settings).await,
+    }
+}

@@ -1,0 +1,180 @@
+//! With a login present, neither `demo` nor an upstream of the user's own ever receives its token.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use codex_app_server::turn::event::TurnEnd;
+use codex_app_server::{DEMO_MODEL, Upstream};
+use serde_json::{Value, json};
+use testkit::TestCodex;
+
+/// The token of the login.
+const CANARY: &str = "sk-canary-b0a71e5c0ffee";
+
+/// The key of the user's own upstream.
+const OWN_KEY: &str = "sk-own-5eed5eed5eed";
+
+/// The account of the ChatGPT login, which is part of that login's headers.
+const CANARY_ACCOUNT: &str = "account-canary-77";
+
+async fn request(codex: &TestCodex, method: &'static str, params: Value) -> Value {
+    let answer = codex.client.request(method, &params).await;
+    let answer = answer.unwrap_or_else(|error| panic!("{error}"));
+    serde_json::from_str(answer.expect("a result").get()).expect("JSON")
+}
+
+async fn with_api_key_login() -> TestCodex {
+    let codex = TestCodex::start().await;
+    let login = json!({"type": "apiKey", "apiKey": CANARY});
+    request(&codex, "account/login/start", login).await;
+    let account = request(&codex, "account/read", json!({})).await;
+    assert_eq!(account["account"]["type"], "apiKey");
+    codex
+}
+
+/// A child whose home holds a ChatGPT login, as Codex itself would have left it there.
+async fn with_chatgpt_login() -> TestCodex {
+    TestCodex::with(|config| {
+        let login = json!({
+            "auth_mode": "chatgpt",
+            "OPENAI_API_KEY": null,
+            "tokens": {
+                "id_token": unsigned_token("id"),
+                "access_token": unsigned_token(CANARY),
+                "refresh_token": format!("refresh-{CANARY}"),
+                "account_id": CANARY_ACCOUNT,
+            },
+            "last_refresh": "2100-01-01T00:00:00Z",
+        });
+        let file = config.home.join("auth.json");
+        std::fs::write(file, login.to_string()).expect("a writable home");
+    })
+    .await
+}
+
+/// A JSON web token that does not end in this century, with a readable signature.
+fn unsigned_token(signature: &str) -> String {
+    // {"alg":"none"}
+    let head = "eyJhbGciOiJub25lIn0";
+    // {"exp":4102444800,"email":"a@example.com","https://api.openai.com/auth":
+    //  {"chatgpt_account_id":"account-canary-77","chatgpt_plan_type":"pro"}}
+    let claims = "eyJleHAiOjQxMDI0NDQ4MDAsImVtYWlsIjoiYUBleGFtcGxlLmNvbSIsImh0dHBzOi8vYXBpLm9wZW5haS5jb20vYXV0aCI6eyJjaGF0Z3B0X2FjY291bnRfaWQiOiJhY2NvdW50LWNhbmFyeS03NyIsImNoYXRncHRfcGxhbl90eXBlIjoicHJvIn19";
+    format!("{head}.{claims}.{signature}")
+}
+
+/// Runs turns with and without a key, and gives the keys that the upstream received.
+async fn keys_received_in_turns(codex: &TestCodex) -> Vec<Option<String>> {
+    let mut received = Vec::new();
+    for model in ["gpt-5.5", "gpt-6.1-sol", DEMO_MODEL] {
+        for api_key in [None, Some(OWN_KEY.to_owned())] {
+            let mut turn = codex.ask("[[text]]");
+            turn.model = model.to_owned();
+            turn.upstream = Some(Upstream { base_url: codex.model.base_url(), api_key });
+            assert_eq!(codex.run(turn).await.end, Ok(TurnEnd::Completed));
+            let sent = codex.model.last_request().expect("a request");
+            received.push(sent.header("authorization").map(str::to_owned));
+        }
+    }
+    assert_eq!(codex.model.requests(), 6);
+    received
+}
+
+fn own_key_only() -> Vec<Option<String>> {
+    let pair = [None, Some(format!("Bearer {OWN_KEY}"))];
+    pair.iter().cycle().take(6).cloned().collect()
+}
+
+/// Everything that the upstream received, in one text.
+fn everything_received(codex: &TestCodex) -> String {
+    let requests = codex.model.recorded();
+    let readable = requests.iter().all(|request| request.body.is_object());
+    assert!(readable, "a secret could hide in a compressed body: {requests:?}");
+    format!("{requests:?}")
+}
+
+/// Files under `folder` that hold `secret`.
+fn files_with(secret: &str, folder: &Path) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    for entry in std::fs::read_dir(folder).expect("a readable folder") {
+        let entry = entry.expect("a readable folder");
+        let kind = entry.file_type().expect("a kind of file");
+        if kind.is_dir() {
+            found.extend(files_with(secret, &entry.path()));
+        } else if kind.is_file() {
+            let content = std::fs::read(entry.path()).expect("a readable file");
+            let mut windows = content.windows(secret.len());
+            if windows.any(|window| window == secret.as_bytes()) {
+                found.insert(entry.path());
+            }
+        }
+    }
+    found
+}
+
+/// A turn at an upstream that is set by its address alone, which is all that the documentation of
+/// Codex asks for.
+async fn turn_at_a_bare_address(codex: &TestCodex) {
+    let thread = json!({
+        "model": "gpt-5.5",
+        "ephemeral": true,
+        "environments": [],
+        "config": {"model_providers.upstream.base_url": codex.model.base_url()},
+    });
+    let thread = request(codex, "thread/start", thread).await;
+    let turn = json!({
+        "threadId": thread["thread"]["id"],
+        "input": [{"type": "text", "text": "[[text]]"}],
+    });
+    request(codex, "turn/start", turn).await;
+    codex.model.until(|counters| counters.requests > 0).await;
+}
+
+#[tokio::test]
+async fn the_key_of_a_login_stays_away_from_other_upstreams() {
+    let codex = with_api_key_login().await;
+    assert_eq!(keys_received_in_turns(&codex).await, own_key_only());
+    assert!(!everything_received(&codex).contains(CANARY));
+    codex.client.shutdown().await;
+}
+
+#[tokio::test]
+async fn the_token_of_a_chatgpt_login_stays_away_from_other_upstreams() {
+    let codex = with_chatgpt_login().await;
+    assert_eq!(keys_received_in_turns(&codex).await, own_key_only());
+    let received = everything_received(&codex);
+    for secret in [CANARY, CANARY_ACCOUNT] {
+        assert!(!received.contains(secret), "{secret} in {received}");
+    }
+    codex.client.shutdown().await;
+}
+
+/// Without what we override beside the address, the two tests above would fail.
+#[tokio::test]
+async fn an_upstream_set_by_its_address_alone_would_receive_the_key() {
+    let codex = with_api_key_login().await;
+    turn_at_a_bare_address(&codex).await;
+    let sent = codex.model.last_request().expect("a request");
+    let login = format!("Bearer {CANARY}");
+    assert_eq!(sent.header("authorization"), Some(login.as_str()));
+    codex.client.shutdown().await;
+}
+
+#[tokio::test]
+async fn an_upstream_set_by_its_address_alone_would_receive_the_chatgpt_token() {
+    let codex = with_chatgpt_login().await;
+    turn_at_a_bare_address(&codex).await;
+    let sent = codex.model.last_request().expect("a request");
+    let login = format!("Bearer {}", unsigned_token(CANARY));
+    assert_eq!(sent.header("authorization"), Some(login.as_str()));
+    codex.client.shutdown().await;
+}
+
+#[tokio::test]
+async fn keys_are_in_no_file_but_that_of_the_login() {
+    let codex = with_api_key_login().await;
+    keys_received_in_turns(&codex).await;
+    codex.client.shutdown().await;
+    let home = codex.home.path();
+    assert_eq!(files_with(CANARY, home), [home.join("auth.json")].into());
+    assert_eq!(files_with(OWN_KEY, home), BTreeSet::new());
+}

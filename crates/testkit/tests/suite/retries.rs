@@ -1,0 +1,45 @@
+//! Retries are ours, come only before any output, and are counted.
+
+use codex_app_server::FailureKind;
+use codex_app_server::turn::event::TurnEnd;
+use testkit::TestCodex;
+
+#[tokio::test]
+async fn a_passing_failure_is_tried_again_and_the_consumer_never_knows() {
+    let codex = TestCodex::with(|config| config.retries = 2).await;
+    let outcome = codex.run(codex.ask("[[http:503,x2]] please")).await;
+    assert_eq!(outcome.end, Ok(TurnEnd::Completed));
+    assert!(!outcome.text.is_empty());
+    assert_eq!((codex.model.requests(), codex.client.stats().retries), (3, 2));
+    codex.client.shutdown().await;
+}
+
+#[tokio::test]
+async fn retries_end_with_the_last_failure() {
+    let codex = TestCodex::with(|config| config.retries = 2).await;
+    assert_eq!(codex.run(codex.ask("[[http:500]]")).await.failure(), FailureKind::ServerError);
+    assert_eq!((codex.model.requests(), codex.client.stats().retries), (3, 2));
+    codex.client.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_failure_that_a_retry_cannot_help_is_reported_at_once() {
+    let codex = TestCodex::with(|config| config.retries = 2).await;
+    for mark in ["[[http:400]]", "[[http:401]]", "[[http:429,usage]]", "[[refusal]]"] {
+        let before = codex.model.requests();
+        assert!(codex.run(codex.ask(mark)).await.end.is_err());
+        assert_eq!(codex.model.requests() - before, 1, "{mark}");
+    }
+    assert_eq!(codex.client.stats().retries, 0);
+    codex.client.shutdown().await;
+}
+
+#[tokio::test]
+async fn nothing_is_tried_again_after_output() {
+    let codex = TestCodex::with(|config| config.retries = 2).await;
+    let outcome = codex.run(codex.ask("[[cut-once]]")).await;
+    assert_eq!(outcome.failure(), FailureKind::StreamCut);
+    assert!(!outcome.text.is_empty());
+    assert_eq!((codex.model.requests(), codex.client.stats().retries), (1, 0));
+    codex.client.shutdown().await;
+}
