@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use codex_app_server::{ClientConfig, CodexBinary, TurnLimits, Upstream};
+use etcetera::base_strategy::{BaseStrategy as _, choose_native_strategy};
 
 /// Everything that the environment can say.
 #[derive(Debug, Clone)]
@@ -47,7 +48,8 @@ struct Source<F>(F);
 
 impl Settings {
     pub(crate) fn from_environment() -> Result<Self, SettingError> {
-        Self::read(&Source(|name: &str| std::env::var(name).ok()), dirs::data_dir())
+        let user_data = choose_native_strategy().ok().map(|folders| folders.data_dir());
+        Self::read(&Source(|name: &str| std::env::var(name).ok()), user_data)
     }
 
     fn read(

@@ -103,8 +103,8 @@ fn greeting(asked: &str) -> String {
     format!(
         "Hello! I am the built-in demo: no account, no network, and no thinking either. \
          {repeated}\n\n\
-         Next, declare a tool in your request and I will call it, or sign in with \
-         `codex-completions login` to talk to real models."
+         Next, declare a tool in your request and I will call it. Real models need a Codex login: \
+         the README says how."
     )
 }
 

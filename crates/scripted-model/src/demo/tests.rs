@@ -81,7 +81,7 @@ fn results_are_quoted_with_the_names_of_their_tools() {
 fn without_tools_it_greets_and_points_to_the_next_step() {
     let (text, _) = played(&json!({"input": [user("What  is\nnew?")]}));
     assert!(text.contains("built-in demo") && text.contains("What is new?"), "{text}");
-    assert!(text.contains("codex-completions login"), "{text}");
+    assert!(text.contains("declare a tool") && text.contains("Codex login"), "{text}");
 }
 
 #[test]
