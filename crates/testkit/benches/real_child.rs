@@ -2,7 +2,7 @@
 //!
 //! "Direct" plays the same lines over the pipes of a child of its own with blocking reads and no
 //! JSON parser: the least that any client could do. Rounds of both are interleaved, and every turn
-//! is checked. The machine is shared, so only differences within one run mean anything.
+//! is checked. Machines are busy, so only differences within one run mean anything.
 //!
 //! `cargo bench -p testkit --bench real_child [-- [--quick] [start-up] [real] [scripted]]`
 #![allow(clippy::print_stdout, reason = "the table is the result")]

@@ -20,7 +20,7 @@ const SETTLE: Duration = Duration::from_millis(20);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Effort {
     pub(crate) rounds: usize,
-    /// In each round, of each kind, through and direct in turn: the load of a shared machine
+    /// In each round, of each kind, through and direct in turn: the load of a busy machine
     /// changes within seconds, and should change for both.
     pub(crate) blocks: usize,
     /// In each block.
