@@ -1,14 +1,19 @@
 //! Finding the native Codex binary, and whether we can work with it.
 
 use std::ffi::OsStr;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use std::time::Duration;
 
 use semver::Version;
 use tokio::process::Command;
 
 /// The oldest Codex that is known to work.
 pub const MINIMUM_VERSION: Version = Version::new(0, 166, 0);
+
+/// For a command of Codex that only prints something.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// A Codex binary of a supported version.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +60,7 @@ pub enum BinaryError {
 
 /// Environment that the child may see: how to reach the network, and where to put temporary
 /// files. Nothing else of ours, and no key, reaches it.
-const PASSED_ON: [&str; 14] = [
+const PASSED_ON: [&str; 13] = [
     "LANG",
     "LC_ALL",
     "TZ",
@@ -69,7 +74,6 @@ const PASSED_ON: [&str; 14] = [
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
     "CODEX_CA_CERTIFICATE",
-    "SYSTEMROOT",
 ];
 
 // === impl CodexBinary ===
@@ -103,13 +107,9 @@ impl CodexBinary {
     pub async fn at(path: &Path) -> Result<Self, BinaryError> {
         let path = native(path)?;
         let unusable = |reason: String| BinaryError::Unusable { path: path.clone(), reason };
-        let output = Command::new(&path)
-            .arg("--version")
-            .env_clear()
-            .kill_on_drop(true)
-            .output()
-            .await
-            .map_err(|error| unusable(error.to_string()))?;
+        let mut command = Command::new(&path);
+        command.arg("--version").env_clear();
+        let output = output_of(command).await.map_err(|error| unusable(error.to_string()))?;
         let words = String::from_utf8_lossy(&output.stdout).into_owned();
         let version = words
             .split_whitespace()
@@ -150,6 +150,14 @@ impl CodexBinary {
             .kill_on_drop(true);
         command
     }
+}
+
+/// Runs a command that prints something and ends.
+pub(crate) async fn output_of(mut command: Command) -> io::Result<Output> {
+    let output = command.kill_on_drop(true).stdin(Stdio::null()).output();
+    tokio::time::timeout(COMMAND_TIMEOUT, output).await.unwrap_or_else(|_| {
+        Err(io::Error::new(io::ErrorKind::TimedOut, format!("no end after {COMMAND_TIMEOUT:?}")))
+    })
 }
 
 fn no_proxy() -> String {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::binary::CodexBinary;
+use crate::binary::{CodexBinary, output_of};
 
 /// Slug of the built-in model that needs no account.
 pub const DEMO_MODEL: &str = "demo";
@@ -25,12 +25,10 @@ pub enum CatalogError {
 
 /// The patched catalog of `binary`, as JSON.
 pub(crate) async fn patched(binary: &CodexBinary, home: &Path) -> Result<String, CatalogError> {
-    let output = binary
-        .command(home)
-        .args(["debug", "models", "--bundled"])
-        .output()
-        .await
-        .map_err(|error| CatalogError::Command(error.to_string()))?;
+    let mut command = binary.command(home);
+    command.args(["debug", "models", "--bundled"]);
+    let output =
+        output_of(command).await.map_err(|error| CatalogError::Command(error.to_string()))?;
     if !output.status.success() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         return Err(CatalogError::Command(format!("{} {}", output.status, stderr.trim())));

@@ -472,6 +472,14 @@ impl Wire for Connection {
 // === impl RequestError ===
 
 impl RequestError {
+    /// Whether Codex may be doing what it was asked, although we do not have its answer.
+    pub(crate) fn may_have_been_heard(&self) -> bool {
+        match self {
+            Self::Timeout { .. } | Self::TooLarge { .. } | Self::Unreadable { .. } => true,
+            Self::Rejected { .. } | Self::Overloaded { .. } | Self::ChildGone(_) => false,
+        }
+    }
+
     /// What it means for a turn that needed the request.
     pub(crate) fn into_failure(self) -> Failure {
         let kind = match &self {

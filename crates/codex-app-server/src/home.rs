@@ -55,17 +55,20 @@ impl CodexHome {
     /// If the folder holds somebody else's configuration or cannot be written, or if `binary`
     /// does not give its catalog.
     pub async fn prepare(path: &Path, binary: &CodexBinary) -> Result<Self, HomeError> {
-        let home = Self { path: path.to_owned() };
+        // The child stands in another folder than we do.
+        let path = std::path::absolute(path)
+            .map_err(|source| HomeError::Write { path: path.to_owned(), source })?;
+        let home = Self { path };
         home.refuse_foreign()?;
-        make_private_folder(path)?;
+        make_private_folder(home.path())?;
         make_private_folder(&home.working_folder())?;
-        let models = catalog::patched(binary, path).await?;
-        let catalog_path = path.join("models.json");
+        let models = catalog::patched(binary, home.path()).await?;
+        let catalog_path = home.path.join("models.json");
         write_private(&catalog_path, models.as_bytes())?;
         // A JSON string is a TOML string too.
         let quoted = serde_json::Value::from(catalog_path.to_string_lossy()).to_string();
         let config = include_str!("home/config.toml").replace("@CATALOG@", &quoted);
-        write_private(&path.join("config.toml"), config.as_bytes())?;
+        write_private(&home.path.join("config.toml"), config.as_bytes())?;
         Ok(home)
     }
 

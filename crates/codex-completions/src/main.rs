@@ -25,7 +25,13 @@ async fn main() -> ExitCode {
         Err(error) => Err(error.into()),
     };
     outcome.unwrap_or_else(|error| {
-        cli::complain(&*error);
+        // Whoever read our output has seen enough, as in `… | head`.
+        let unread = error
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe);
+        if !unread {
+            cli::complain(&*error);
+        }
         ExitCode::FAILURE
     })
 }

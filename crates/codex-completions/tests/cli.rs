@@ -152,6 +152,30 @@ async fn a_failure_is_explained_and_has_an_exit_code() {
 }
 
 #[tokio::test]
+async fn odd_places_and_readers_are_fine() {
+    let user = User::new().await;
+    let parent = user.folder.path().join("with a space, and ümläuts");
+    std::fs::create_dir(&parent).unwrap();
+    let output = user
+        .command(&["ask", "--model", "demo", "[[text:fine]]"])
+        .current_dir(&parent)
+        .env("PROXY_CODEX_HOME", "relative/home")
+        .output()
+        .unwrap();
+    assert_eq!((out(&output).as_str(), err(&output).as_str()), ("fine\n", ""));
+    assert!(parent.join("relative/home/config.toml").exists());
+
+    let mut unread = user
+        .command(&["ask", "--model", "demo", "[[big:1000000]]"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(unread.stdout.take());
+    assert_eq!(err(&unread.wait_with_output().unwrap()), "");
+}
+
+#[tokio::test]
 async fn another_upstream_gets_the_question_with_its_own_key() {
     let user = User::new().await;
     let model = scripted_model::ScriptedModel::start().await.unwrap();

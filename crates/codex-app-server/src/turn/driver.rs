@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tokio::sync::{oneshot, watch};
@@ -128,21 +129,32 @@ impl Driver {
             Ok(thread) => thread,
             Err(error) => return Attempt::FailedEarly(error.into_failure()),
         };
-        let (sender, attempt) = oneshot::channel();
-        let now = Instant::now();
-        let machine = TurnMachine::new(Arc::clone(&self.aliases), self.limits, started_at, now);
-        let route = Route::new(thread.clone(), machine, self.events.clone(), sender);
+        if let Err(error) = self.inject_history(&thread).await {
+            self.connection.unsubscribe(&thread);
+            return Attempt::FailedEarly(error.into_failure());
+        }
         // Nothing was asked of the model yet, so a consumer that has gone costs nothing.
         if let Some(stop) = self.stop_wanted() {
             self.connection.unsubscribe(&thread);
             self.stopped(stop);
             return Attempt::Finished;
         }
+        let (sender, attempt) = oneshot::channel();
+        let now = Instant::now();
+        let machine = TurnMachine::new(Arc::clone(&self.aliases), self.limits, started_at, now);
+        let route = Route::new(thread.clone(), machine, self.events.clone(), sender);
         self.connection.router.insert(route);
         if let Err(error) = self.start_turn(&thread).await {
-            self.connection.router.remove(&thread);
-            self.connection.unsubscribe(&thread);
-            return Attempt::FailedEarly(error.into_failure());
+            let running = error.may_have_been_heard();
+            let failure = error.into_failure();
+            let wire = &*self.connection;
+            wire.router.step(thread.as_str(), wire, |machine, now, steps| {
+                if running {
+                    machine.fail(failure, now, steps);
+                } else {
+                    machine.never_started(failure, steps);
+                }
+            });
         }
         self.watch(&thread, attempt).await
     }
@@ -177,10 +189,13 @@ impl Driver {
         Ok(ThreadId::from(started.thread.id.as_str()))
     }
 
+    async fn inject_history(&self, thread: &ThreadId) -> Result<(), RequestError> {
+        let inject = ThreadInjectItems { thread_id: thread.as_str(), items: &self.items };
+        self.connection.request::<_, IgnoredAny>(&inject).await.map(|_| ())
+    }
+
     async fn start_turn(&self, thread: &ThreadId) -> Result<(), RequestError> {
         let thread_id = thread.as_str();
-        let inject = ThreadInjectItems { thread_id, items: &self.items };
-        self.connection.request::<_, serde::de::IgnoredAny>(&inject).await?;
         let start = TurnStart {
             thread_id,
             input: [],

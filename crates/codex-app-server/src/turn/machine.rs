@@ -141,7 +141,7 @@ impl TurnMachine {
         self.phase == Phase::Closed
     }
 
-    /// Whether anything of the model's was emitted.
+    /// Whether anything was emitted: from then on the turn cannot be repeated unnoticed.
     pub(crate) fn had_output(&self) -> bool {
         self.had_output
     }
@@ -213,6 +213,14 @@ impl TurnMachine {
         if self.phase == Phase::Running {
             self.ask_interrupt(Interrupt::Ours, now, steps);
             self.finish(TurnEvent::Failed(failure), now, steps);
+        }
+    }
+
+    /// Codex has not taken the turn: there is nothing to interrupt or to wait for.
+    pub(crate) fn never_started(&mut self, failure: Failure, steps: &mut Steps) {
+        if self.phase == Phase::Running {
+            steps.push_back(Step::Emit(TurnEvent::Failed(failure)));
+            self.close(steps);
         }
     }
 
@@ -320,7 +328,7 @@ impl TurnMachine {
                     // ask the model again.
                     self.ask_interrupt(Interrupt::Ours, now, steps);
                 }
-                steps.push_back(Step::Emit(TurnEvent::ResponseEnd { response_id, usage }));
+                self.output(TurnEvent::ResponseEnd { response_id, usage }, steps);
                 if self.calls > 0 {
                     self.finish(TurnEvent::End(TurnEnd::ToolCalls), now, steps);
                 }

@@ -113,10 +113,6 @@ impl Router {
         self.lock().insert(route.thread.clone(), route);
     }
 
-    pub(crate) fn remove(&self, thread: &ThreadId) {
-        self.lock().remove(thread);
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
         self.lock().is_empty()
     }
