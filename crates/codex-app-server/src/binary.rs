@@ -143,7 +143,9 @@ impl CodexBinary {
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("HOME", home)
             .env("CODEX_HOME", home)
-            .env("RUST_LOG", "error")
+            // Every call that we leave unanswered would be reported as an error.
+            .env("RUST_LOG", "error,codex_core::tools::router=off")
+            .env("NO_COLOR", "1")
             // The scripted model and an own upstream on this machine are never behind a proxy.
             .env("NO_PROXY", no_proxy())
             .current_dir(home)

@@ -17,13 +17,12 @@ use crate::backoff::Backoff;
 use crate::failure::{Failure, FailureKind};
 use crate::ids::{ThreadId, TurnId};
 use crate::line::{Line, LineSplitter, OversizeLine};
-use crate::message::{Message, RpcError, is_history_echo};
+use crate::message::{Message, MessageError, RpcError, is_history_echo};
 use crate::outbox::Outbox;
 use crate::protocol::incoming::ToolCallRequest;
 use crate::protocol::outgoing::{Request, ThreadUnsubscribe, TurnInterrupt, refusal};
 use crate::stats::{Counter, Stats};
 use crate::turn::router::{Router, Wire};
-use crate::turn::thread_event::{ThreadEvent, thread_of};
 
 /// How often running turns look at the clock.
 const TICK: Duration = Duration::from_millis(50);
@@ -324,11 +323,9 @@ impl Connection {
                 },
             ),
             Ok(Message::Request { id, method, params }) => self.on_request(id, &method, params),
+            Ok(Message::Turn(event)) => self.router.on_event(event, self),
             Ok(Message::Notification { method, params }) => self.on_notification(&method, params),
-            Err(error) => {
-                self.stats.count(Counter::Unreadable);
-                tracing::warn!(bytes = line.len(), %error, "unreadable line from Codex");
-            }
+            Err(error) => self.on_unreadable(line.len(), &error),
         }
     }
 
@@ -342,27 +339,19 @@ impl Connection {
     }
 
     fn on_notification(&self, method: &str, params: Option<&RawValue>) {
-        match params.map(|params| (ThreadEvent::parse(method, params), params)) {
-            Some((Ok(Some(event)), _)) => self.router.on_event(event, self),
-            Some((Err(error), params)) => self.on_unreadable(method, params, &error),
-            Some((Ok(None), _)) | None => {
-                if self.notifications.receiver_count() > 0 {
-                    let params = params.map(ToOwned::to_owned);
-                    let _ =
-                        self.notifications.send(Notification { method: method.to_owned(), params });
-                }
-            }
+        if self.notifications.receiver_count() > 0 {
+            let params = params.map(ToOwned::to_owned);
+            let _ = self.notifications.send(Notification { method: method.to_owned(), params });
         }
     }
 
-    /// A notification of a turn that we cannot read may hold a part of the answer: the turn must
-    /// not look whole.
-    fn on_unreadable(&self, method: &str, params: &RawValue, error: &serde_json::Error) {
+    /// What we cannot read may hold a part of an answer: its turn must not look whole.
+    fn on_unreadable(&self, bytes: usize, error: &MessageError) {
         self.stats.count(Counter::Unreadable);
-        tracing::warn!(method, %error, "unreadable notification from Codex");
-        if let Some(thread) = thread_of(params) {
-            let words = format!("Codex sent a {method} that is not understood: {error}");
-            self.fail_turn(&thread, FailureKind::Unexpected, &words);
+        tracing::warn!(bytes, %error, "Codex sent something that is not understood");
+        if let Some(thread) = &error.thread {
+            let words = format!("Codex sent something that is not understood: {error}");
+            self.fail_turn(thread, FailureKind::Unexpected, &words);
         }
     }
 

@@ -1,11 +1,15 @@
 //! JSON-RPC messages as Codex writes them: one a line, without the `jsonrpc` member.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
 
-use serde::Deserialize;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::protocol::incoming::Text;
+use crate::turn::thread_event::{ThreadEvent, TurnMethod};
 
 /// A message from the child, borrowed from its line.
 ///
@@ -13,8 +17,13 @@ use crate::protocol::incoming::Text;
 /// and an id is the server's request, one with an id and no method answers ours.
 #[derive(Debug)]
 pub(crate) enum Message<'a> {
+    /// The answer to a request of ours.
     Response { id: u64, outcome: Result<Option<&'a RawValue>, RpcError> },
+    /// A request of the server's.
     Request { id: &'a RawValue, method: Cow<'a, str>, params: Option<&'a RawValue> },
+    /// A notification of a turn.
+    Turn(ThreadEvent<'a>),
+    /// Any other notification.
     Notification { method: Cow<'a, str>, params: Option<&'a RawValue> },
 }
 
@@ -28,26 +37,50 @@ pub struct RpcError {
     pub message: String,
 }
 
-/// A line that is not a JSON-RPC message.
+/// A line that is not a message we understand.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum MessageError {
-    #[error("not JSON: {0}")]
-    Json(#[from] serde_json::Error),
-    #[error("neither method nor numeric id")]
-    Shape,
+#[error("{source}")]
+pub(crate) struct MessageError {
+    source: serde_json::Error,
+    /// The thread it is about, if that much can be read.
+    pub(crate) thread: Option<String>,
+}
+
+/// The members of a message, in whatever order.
+#[derive(Default)]
+struct Members<'a> {
+    id: Option<&'a RawValue>,
+    method: Option<Cow<'a, str>>,
+    params: Option<&'a RawValue>,
+    /// The parameters of a turn's notification, which are not kept raw.
+    event: Option<ThreadEvent<'a>>,
+    result: Option<&'a RawValue>,
+    error: Option<RpcError>,
 }
 
 #[derive(Deserialize)]
-struct Envelope<'a> {
+#[serde(rename_all = "lowercase")]
+enum Member {
+    Id,
+    Method,
+    Params,
+    Result,
+    Error,
+    #[serde(other)]
+    Other,
+}
+
+/// The least that says whose a message is.
+#[derive(Deserialize)]
+struct Addressed<'a> {
     #[serde(borrow)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    method: Option<Text<'a>>,
-    #[serde(borrow)]
-    params: Option<&'a RawValue>,
-    #[serde(borrow)]
-    result: Option<&'a RawValue>,
-    error: Option<RpcError>,
+    params: Thread<'a>,
+}
+
+#[derive(Deserialize)]
+struct Thread<'a> {
+    #[serde(rename = "threadId", borrow)]
+    id: Cow<'a, str>,
 }
 
 // === impl RpcError ===
@@ -61,16 +94,64 @@ impl RpcError {
 
 impl<'a> Message<'a> {
     pub(crate) fn parse(line: &'a [u8]) -> Result<Self, MessageError> {
-        let envelope: Envelope<'a> = serde_json::from_slice(line)?;
-        match (envelope.method.map(|method| method.0), envelope.id) {
-            (Some(method), Some(id)) => Ok(Self::Request { id, method, params: envelope.params }),
-            (Some(method), None) => Ok(Self::Notification { method, params: envelope.params }),
-            (None, Some(id)) => {
-                let id = id.get().parse().map_err(|_| MessageError::Shape)?;
-                let outcome = envelope.error.map_or(Ok(envelope.result), Err);
-                Ok(Self::Response { id, outcome })
+        serde_json::from_slice(line).map_err(|source| MessageError {
+            source,
+            thread: serde_json::from_slice::<Addressed<'_>>(line)
+                .ok()
+                .map(|message| message.params.id.into_owned()),
+        })
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Message<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MessageVisitor(PhantomData))
+    }
+}
+
+struct MessageVisitor<'a>(PhantomData<&'a ()>);
+
+impl<'de: 'a, 'a> Visitor<'de> for MessageVisitor<'a> {
+    type Value = Message<'a>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON-RPC message")
+    }
+
+    /// Codex writes the method before its parameters, so that those of a turn can be read
+    /// straight into their type: most of what it says is looked at only once.
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Message<'a>, M::Error> {
+        let mut members = Members::default();
+        while let Some(member) = map.next_key()? {
+            match member {
+                Member::Id => members.id = map.next_value()?,
+                Member::Method => members.method = Some(map.next_value::<Text<'a>>()?.0),
+                Member::Params => match members.method.as_deref().and_then(TurnMethod::of) {
+                    Some(method) => members.event = Some(map.next_value_seed(method)?),
+                    None => members.params = map.next_value()?,
+                },
+                Member::Result => members.result = map.next_value()?,
+                Member::Error => members.error = map.next_value()?,
+                Member::Other => map.next_value::<IgnoredAny>().map(drop)?,
             }
-            (None, None) => Err(MessageError::Shape),
+        }
+        members.into_message()
+    }
+}
+
+// === impl Members ===
+
+impl<'a> Members<'a> {
+    fn into_message<E: serde::de::Error>(self) -> Result<Message<'a>, E> {
+        match (self.method, self.id, self.event) {
+            (Some(_), None, Some(event)) => Ok(Message::Turn(event)),
+            (Some(method), None, None) => Ok(Message::Notification { method, params: self.params }),
+            (Some(method), Some(id), _) => Ok(Message::Request { id, method, params: self.params }),
+            (None, Some(id), _) => {
+                let id = id.get().parse().map_err(|_| E::custom("an id that is not ours"))?;
+                Ok(Message::Response { id, outcome: self.error.map_or(Ok(self.result), Err) })
+            }
+            (None, None, _) => Err(E::custom("neither a method nor an id")),
         }
     }
 }

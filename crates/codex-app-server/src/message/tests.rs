@@ -7,6 +7,7 @@ fn describe(line: &str) -> String {
         }
         Ok(Message::Response { id, outcome: Err(error) }) => format!("response {id} {error}"),
         Ok(Message::Request { id, method, .. }) => format!("request {id} {method}"),
+        Ok(Message::Turn(event)) => format!("turn {} {:?}", event.thread_id, event.happening),
         Ok(Message::Notification { method, .. }) => format!("notification {method}"),
         Err(error) => format!("error: {error}").split(':').next().unwrap().to_owned(),
     }
@@ -23,7 +24,19 @@ fn requests_of_the_server_and_responses_to_ours_are_told_apart() {
             r#"{"id":7,"error":{"code":-32600,"message":"no","data":[1]}}"#,
             "response 7 no (code -32600)",
         ),
-        (r#"{"method":"turn/started","params":{},"emittedAtMs":1}"#, "notification turn/started"),
+        (
+            r#"{"method":"account/updated","params":{},"emittedAtMs":1}"#,
+            "notification account/updated",
+        ),
+        (
+            r#"{"method":"turn/started","params":{"threadId":"T","turn":{"id":"U","status":"inProgress"}}}"#,
+            "turn T TurnStarted",
+        ),
+        (
+            r#"{"method":"item/started","params":{"threadId":"T","turnId":"U","item":{"type":"x","id":"i"}}}"#,
+            "turn T Other",
+        ),
+        (r#"{"params":{"b":1},"method":"a/b"}"#, "notification a/b"),
         (r#"{"id":"ours are numbers","result":{}}"#, "error"),
         (r#"{"result":{}}"#, "error"),
         ("[]", "error"),
@@ -33,6 +46,13 @@ fn requests_of_the_server_and_responses_to_ours_are_told_apart() {
     for (line, expected) in cases {
         assert_eq!(describe(line), expected, "{line}");
     }
+}
+
+#[test]
+fn a_notification_that_is_not_understood_still_says_whose_it_is() {
+    let line = br#"{"method":"item/agentMessage/delta","params":{"threadId":"T","delta":7}}"#;
+    assert_eq!(Message::parse(line).unwrap_err().thread.as_deref(), Some("T"));
+    assert_eq!(Message::parse(b"{").unwrap_err().thread, None);
 }
 
 #[test]

@@ -274,7 +274,7 @@ impl TurnMachine {
 
     fn run(&mut self, happening: Happening<'_>, now: Instant, steps: &mut Steps) {
         match happening {
-            Happening::TurnStarted => {}
+            Happening::TurnStarted | Happening::Other => {}
             Happening::TurnCompleted { status, error } => {
                 let last = self.last_event(status, error);
                 steps.push_back(Step::Emit(last));

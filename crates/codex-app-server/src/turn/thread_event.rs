@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
+use serde::de::{Deserialize as _, DeserializeSeed, Deserializer, Error as _};
 use serde_json::value::RawValue;
 
 use super::event::{ReasoningKind, ToolCall, ToolCallKind};
 use crate::protocol::incoming::{
     AgentMessageDelta, ErrorNotification, ItemNotification, RawItem, RawItemNotification,
     RawResponseCompleted, ReasoningSummaryDelta, ReasoningTextDelta, Text, TokenUsage, TurnError,
-    TurnNotification, TurnStatus,
+    TurnNotification, TurnState, TurnStatus,
 };
 
 /// Something that happened in a turn.
@@ -25,139 +25,140 @@ pub(crate) struct ThreadEvent<'a> {
 pub(crate) enum Happening<'a> {
     TurnStarted,
     Text(Cow<'a, str>),
-    Reasoning { kind: ReasoningKind, part: u32, text: Cow<'a, str> },
+    Reasoning {
+        kind: ReasoningKind,
+        part: u32,
+        text: Cow<'a, str>,
+    },
     ReasoningStarted,
     MessageStarted,
     MessageCompleted(Cow<'a, str>),
     Call(ToolCall),
-    ResponseCompleted { response_id: String, usage: Option<TokenUsage> },
-    Error { error: TurnError, will_retry: bool },
-    TurnCompleted { status: TurnStatus, error: Option<TurnError> },
+    ResponseCompleted {
+        response_id: String,
+        usage: Option<TokenUsage>,
+    },
+    Error {
+        error: TurnError,
+        will_retry: bool,
+    },
+    TurnCompleted {
+        status: TurnStatus,
+        error: Option<TurnError>,
+    },
+    /// A sign of life that says nothing new.
+    Other,
 }
 
-/// The thread of a notification that could not be read otherwise.
-#[derive(Deserialize)]
-struct OnlyThread<'a> {
-    #[serde(rename = "threadId", borrow)]
-    thread_id: Cow<'a, str>,
+/// The notifications that a turn is made of. Each reads its own parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TurnMethod {
+    TurnStarted,
+    TurnCompleted,
+    AgentMessageDelta,
+    ReasoningSummaryDelta,
+    ReasoningTextDelta,
+    ItemStarted,
+    ItemCompleted,
+    RawItemCompleted,
+    RawResponseCompleted,
+    Error,
 }
 
-// === impl ThreadEvent ===
+// === impl TurnMethod ===
 
-impl<'a> ThreadEvent<'a> {
-    /// Reads a notification; `None` for one that no turn needs.
-    pub(crate) fn parse(
-        method: &str,
-        params: &'a RawValue,
-    ) -> Result<Option<Self>, serde_json::Error> {
-        let params = params.get();
-        Ok(match method {
-            "item/agentMessage/delta" => {
-                let delta: AgentMessageDelta<'a> = serde_json::from_str(params)?;
-                Some(Self {
-                    thread_id: delta.thread_id,
-                    turn_id: delta.turn_id,
-                    happening: Happening::Text(delta.delta),
-                })
-            }
-            "item/reasoning/summaryTextDelta" => {
-                let delta: ReasoningSummaryDelta<'a> = serde_json::from_str(params)?;
-                Some(Self {
-                    thread_id: delta.thread_id,
-                    turn_id: delta.turn_id,
-                    happening: Happening::Reasoning {
-                        kind: ReasoningKind::Summary,
-                        part: delta.summary_index,
-                        text: delta.delta,
-                    },
-                })
-            }
-            "item/reasoning/textDelta" => {
-                let delta: ReasoningTextDelta<'a> = serde_json::from_str(params)?;
-                Some(Self {
-                    thread_id: delta.thread_id,
-                    turn_id: delta.turn_id,
-                    happening: Happening::Reasoning {
-                        kind: ReasoningKind::Raw,
-                        part: delta.content_index,
-                        text: delta.delta,
-                    },
-                })
-            }
-            "item/started" => Self::item(params, |item_type, _| match item_type {
-                "agentMessage" => Some(Happening::MessageStarted),
-                "reasoning" => Some(Happening::ReasoningStarted),
-                _ => None,
-            })?,
-            "item/completed" => Self::item(params, |item_type, text| match item_type {
-                "agentMessage" => Some(Happening::MessageCompleted(text)),
-                _ => None,
-            })?,
-            "rawResponseItem/completed" => {
-                let raw: RawItemNotification<'a> = serde_json::from_str(params)?;
-                call(raw.item)?.map(|call| Self {
-                    thread_id: raw.thread_id,
-                    turn_id: raw.turn_id,
-                    happening: Happening::Call(call),
-                })
-            }
-            "rawResponse/completed" => {
-                let end: RawResponseCompleted<'a> = serde_json::from_str(params)?;
-                Some(Self {
-                    thread_id: end.thread_id,
-                    turn_id: end.turn_id,
-                    happening: Happening::ResponseCompleted {
-                        response_id: end.response_id,
-                        usage: end.usage,
-                    },
-                })
-            }
-            "error" => {
-                let error: ErrorNotification<'a> = serde_json::from_str(params)?;
-                Some(Self {
-                    thread_id: error.thread_id,
-                    turn_id: error.turn_id,
-                    happening: Happening::Error {
-                        error: error.error,
-                        will_retry: error.will_retry,
-                    },
-                })
-            }
-            "turn/started" => {
-                let started: TurnNotification<'a> = serde_json::from_str(params)?;
-                Some(Self {
-                    thread_id: started.thread_id,
-                    turn_id: started.turn.id,
-                    happening: Happening::TurnStarted,
-                })
-            }
-            "turn/completed" => {
-                let completed: TurnNotification<'a> = serde_json::from_str(params)?;
-                Some(Self {
-                    thread_id: completed.thread_id,
-                    turn_id: completed.turn.id,
-                    happening: Happening::TurnCompleted {
-                        status: completed.turn.status,
-                        error: completed.turn.error,
-                    },
-                })
-            }
-            _ => None,
+impl TurnMethod {
+    pub(crate) fn of(method: &str) -> Option<Self> {
+        Some(match method {
+            "turn/started" => Self::TurnStarted,
+            "turn/completed" => Self::TurnCompleted,
+            "item/agentMessage/delta" => Self::AgentMessageDelta,
+            "item/reasoning/summaryTextDelta" => Self::ReasoningSummaryDelta,
+            "item/reasoning/textDelta" => Self::ReasoningTextDelta,
+            "item/started" => Self::ItemStarted,
+            "item/completed" => Self::ItemCompleted,
+            "rawResponseItem/completed" => Self::RawItemCompleted,
+            "rawResponse/completed" => Self::RawResponseCompleted,
+            "error" => Self::Error,
+            _ => return None,
         })
     }
+}
 
-    fn item(
-        params: &'a str,
-        happening: impl FnOnce(&str, Cow<'a, str>) -> Option<Happening<'a>>,
-    ) -> Result<Option<Self>, serde_json::Error> {
-        let notification: ItemNotification<'a> = serde_json::from_str(params)?;
-        let text = notification.item.text.map_or(Cow::Borrowed(""), |text| text.0);
-        Ok(happening(&notification.item.r#type, text).map(|happening| Self {
-            thread_id: notification.thread_id,
-            turn_id: notification.turn_id,
-            happening,
-        }))
+/// Reads the parameters of a notification.
+impl<'de> DeserializeSeed<'de> for TurnMethod {
+    type Value = ThreadEvent<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, params: D) -> Result<Self::Value, D::Error> {
+        Ok(match self {
+            Self::TurnStarted => {
+                let started = TurnNotification::deserialize(params)?;
+                event(started.thread_id, started.turn.id, Happening::TurnStarted)
+            }
+            Self::TurnCompleted => {
+                let completed = TurnNotification::deserialize(params)?;
+                let TurnState { id, status, error } = completed.turn;
+                event(completed.thread_id, id, Happening::TurnCompleted { status, error })
+            }
+            Self::AgentMessageDelta => {
+                let delta = AgentMessageDelta::deserialize(params)?;
+                event(delta.thread_id, delta.turn_id, Happening::Text(delta.delta))
+            }
+            Self::ReasoningSummaryDelta => {
+                let delta = ReasoningSummaryDelta::deserialize(params)?;
+                let (kind, part) = (ReasoningKind::Summary, delta.summary_index);
+                let happening = Happening::Reasoning { kind, part, text: delta.delta };
+                event(delta.thread_id, delta.turn_id, happening)
+            }
+            Self::ReasoningTextDelta => {
+                let delta = ReasoningTextDelta::deserialize(params)?;
+                let (kind, part) = (ReasoningKind::Raw, delta.content_index);
+                let happening = Happening::Reasoning { kind, part, text: delta.delta };
+                event(delta.thread_id, delta.turn_id, happening)
+            }
+            Self::ItemStarted => {
+                let started = ItemNotification::deserialize(params)?;
+                let happening = match started.item.r#type.as_ref() {
+                    "agentMessage" => Happening::MessageStarted,
+                    "reasoning" => Happening::ReasoningStarted,
+                    _ => Happening::Other,
+                };
+                event(started.thread_id, started.turn_id, happening)
+            }
+            Self::ItemCompleted => {
+                let completed = ItemNotification::deserialize(params)?;
+                let text = completed.item.text.map_or(Cow::Borrowed(""), |text| text.0);
+                let happening = match completed.item.r#type.as_ref() {
+                    "agentMessage" => Happening::MessageCompleted(text),
+                    _ => Happening::Other,
+                };
+                event(completed.thread_id, completed.turn_id, happening)
+            }
+            Self::RawItemCompleted => {
+                let raw = RawItemNotification::deserialize(params)?;
+                let call = call(raw.item).map_err(D::Error::custom)?;
+                event(raw.thread_id, raw.turn_id, call.map_or(Happening::Other, Happening::Call))
+            }
+            Self::RawResponseCompleted => {
+                let RawResponseCompleted { thread_id, turn_id, response_id, usage } =
+                    RawResponseCompleted::deserialize(params)?;
+                event(thread_id, turn_id, Happening::ResponseCompleted { response_id, usage })
+            }
+            Self::Error => {
+                let ErrorNotification { thread_id, turn_id, error, will_retry } =
+                    ErrorNotification::deserialize(params)?;
+                event(thread_id, turn_id, Happening::Error { error, will_retry })
+            }
+        })
     }
+}
+
+fn event<'a>(
+    thread_id: Cow<'a, str>,
+    turn_id: Cow<'a, str>,
+    happening: Happening<'a>,
+) -> ThreadEvent<'a> {
+    ThreadEvent { thread_id, turn_id, happening }
 }
 
 // === impl Happening ===
@@ -183,17 +184,19 @@ impl Happening<'_> {
             }
             Self::Error { error, will_retry } => Happening::Error { error, will_retry },
             Self::TurnCompleted { status, error } => Happening::TurnCompleted { status, error },
+            Self::Other => Happening::Other,
         }
     }
 }
 
-/// The thread that an unreadable notification belongs to, if that much can be read.
-pub(crate) fn thread_of(params: &RawValue) -> Option<Cow<'_, str>> {
-    serde_json::from_str::<OnlyThread<'_>>(params.get()).ok().map(|only| only.thread_id)
-}
-
 /// The call that a raw item is, if it is one.
 fn call(item: &RawValue) -> Result<Option<ToolCall>, serde_json::Error> {
+    // The two that can be large, and that are no calls: not worth another look.
+    const MESSAGE: &str = r#"{"type":"message","#;
+    const OUTPUT: &str = r#"{"type":"function_call_output","#;
+    if item.get().starts_with(MESSAGE) || item.get().starts_with(OUTPUT) {
+        return Ok(None);
+    }
     let raw: RawItem<'_> = serde_json::from_str(item.get())?;
     let text = |text: Option<Text<'_>>| text.map(|text| text.0.into_owned()).unwrap_or_default();
     let call_id = text(raw.call_id);

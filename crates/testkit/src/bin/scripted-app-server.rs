@@ -2,8 +2,9 @@
 //!
 //! It answers as fast as it reads, so that what is measured over it is the client alone. A mark
 //! in the last injected item chooses the turn: `[[deltas:66]]` is a text in so many deltas,
-//! `[[calls:3]]` so many tool calls; without a mark it is a text in one delta. Every message has
-//! the shape of Codex 0.166. Notifications that the client opts out of are never sent.
+//! `[[calls:3]]` so many tool calls; without a mark it is a text in one delta. Messages have the
+//! fields of Codex 0.166 that a client reads. Notifications that the client opts out of are never
+//! sent.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -6,7 +6,6 @@ use super::*;
 use crate::message::Message;
 use crate::protocol::incoming::TokenUsage;
 use crate::turn::event::{ReasoningKind, ToolCallKind};
-use crate::turn::thread_event::ThreadEvent;
 
 const TURN: &str = "turn-1";
 
@@ -303,12 +302,7 @@ fn replay(transcript: &str) -> Vec<TurnEvent> {
             continue;
         }
         let line = record["msg"].to_string();
-        let Message::Notification { method, params: Some(params) } =
-            Message::parse(line.as_bytes()).unwrap()
-        else {
-            continue;
-        };
-        let Some(event) = ThreadEvent::parse(&method, params).unwrap() else {
+        let Message::Turn(event) = Message::parse(line.as_bytes()).unwrap() else {
             continue;
         };
         let mut steps = Steps::new();
