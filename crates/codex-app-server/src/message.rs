@@ -39,9 +39,9 @@ pub struct RpcError {
 
 /// A line that is not a message we understand.
 #[derive(Debug, thiserror::Error)]
-#[error("{source}")]
+#[error("{words}")]
 pub(crate) struct MessageError {
-    source: serde_json::Error,
+    words: String,
     /// The thread it is about, if that much can be read.
     pub(crate) thread: Option<String>,
 }
@@ -94,9 +94,12 @@ impl RpcError {
 
 impl<'a> Message<'a> {
     pub(crate) fn parse(line: &'a [u8]) -> Result<Self, MessageError> {
-        serde_json::from_slice(line).map_err(|source| MessageError {
-            source,
-            thread: serde_json::from_slice::<Addressed<'_>>(line)
+        // One check of the whole line is cheaper than one for each string in it.
+        let line = str::from_utf8(line)
+            .map_err(|error| MessageError { words: error.to_string(), thread: None })?;
+        serde_json::from_str(line).map_err(|error| MessageError {
+            words: error.to_string(),
+            thread: serde_json::from_str::<Addressed<'_>>(line)
                 .ok()
                 .map(|message| message.params.id.into_owned()),
         })
