@@ -360,9 +360,11 @@ impl Connection {
             && let Some(Ok(call)) =
                 params.map(|params| serde_json::from_str::<ToolCallRequest<'_>>(params.get()))
         {
-            return self.router.step(&call.thread_id, self, |machine, now, _| {
+            // Nobody's call needs no answer either: its turn is being interrupted.
+            self.router.step(&call.thread_id, self, |machine, now, _| {
                 machine.on_tool_request(id.to_owned(), now);
             });
+            return;
         }
         self.stats.count(Counter::Declined);
         tracing::warn!(method, "declined a request of Codex");

@@ -97,8 +97,9 @@ impl<'a> Message<'a> {
         // One check of the whole line is cheaper than one for each string in it.
         let line = str::from_utf8(line)
             .map_err(|error| MessageError { words: error.to_string(), thread: None })?;
-        serde_json::from_str(line).map_err(|error| MessageError {
-            words: error.to_string(),
+        serde_json::from_str(line).map_err(|error: serde_json::Error| MessageError {
+            // Its own words can quote the line, and with it the model's or the user's.
+            words: format!("{:?} error at byte {}", error.classify(), error.column()),
             thread: serde_json::from_str::<Addressed<'_>>(line)
                 .ok()
                 .map(|message| message.params.id.into_owned()),

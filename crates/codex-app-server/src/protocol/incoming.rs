@@ -36,10 +36,9 @@ pub struct Thread {
 
 /// Result of `turn/start`.
 #[derive(Debug, Deserialize)]
-pub struct TurnStartResult<'a> {
+pub struct TurnStartResult {
     /// The new turn.
-    #[serde(borrow)]
-    pub turn: TurnState<'a>,
+    pub turn: TurnState,
 }
 
 /// Result of `thread/loaded/list`.
@@ -68,10 +67,9 @@ pub struct Model {
 
 /// A turn as Codex sees it.
 #[derive(Debug, Deserialize)]
-pub struct TurnState<'a> {
+pub struct TurnState {
     /// Its id.
-    #[serde(borrow)]
-    pub id: Cow<'a, str>,
+    pub id: String,
     /// Where it stands.
     pub status: TurnStatus,
     /// Why it failed.
@@ -114,8 +112,7 @@ pub struct TurnNotification<'a> {
     #[serde(borrow)]
     pub thread_id: Cow<'a, str>,
     /// The turn.
-    #[serde(borrow)]
-    pub turn: TurnState<'a>,
+    pub turn: TurnState,
 }
 
 /// `item/agentMessage/delta`.

@@ -203,11 +203,7 @@ impl Driver {
             summary: self.summary.as_deref(),
             output_schema: self.output_schema.as_ref(),
         };
-        let result = self.connection.request_raw("turn/start", &start).await?;
-        let text = result.as_deref().map_or("null", RawValue::get);
-        let started: TurnStartResult<'_> = serde_json::from_str(text).map_err(|error| {
-            RequestError::Unreadable { method: "turn/start", reason: error.to_string() }
-        })?;
+        let started: TurnStartResult = self.connection.request(&start).await?;
         self.connection.router.step(thread_id, &*self.connection, |machine, now, steps| {
             machine.turn_known(&started.turn.id, now, steps);
         });

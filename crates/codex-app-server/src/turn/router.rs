@@ -117,28 +117,30 @@ impl Router {
         self.lock().is_empty()
     }
 
-    /// Steps the turn of `thread`; an event of any other thread is stale.
+    /// Steps the turn of `thread`; `false` if there is none.
     pub(crate) fn step(
         &self,
         thread: &str,
         wire: &impl Wire,
         change: impl FnOnce(&mut TurnMachine, Instant, &mut Steps),
-    ) {
+    ) -> bool {
         let mut routes = self.lock();
-        let Some(route) = routes.get_mut(thread) else {
-            return wire.count(Counter::StaleEvent);
-        };
+        let Some(route) = routes.get_mut(thread) else { return false };
         route.advance(wire, change);
         if route.machine.is_closed() {
             routes.remove(thread);
         }
+        true
     }
 
     pub(crate) fn on_event(&self, event: ThreadEvent<'_>, wire: &impl Wire) {
         let ThreadEvent { thread_id, turn_id, happening } = event;
-        self.step(&thread_id, wire, |machine, now, steps| {
+        let known = self.step(&thread_id, wire, |machine, now, steps| {
             machine.on_event(&turn_id, happening, now, steps);
         });
+        if !known {
+            wire.count(Counter::StaleEvent);
+        }
     }
 
     pub(crate) fn on_tick(&self, wire: &impl Wire) {

@@ -93,12 +93,12 @@ impl<'de> DeserializeSeed<'de> for TurnMethod {
         Ok(match self {
             Self::TurnStarted => {
                 let started = TurnNotification::deserialize(params)?;
-                event(started.thread_id, started.turn.id, Happening::TurnStarted)
+                event(started.thread_id, started.turn.id.into(), Happening::TurnStarted)
             }
             Self::TurnCompleted => {
                 let completed = TurnNotification::deserialize(params)?;
                 let TurnState { id, status, error } = completed.turn;
-                event(completed.thread_id, id, Happening::TurnCompleted { status, error })
+                event(completed.thread_id, id.into(), Happening::TurnCompleted { status, error })
             }
             Self::AgentMessageDelta => {
                 let delta = AgentMessageDelta::deserialize(params)?;
