@@ -14,8 +14,15 @@ const MAX_ALIAS: usize = 64;
 /// Names that Codex accepts and then leaves out of the request.
 const HIDDEN: [&str; 1] = ["exec_command"];
 
-/// Prefix that Codex keeps for itself.
+/// Name and prefix that Codex keeps for itself.
+const RESERVED: &str = "mcp";
 const RESERVED_PREFIX: &str = "mcp__";
+
+/// Of every alias.
+const ALIAS_PREFIX: &str = "t_";
+
+/// Digits of the hash at the end of every alias.
+const HASH_DIGITS: usize = 16;
 
 /// The tools of one turn, with an alias where Codex needs one.
 ///
@@ -48,8 +55,18 @@ impl ToolAliases {
 fn is_accepted(name: &str) -> bool {
     (1..=MAX_NAME).contains(&name.len())
         && name.bytes().all(is_name_byte)
+        && name != RESERVED
         && !name.starts_with(RESERVED_PREFIX)
+        && !looks_like_an_alias(name)
         && !HIDDEN.contains(&name)
+}
+
+/// A client's name of this form gets an alias of its own, so that it cannot be another's.
+fn looks_like_an_alias(name: &str) -> bool {
+    name.starts_with(ALIAS_PREFIX)
+        && name.rsplit_once('_').is_some_and(|(_, hash)| {
+            hash.len() == HASH_DIGITS && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
+        })
 }
 
 fn is_name_byte(byte: u8) -> bool {
@@ -62,8 +79,8 @@ fn is_name_byte(byte: u8) -> bool {
 fn make_alias(name: &str) -> String {
     let mut hasher = SipHasher13::new();
     hasher.write(name.as_bytes());
-    let suffix = format!("_{:016x}", hasher.finish());
-    let mut alias = String::from("t_");
+    let suffix = format!("_{:0HASH_DIGITS$x}", hasher.finish());
+    let mut alias = String::from(ALIAS_PREFIX);
     let room = MAX_ALIAS - alias.len() - suffix.len();
     alias.extend(
         name.chars()

@@ -38,7 +38,10 @@ pub enum BinaryError {
     )]
     WrapperAlone(PathBuf),
     /// It does not run, or does not say its version.
-    #[error("{} does not answer --version: {reason}", path.display())]
+    #[error(
+        "{} does not answer --version as Codex does: {reason}; \
+         CODEX_BIN can name the native binary", path.display()
+    )]
     Unusable {
         /// The binary.
         path: PathBuf,
@@ -112,8 +115,8 @@ impl CodexBinary {
         let output = output_of(command).await.map_err(|error| unusable(error.to_string()))?;
         let words = String::from_utf8_lossy(&output.stdout).into_owned();
         let version = words
-            .split_whitespace()
-            .find_map(|word| Version::parse(word).ok())
+            .lines()
+            .find_map(|line| Version::parse(line.strip_prefix("codex-cli ")?.trim()).ok())
             .ok_or_else(|| unusable(format!("it printed {:?}", words.trim())))?;
         // A pre-release of a newer version is newer, though semver orders it before the release.
         if (version.major, version.minor, version.patch)
@@ -200,7 +203,8 @@ fn native(path: &Path) -> Result<PathBuf, BinaryError> {
         return Err(BinaryError::Missing(found));
     }
     if !is_script(&found) || found.extension() != Some(OsStr::new("js")) {
-        return Ok(found);
+        // Not what a link leads to: some programs look at the name they are called by.
+        return std::path::absolute(path).map_err(|_| BinaryError::Missing(found));
     }
     // node_modules/@openai/codex/bin/codex.js: the platform package is a sibling or a child.
     found

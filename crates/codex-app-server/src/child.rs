@@ -3,18 +3,22 @@
 use std::collections::VecDeque;
 use std::io;
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessGroup};
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
+use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
 use crate::binary::CodexBinary;
 use crate::home::CodexHome;
+use crate::line::{Line, LineSplitter};
 
 /// Lines of standard error that are kept for an error message.
 const KEPT_LINES: usize = 10;
+
+/// Longest line of standard error that is kept whole.
+const MAX_LINE: usize = 64 * 1024;
 
 /// SIGTERM; the wrapper takes the bare number.
 const TERMINATE: i32 = 15;
@@ -61,7 +65,8 @@ impl Child {
         self.process.id()
     }
 
-    /// Waits for a child whose input is closed, then asks it, then kills it and all its children.
+    /// Waits for a child whose input is closed, then asks it, then kills it. Whatever it has
+    /// started itself is killed in any case.
     pub(crate) async fn stop(mut self, grace: Duration) -> io::Result<ExitStatus> {
         if let Ok(exited) = tokio::time::timeout(grace, self.process.wait()).await {
             return exited;
@@ -75,26 +80,46 @@ impl Child {
     }
 }
 
+impl Drop for Child {
+    /// The process is killed by its wrapper, which knows nothing of the group.
+    fn drop(&mut self) {
+        let _ = self.process.start_kill();
+    }
+}
+
 // === impl LastWords ===
 
 impl LastWords {
+    /// What was said so far does not explain what happens later.
+    pub(crate) fn forget(&self) {
+        self.lock().clear();
+    }
+
     /// Reads standard error to its end, so that the child never waits for us.
-    pub(crate) async fn listen(self, stderr: impl AsyncRead + Unpin) {
-        let mut reader = BufReader::new(stderr);
-        let mut line = Vec::new();
-        while reader.read_until(b'\n', &mut line).await.is_ok_and(|read| read > 0) {
-            let text = String::from_utf8_lossy(&line).trim_end().to_owned();
-            line.clear();
-            tracing::debug!(target: "codex", "{text}");
-            let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if kept.len() == KEPT_LINES {
-                kept.pop_front();
+    pub(crate) async fn listen(self, mut stderr: impl AsyncRead + Unpin) {
+        let mut splitter = LineSplitter::new(MAX_LINE);
+        while stderr.read_buf(splitter.space()).await.is_ok_and(|read| read > 0) {
+            while let Some(line) = splitter.next_line() {
+                let bytes = match &line {
+                    Line::Whole(line) => &line[..],
+                    Line::Oversize(line) => &line.head[..],
+                };
+                let text = String::from_utf8_lossy(bytes).trim_end().to_owned();
+                tracing::debug!(target: "codex", "{text}");
+                let mut kept = self.lock();
+                if kept.len() == KEPT_LINES {
+                    kept.pop_front();
+                }
+                kept.push_back(text);
             }
-            kept.push_back(text);
         }
     }
 
     pub(crate) fn last(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).back().cloned()
+        self.lock().back().cloned()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

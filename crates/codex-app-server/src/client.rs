@@ -23,7 +23,7 @@ use crate::turn::driver::Driver;
 use crate::turn::{InvalidTurn, Turn, TurnLimits, TurnRequest, channel};
 
 /// Notifications that are noise to us; each costs a line per turn or more.
-const NOISE: [&str; 14] = [
+const NOISE: [&str; 13] = [
     "account/rateLimits/updated",
     "configWarning",
     "item/plan/delta",
@@ -37,7 +37,6 @@ const NOISE: [&str; 14] = [
     "thread/started",
     "thread/status/changed",
     "thread/tokenUsage/updated",
-    "warning",
 ];
 
 /// Everything about a child that can be chosen.
@@ -174,12 +173,20 @@ impl Client {
                 drop(child);
                 tasks.close();
                 tasks.wait().await;
-                return Err(StartError::Handshake { reason, last_words: last_words.last() });
+                // A child that has gone has its last words in the reason.
+                let last_words = match &reason {
+                    RequestError::ChildGone(_) => None,
+                    _ => last_words.last(),
+                };
+                return Err(StartError::Handshake { reason, last_words });
             }
         };
+        // Warnings of the start explain nothing that happens later.
+        last_words.forget();
         tasks.spawn_blocking({
             let home = home.path().to_owned();
             move || match log_database::mute(&home) {
+                Ok(0) => tracing::warn!("no log database of Codex was found, so none is muted"),
                 Ok(count) => tracing::debug!(count, "muted Codex's log databases"),
                 Err(error) => tracing::warn!(%error, "cannot mute Codex's log database"),
             }

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use futures_util::future::join_all;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
@@ -18,7 +19,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::ids::{ThreadId, TurnId};
 use crate::line::{Line, LineSplitter, OversizeLine};
 use crate::message::{Message, MessageError, RpcError, is_history_echo};
-use crate::outbox::Outbox;
+use crate::outbox::{Closed, Outbox};
 use crate::protocol::incoming::ToolCallRequest;
 use crate::protocol::outgoing::{Request, ThreadUnsubscribe, TurnInterrupt, refusal};
 use crate::stats::{Counter, Stats};
@@ -76,6 +77,14 @@ pub enum RequestError {
         /// Why.
         reason: String,
     },
+    /// It cannot be written as JSON.
+    #[error("{method}: {reason}")]
+    Unwritable {
+        /// The request.
+        method: &'static str,
+        /// Why.
+        reason: String,
+    },
     /// The child has gone.
     #[error("{0}")]
     ChildGone(Arc<str>),
@@ -128,6 +137,22 @@ struct OutgoingRequest<'a, P> {
     id: u64,
     method: &'static str,
     params: &'a P,
+}
+
+/// Gives up the place of an answer, also when the request is given up half-way.
+struct ForgetOnDrop<'a> {
+    connection: &'a Connection,
+    id: u64,
+}
+
+impl Drop for ForgetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.connection.waiting().remove(&self.id);
+    }
+}
+
+fn encode(message: &impl Serialize) -> Result<Vec<u8>, String> {
+    serde_json::to_vec(message).map_err(|error| error.to_string())
 }
 
 // === impl Connection ===
@@ -225,56 +250,67 @@ impl Connection {
         let id = self.next_id();
         let (sender, reply) = oneshot::channel();
         self.waiting().insert(id, sender);
-        let sent = self.send(&OutgoingRequest { id, method, params });
-        // Read after the reply has its place, so that a closing connection is not missed.
-        let gone = sent.err().or_else(|| self.closed.borrow().clone());
-        if let Some(reason) = gone {
-            self.waiting().remove(&id);
-            return Err(RequestError::ChildGone(reason));
-        }
+        let _forget = ForgetOnDrop { connection: self, id };
+        let line = encode(&OutgoingRequest { id, method, params })
+            .map_err(|reason| RequestError::Unwritable { method, reason })?;
+        self.see(Direction::ToCodex, &line);
+        let gone = || RequestError::ChildGone(self.close_reason());
+        tokio::time::timeout_at(deadline, self.outbox.push_when_there_is_room(&line))
+            .await
+            .map_err(|_| timeout())?
+            .map_err(|Closed| gone())?;
+        drop(line);
         match tokio::time::timeout_at(deadline, reply).await {
             Ok(Ok(reply)) => Ok(reply),
-            Ok(Err(_)) => Err(RequestError::ChildGone(self.close_reason())),
-            Err(_) => {
-                self.waiting().remove(&id);
-                Err(timeout())
-            }
+            Ok(Err(_)) => Err(gone()),
+            Err(_) => Err(timeout()),
         }
     }
 
     /// Lets Codex unload the threads of finished turns, until the connection ends.
     ///
-    /// An unsubscribe that is lost leaves a thread in Codex's memory for good, so each waits for
-    /// its answer like any other request.
+    /// A thread that is never let go stays in Codex's memory for good, so each of these waits for
+    /// its answer like any other request, and is sent again if there is none.
     pub(crate) async fn unsubscribe_all(&self, mut finished: mpsc::UnboundedReceiver<ThreadId>) {
-        const BATCH: usize = 16;
+        const AT_ONCE: usize = 16;
         let mut closed = self.closed();
-        let mut batch = Vec::with_capacity(BATCH);
+        let mut requests = FuturesUnordered::new();
         loop {
             tokio::select! {
                 _ = closed.wait_for(Option::is_some) => return,
-                _ = finished.recv_many(&mut batch, BATCH) => {}
-            }
-            let requests = batch.drain(..).map(async |thread: ThreadId| {
-                let params = ThreadUnsubscribe { thread_id: thread.as_str() };
-                if let Err(error) = self.request::<_, IgnoredAny>(&params).await {
-                    tracing::debug!(%error, "a thread could not be let go");
+                Some(thread) = finished.recv(), if requests.len() < AT_ONCE => {
+                    requests.push(self.unsubscribe_one(thread));
                 }
-            });
-            join_all(requests).await;
+                Some(()) = requests.next(), if !requests.is_empty() => {}
+            }
+        }
+    }
+
+    async fn unsubscribe_one(&self, thread: ThreadId) {
+        let params = ThreadUnsubscribe { thread_id: thread.as_str() };
+        match self.request::<_, IgnoredAny>(&params).await {
+            Ok(_) => {}
+            Err(RequestError::Timeout { .. } | RequestError::Overloaded { .. }) => {
+                self.unsubscribe(&thread);
+            }
+            Err(error) => tracing::debug!(%error, "a thread could not be let go"),
         }
     }
 
     pub(crate) fn notify(&self, method: &str) {
-        let _ = self.send(&serde_json::json!({ "method": method }));
+        self.send(format!(r#"{{"method":"{method}"}}"#).as_bytes());
     }
 
-    fn send(&self, message: &impl Serialize) -> Result<(), Arc<str>> {
-        let line = serde_json::to_vec(message).map_err(|error| Arc::from(error.to_string()))?;
+    /// Sends a small line at once; a connection that has ended is noticed elsewhere.
+    fn send(&self, line: &[u8]) {
+        self.see(Direction::ToCodex, line);
+        let _ = self.outbox.push(line);
+    }
+
+    fn see(&self, direction: Direction, line: &[u8]) {
         if let Some(tap) = &self.tap {
-            tap(Direction::ToCodex, &line);
+            tap(direction, line);
         }
-        self.outbox.push(&line).map_err(|full| Arc::from(full.to_string()))
     }
 
     /// Reads the child's output to its end, and never waits for anybody else.
@@ -308,9 +344,7 @@ impl Connection {
     }
 
     fn on_line(&self, line: &[u8]) {
-        if let Some(tap) = &self.tap {
-            tap(Direction::FromCodex, line);
-        }
+        self.see(Direction::FromCodex, line);
         if is_history_echo(line) {
             return;
         }
@@ -339,6 +373,7 @@ impl Connection {
     }
 
     fn on_notification(&self, method: &str, params: Option<&RawValue>) {
+        tracing::debug!(method, "a notification of no turn");
         if self.notifications.receiver_count() > 0 {
             let params = params.map(ToOwned::to_owned);
             let _ = self.notifications.send(Notification { method: method.to_owned(), params });
@@ -369,20 +404,14 @@ impl Connection {
         self.stats.count(Counter::Declined);
         tracing::warn!(method, "declined a request of Codex");
         match refusal(method) {
-            Some(result) => self.answer(&format!(r#"{{"id":{id},"result":{result}}}"#)),
+            Some(result) => self.send(format!(r#"{{"id":{id},"result":{result}}}"#).as_bytes()),
             None => self.answer_error(id, "not supported by this client"),
         }
     }
 
     fn answer_error(&self, id: &RawValue, message: &str) {
-        self.answer(&format!(r#"{{"id":{id},"error":{{"code":-32601,"message":"{message}"}}}}"#));
-    }
-
-    fn answer(&self, line: &str) {
-        if let Some(tap) = &self.tap {
-            tap(Direction::ToCodex, line.as_bytes());
-        }
-        let _ = self.outbox.push(line.as_bytes());
+        let error = format!(r#"{{"code":-32601,"message":"{message}"}}"#);
+        self.send(format!(r#"{{"id":{id},"error":{error}}}"#).as_bytes());
     }
 
     /// Fails whatever an oversize line belonged to; `Err` if that cannot be told.
@@ -444,7 +473,11 @@ impl Wire for Connection {
         // What comes of it is seen in the turn's own events.
         let id = self.next_id();
         let params = TurnInterrupt { thread_id: thread.as_str(), turn_id: turn.as_str() };
-        let _ = self.send(&OutgoingRequest { id, method: TurnInterrupt::METHOD, params: &params });
+        if let Ok(line) =
+            encode(&OutgoingRequest { id, method: TurnInterrupt::METHOD, params: &params })
+        {
+            self.send(&line);
+        }
     }
 
     fn reject_call(&self, request: &RawValue) {
@@ -467,7 +500,10 @@ impl RequestError {
     pub(crate) fn may_have_been_heard(&self) -> bool {
         match self {
             Self::Timeout { .. } | Self::TooLarge { .. } | Self::Unreadable { .. } => true,
-            Self::Rejected { .. } | Self::Overloaded { .. } | Self::ChildGone(_) => false,
+            Self::Rejected { .. }
+            | Self::Overloaded { .. }
+            | Self::Unwritable { .. }
+            | Self::ChildGone(_) => false,
         }
     }
 
@@ -475,7 +511,7 @@ impl RequestError {
     pub(crate) fn into_failure(self) -> Failure {
         let kind = match &self {
             // Codex checks what we send it: tools, items, sizes.
-            Self::Rejected { .. } => FailureKind::BadRequest,
+            Self::Rejected { .. } | Self::Unwritable { .. } => FailureKind::BadRequest,
             Self::Overloaded { .. } => FailureKind::Overloaded,
             Self::Timeout { .. } => FailureKind::Timeout,
             Self::TooLarge { .. } => FailureKind::OutputTooLarge,

@@ -114,27 +114,29 @@ impl Failure {
             ("serverOverloaded" | "flexUnavailable" | "policyCapacityUnavailable", _)
             | (_, Some(503)) => FailureKind::Overloaded,
             ("cyberPolicy" | "misalignmentPolicyViolation", _) => FailureKind::ContentFilter,
-            ("internalServerError", _) | (_, Some(500..)) => FailureKind::ServerError,
+            // Too late, in conflict, too early: of the moment, not of the request.
+            ("internalServerError", _) | (_, Some(408 | 409 | 425 | 500..)) => {
+                FailureKind::ServerError
+            }
             ("badRequest", _) | (_, Some(400..)) => FailureKind::BadRequest,
             ("responseStreamDisconnected", _) => FailureKind::StreamCut,
             ("httpConnectionFailed" | "responseStreamConnectionFailed", None) => {
                 FailureKind::Unreachable
             }
-            _ => return failure.classified_by_words(),
+            ("other", _) => return failure.classified_by_words(),
+            _ => FailureKind::Unexpected,
         };
         failure
     }
 
     /// Classifies what Codex names `other` and explains only in words.
     fn classified_by_words(mut self) -> Self {
-        if let Ok(body @ Value::Object(_)) = serde_json::from_str::<Value>(&self.message) {
-            return self.with_body(body);
-        }
         if let Some((_, reason)) = self.message.split_once("Incomplete response returned, reason: ")
         {
             self.kind = match reason {
                 "max_output_tokens" => FailureKind::MaxOutput,
-                _ => FailureKind::ContentFilter,
+                "content_filter" => FailureKind::ContentFilter,
+                _ => FailureKind::Unexpected,
             };
         } else if let Some(detail) = self.message.strip_prefix(DISCONNECTED) {
             if TRANSPORT.iter().any(|start| detail.starts_with(start)) {
@@ -143,12 +145,16 @@ impl Failure {
                 self.kind = FailureKind::ServerError;
                 self.message = self.message.split_off(DISCONNECTED.len());
             }
+        } else if !self.message.starts_with("Fatal error") {
+            return self.bad_request();
         }
         self
     }
 
-    /// The message was the whole body of an HTTP 400.
-    fn with_body(mut self, body: Value) -> Self {
+    /// The message is the whole body of an HTTP 400, which should be JSON, but need not.
+    fn bad_request(mut self) -> Self {
+        let body = serde_json::from_str(&self.message)
+            .unwrap_or_else(|_| Value::from(self.message.as_str()));
         let error = &body["error"];
         self.kind = match error["code"].as_str() {
             Some("context_length_exceeded") => FailureKind::ContextLength,
@@ -158,6 +164,8 @@ impl Failure {
         };
         if let Some(message) = error["message"].as_str().or(body["detail"].as_str()) {
             message.clone_into(&mut self.message);
+        } else if self.message.trim().is_empty() {
+            "the upstream refused the request without a word".clone_into(&mut self.message);
         }
         self.upstream_status = Some(400);
         self.upstream_body = Some(body);

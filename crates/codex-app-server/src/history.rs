@@ -1,5 +1,6 @@
 //! The conversation so far, as the model will see it.
 
+use std::collections::HashMap;
 use std::hash::Hasher as _;
 
 use serde::Serialize;
@@ -183,6 +184,7 @@ pub(crate) fn to_wire(
     items: &[HistoryItem],
     aliases: &mut ToolAliases,
 ) -> Result<Vec<Box<RawValue>>, InvalidHistory> {
+    check_calls(items)?;
     let mut chain = SipHasher13::new();
     items
         .iter()
@@ -207,6 +209,32 @@ pub(crate) fn to_wire(
             RawValue::from_string(format!(r#"{open},"id":"{prefix}{hash:032x}"}}"#)).map_err(unwritable)
         })
         .collect()
+}
+
+/// Codex drops an output without a call, and makes up an output for a call without one.
+fn check_calls(items: &[HistoryItem]) -> Result<(), InvalidHistory> {
+    let mut unanswered: HashMap<&str, usize> = HashMap::new();
+    for (index, item) in items.iter().enumerate() {
+        match item {
+            HistoryItem::ToolCall { call_id, .. } => {
+                if unanswered.insert(call_id, index).is_some() {
+                    let problem = "an earlier call of the same id has no output";
+                    return Err(InvalidHistory { index, problem });
+                }
+            }
+            HistoryItem::ToolOutput { call_id, .. } => {
+                if unanswered.remove(call_id.as_str()).is_none() {
+                    let problem = "there is no call before this output";
+                    return Err(InvalidHistory { index, problem });
+                }
+            }
+            HistoryItem::Message { .. } | HistoryItem::Reasoning { .. } => {}
+        }
+    }
+    match unanswered.into_values().min() {
+        Some(index) => Err(InvalidHistory { index, problem: "the call has no output" }),
+        None => Ok(()),
+    }
 }
 
 /// A tool that the client offers to the model.

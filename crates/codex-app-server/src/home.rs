@@ -11,7 +11,7 @@ use crate::catalog::{self, CatalogError};
 const MARK: &str = "# Written by codex-completions";
 
 /// Files that would change what the model sees, and that we never write.
-const FOREIGN: [&str; 2] = ["AGENTS.md", "AGENTS.override.md"];
+const INSTRUCTIONS: [&str; 2] = ["AGENTS.md", "AGENTS.override.md"];
 
 /// A home for the child, ready to be used.
 #[derive(Debug, Clone)]
@@ -31,7 +31,7 @@ pub enum HomeError {
         /// The folder.
         path: PathBuf,
         /// What was found in it.
-        found: &'static str,
+        found: String,
     },
     /// It cannot be written.
     #[error("cannot write {}: {source}", path.display())]
@@ -82,14 +82,23 @@ impl CodexHome {
         self.path.join("empty")
     }
 
+    /// Ours is a folder with our configuration, and one that holds nothing, or a login alone.
     fn refuse_foreign(&self) -> Result<(), HomeError> {
-        let foreign = |found| Err(HomeError::Foreign { path: self.path.clone(), found });
-        if let Some(found) = FOREIGN.into_iter().find(|name| self.path.join(name).exists()) {
+        let foreign =
+            |found: &str| Err(HomeError::Foreign { path: self.path.clone(), found: found.into() });
+        if let Some(found) = INSTRUCTIONS.into_iter().find(|name| self.path.join(name).exists()) {
             return foreign(found);
         }
         match std::fs::read(self.path.join("config.toml")) {
-            Ok(config) if !config.starts_with(MARK.as_bytes()) => foreign("config.toml"),
-            _ => Ok(()),
+            Ok(config) if config.starts_with(MARK.as_bytes()) => return Ok(()),
+            Ok(_) => return foreign("config.toml"),
+            Err(_) => {}
+        }
+        let entries = std::fs::read_dir(&self.path).into_iter().flatten();
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        match names.filter(|name| name != "auth.json").min() {
+            Some(found) => foreign(&found),
+            None => Ok(()),
         }
     }
 }

@@ -37,7 +37,8 @@ fn mute_one(path: &Path) -> rusqlite::Result<()> {
     let database = Connection::open(path)?;
     database.busy_timeout(Duration::from_secs(5))?;
     database.execute_batch(
-        "CREATE TRIGGER IF NOT EXISTS codex_completions_mute BEFORE INSERT ON logs
+        "PRAGMA secure_delete = ON;
+         CREATE TRIGGER IF NOT EXISTS codex_completions_mute BEFORE INSERT ON logs
          BEGIN SELECT RAISE(IGNORE); END;
          DELETE FROM logs;",
     )

@@ -1,23 +1,22 @@
 //! Lines on their way to the child: anybody adds, one task writes.
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Notify;
 
-/// More than any request; reached only if the child stops reading.
-const MAX_WAITING: usize = 256 * 1024 * 1024;
+/// From here on senders wait for the child to read. A longer line goes alone.
+const HIGH_WATER: usize = 16 * 1024 * 1024;
 
-/// The child does not read what we send.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("Codex does not read its input")]
-pub(crate) struct OutboxFull;
+/// Nothing is written any more.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Closed;
 
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     waiting: Mutex<Waiting>,
     changed: Notify,
+    drained: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -30,11 +29,11 @@ struct Waiting {
 
 impl Outbox {
     /// Adds one line; `line` has no line feed in it.
-    pub(crate) fn push(&self, line: &[u8]) -> Result<(), OutboxFull> {
+    pub(crate) fn push(&self, line: &[u8]) -> Result<(), Closed> {
         {
-            let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-            if waiting.lines.len() + line.len() > MAX_WAITING {
-                return Err(OutboxFull);
+            let mut waiting = self.lock();
+            if waiting.closed {
+                return Err(Closed);
             }
             waiting.lines.extend_from_slice(line);
             waiting.lines.push(b'\n');
@@ -43,10 +42,29 @@ impl Outbox {
         Ok(())
     }
 
+    /// Adds one line when there is room for it.
+    pub(crate) async fn push_when_there_is_room(&self, line: &[u8]) -> Result<(), Closed> {
+        loop {
+            let drained = self.drained.notified();
+            {
+                let waiting = self.lock();
+                let room = waiting.lines.is_empty()
+                    || waiting.lines.len() + line.len() <= HIGH_WATER
+                    || waiting.closed;
+                if room {
+                    drop(waiting);
+                    return self.push(line);
+                }
+            }
+            drained.await;
+        }
+    }
+
     /// Ends [`Self::drain_into`] once everything is written.
     pub(crate) fn close(&self) {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+        self.lock().closed = true;
         self.changed.notify_one();
+        self.drained.notify_waiters();
     }
 
     /// Writes until the outbox is closed, everything that waits in one go.
@@ -57,11 +75,12 @@ impl Outbox {
         let mut batch = Vec::new();
         loop {
             let closed = {
-                let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut waiting = self.lock();
                 std::mem::swap(&mut waiting.lines, &mut batch);
                 waiting.closed
             };
             if !batch.is_empty() {
+                self.drained.notify_waiters();
                 sink.write_all(&batch).await?;
                 sink.flush().await?;
                 // One huge history must not be kept as a buffer for ever.
@@ -73,5 +92,45 @@ impl Outbox {
                 self.changed.notified().await;
             }
         }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tokio::io::AsyncReadExt as _;
+    use tokio_util::task::TaskTracker;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn large_lines_wait_for_each_other_and_none_is_lost() {
+        let outbox = Arc::new(Outbox::default());
+        let (ours, mut theirs) = tokio::io::duplex(1 << 16);
+        let tasks = TaskTracker::new();
+        let writer = Arc::clone(&outbox);
+        tasks.spawn(async move { writer.drain_into(ours).await });
+        let line = vec![b'x'; HIGH_WATER / 3];
+        for _ in 0..8 {
+            let (outbox, line) = (Arc::clone(&outbox), line.clone());
+            tasks.spawn(async move { outbox.push_when_there_is_room(&line).await });
+        }
+        let mut read = vec![0; 8 * (line.len() + 1)];
+        theirs.read_exact(&mut read).await.unwrap();
+        assert!(read.split(|byte| *byte == b'\n').take(8).all(|part| part == line));
+    }
+
+    #[tokio::test]
+    async fn a_closed_outbox_keeps_nothing() {
+        let outbox = Outbox::default();
+        outbox.close();
+        assert_eq!(outbox.push(b"late"), Err(Closed));
+        assert_eq!(outbox.push_when_there_is_room(b"late").await, Err(Closed));
+        assert_eq!(outbox.lock().lines, b"");
     }
 }

@@ -49,7 +49,8 @@ counters! {
     RepeatedOutput => repeated_outputs,
     /// Silences in which pending calls were answered, to see whether the stream was still alive.
     Probe => probes,
-    /// Second model requests inside one turn; should stay 0.
+    /// Turns seen to ask the model once more, after their response had ended. One that is
+    /// interrupted before the model says anything leaves no trace, so this is the least there was.
     ExtraModelRequest => extra_model_requests,
     /// Requests of Codex for approval or input that were declined.
     Declined => declined_requests,

@@ -4,6 +4,7 @@ pub(crate) mod channel;
 pub(crate) mod driver;
 pub mod event;
 mod machine;
+mod open_message;
 pub(crate) mod router;
 pub(crate) mod thread_event;
 

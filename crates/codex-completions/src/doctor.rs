@@ -37,12 +37,16 @@ pub(crate) async fn run(
 }
 
 async fn check_child(settings: &Settings, report: &mut Report) -> io::Result<()> {
+    let home = settings.codex_home.display();
     let started = Instant::now();
     let codex = match Codex::start(settings).await {
         Ok(codex) => codex,
-        Err(error) => return report.bad(&error.to_string()),
+        Err(error) => {
+            return report
+                .bad(&format!("{error} (its home is {home}; PROXY_CODEX_HOME chooses another)"));
+        }
     };
-    good(&format!("home {} is writable", settings.codex_home.display()))?;
+    good(&format!("home {home} is writable"))?;
     good(&format!("codex app-server is ready after {} ms", started.elapsed().as_millis()))?;
     let started = Instant::now();
     match demo_turn(&codex).await {

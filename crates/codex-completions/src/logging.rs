@@ -1,5 +1,7 @@
 //! Logs, on standard error.
 
+use std::io::IsTerminal as _;
+
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::ParseError;
 
@@ -15,7 +17,11 @@ pub(crate) fn start(settings: &Settings, command: &Command) -> Result<(), LogErr
     let chosen = settings.log.as_deref().unwrap_or(default);
     let filter = EnvFilter::try_new(chosen)
         .map_err(|source| LogError { value: chosen.to_owned(), source })?;
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr)
+        .init();
     Ok(())
 }
 

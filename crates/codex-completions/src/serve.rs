@@ -3,11 +3,13 @@
 use std::error::Error;
 use std::io::Write as _;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use server::Readiness;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -19,40 +21,71 @@ pub(crate) async fn run(
     options: ServeOptions,
     settings: Settings,
 ) -> Result<ExitCode, Box<dyn Error>> {
-    let mut interrupted = signal(SignalKind::interrupt())?;
-    let mut terminated = signal(SignalKind::terminate())?;
+    let mut signals = Signals::new()?;
     let listeners = server::bind_loopback(options.port).await?;
-    let address = listeners.first().map(tokio::net::TcpListener::local_addr).transpose()?;
+    let address = listeners.first().map(TcpListener::local_addr).transpose()?;
     let (readiness, observed) = watch::channel(Readiness::Starting);
     let stop = CancellationToken::new();
-    let serving = server::serve(listeners, observed, stop.clone());
-    let working = async {
-        let codex = tokio::select! {
-            codex = Codex::start(&settings) => codex?,
-            _ = interrupted.recv() => return Ok(()),
-            _ = terminated.recv() => return Ok(()),
-        };
-        readiness.send_replace(Readiness::Ready { codex: codex.binary.version().to_string() });
-        if let Some(address) = address {
-            greet(&codex, address);
-        }
-        let mut gone = codex.client.gone();
-        tokio::select! {
-            _ = interrupted.recv() => {}
-            _ = terminated.recv() => {}
-            () = report_loss(&mut gone, &readiness) => {}
-        }
-        tracing::info!("stopping");
-        codex.client.shutdown().await;
-        Ok(())
+    let mut serving = pin!(server::serve(listeners, observed, stop.clone()));
+    let outcome = tokio::select! {
+        outcome = work(&settings, &mut signals, &readiness, address) => outcome,
+        () = &mut serving => Ok(()),
     };
-    let worked = async {
-        let outcome: Result<(), Box<dyn Error>> = working.await;
-        stop.cancel();
-        outcome
-    };
-    let (outcome, ()) = tokio::join!(worked, serving);
+    stop.cancel();
+    // A client that never ends its request must not keep us, nor somebody who asks twice.
+    tokio::select! {
+        () = serving => {}
+        () = tokio::time::sleep(settings.shutdown_grace()) => {}
+        () = signals.next() => {}
+    }
     outcome.map(|()| ExitCode::SUCCESS)
+}
+
+/// Runs the child until somebody asks us to stop.
+async fn work(
+    settings: &Settings,
+    signals: &mut Signals,
+    readiness: &watch::Sender<Readiness>,
+    address: Option<SocketAddr>,
+) -> Result<(), Box<dyn Error>> {
+    let codex = tokio::select! {
+        codex = Codex::start(settings) => codex?,
+        () = signals.next() => return Ok(()),
+    };
+    readiness.send_replace(Readiness::Ready { codex: codex.binary.version().to_string() });
+    if let Some(address) = address {
+        greet(&codex, address);
+    }
+    let mut gone = codex.client.gone();
+    tokio::select! {
+        () = signals.next() => {}
+        () = report_loss(&mut gone, readiness) => {}
+    }
+    tracing::info!("stopping");
+    codex.client.shutdown().await;
+    Ok(())
+}
+
+/// Ctrl-C, and the polite way of ending a process.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
 }
 
 /// Makes a lost child visible, and never returns: the process goes on answering for it.

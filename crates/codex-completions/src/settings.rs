@@ -95,6 +95,11 @@ impl Settings {
         self.data_folder.join("codex")
     }
 
+    /// How long a stop may wait for anybody.
+    pub(crate) fn shutdown_grace(&self) -> Duration {
+        self.shutdown_grace
+    }
+
     pub(crate) fn client_config(&self, binary: CodexBinary) -> ClientConfig {
         let mut config = ClientConfig::new(binary, &self.codex_home);
         config.retries = self.retries;

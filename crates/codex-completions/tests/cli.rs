@@ -3,7 +3,6 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
 use tempfile::TempDir;
@@ -100,6 +99,12 @@ impl Drop for Server {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+fn is_running(pid: u32) -> bool {
+    // A dead process that nobody has waited for is still listed, as a zombie.
+    std::fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
 }
 
 fn signal(pid: u32, name: &str) {
@@ -224,19 +229,57 @@ async fn an_old_or_missing_codex_is_named() {
 #[tokio::test]
 async fn the_server_tells_its_health_and_stops_when_asked() {
     let user = User::new().await;
-    let mut server = Server::start(&user, &[]);
+    let mut server = Server::start(&user, &[("WORKER_SHUTDOWN_GRACE_MS", "500")]);
     assert!(server.get("/livez").starts_with("HTTP/1.1 200"));
     let ready = server.get("/readyz");
-    assert!(ready.starts_with("HTTP/1.1 200") && ready.contains(r#""codex":"0.166.0""#), "{ready}");
+    let version = format!(r#""codex":"{}""#, codex_binary().await.version());
+    assert!(ready.starts_with("HTTP/1.1 200") && ready.contains(&version), "{ready}");
     assert!(server.get("/healthz").contains(r#""state":"ready""#));
     let unknown = server.get("/v1/nothing");
     assert!(unknown.starts_with("HTTP/1.1 404") && unknown.contains(r#""code":"unknown_path""#));
 
     let children = server.children();
     assert_eq!(children.len(), 1);
+    // Neither a request that never ends nor a grandchild may hold it up.
+    let mut half = TcpStream::connect(&server.address).unwrap();
+    half.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n").unwrap();
     signal(server.process.id(), "-TERM");
     assert_eq!(server.process.wait().unwrap().code(), Some(0));
-    assert!(!Path::new(&format!("/proc/{}", children[0])).exists());
+    assert!(!is_running(children[0]));
+}
+
+/// A process that Codex starts belongs to its group, and goes with it.
+#[tokio::test]
+async fn what_the_child_has_started_goes_with_it() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut user = User::new().await;
+    let pid_file = user.folder.path().join("grandchild");
+    let wrapper = user.folder.path().join("wrapper");
+    let script = format!(
+        "#!/bin/sh\nif [ \"$1\" = app-server ]; then sleep 1000 & echo $! > '{}'; fi\nexec '{}' \"$@\"\n",
+        pid_file.display(),
+        user.codex.display(),
+    );
+    std::fs::write(&wrapper, script).unwrap();
+    std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).unwrap();
+    user.codex = wrapper;
+    for ending in ["-TERM", "-KILL"] {
+        let mut server = Server::start(&user, &[]);
+        let grandchild: u32 = std::fs::read_to_string(&pid_file).unwrap().trim().parse().unwrap();
+        assert!(is_running(grandchild));
+        let child = server.children()[0];
+        signal(server.process.id(), ending);
+        server.process.wait().unwrap();
+        while is_running(child) {
+            std::thread::yield_now();
+        }
+        if ending == "-TERM" {
+            assert!(!is_running(grandchild));
+        } else {
+            // Nobody is left to kill the group; Codex itself has gone.
+            signal(grandchild, "-KILL");
+        }
+    }
 }
 
 #[tokio::test]

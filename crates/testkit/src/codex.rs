@@ -1,6 +1,7 @@
 //! A real Codex child in a temporary home, with a scripted upstream.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use codex_app_server::{Client, ClientConfig, CodexBinary, TurnRequest};
 use scripted_model::ScriptedModel;
@@ -71,10 +72,14 @@ impl TestCodex {
     /// Waits until Codex has forgotten every thread, and with it every turn.
     ///
     /// # Panics
-    /// If Codex does not answer.
+    /// If Codex does not answer, or still has a thread after a long time.
     #[allow(clippy::expect_used, reason = "a broken contract fails the test")]
     pub async fn until_no_thread_is_loaded(&self) {
-        while !self.client.loaded_threads().await.expect("an answer").is_empty() {}
+        let forgotten =
+            async { while !self.client.loaded_threads().await.expect("an answer").is_empty() {} };
+        tokio::time::timeout(Duration::from_secs(30), forgotten)
+            .await
+            .expect("a thread stays loaded");
     }
 
     /// Runs a turn to its end.

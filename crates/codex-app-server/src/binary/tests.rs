@@ -23,6 +23,7 @@ async fn the_version_decides() {
         ("codex-cli 1.0.0", Ok("1.0.0")),
         ("codex-cli 0.165.9", Err("too old: 0.166.0 or newer is needed")),
         ("hello", Err("does not answer --version")),
+        ("mise 2026.1.0", Err("does not answer --version")),
     ] {
         let path = codex_that_says(folder.path(), words);
         match (CodexBinary::at(&path).await, expected) {

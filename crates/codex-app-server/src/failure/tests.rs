@@ -56,7 +56,10 @@ fn every_description_that_codex_was_seen_to_give_has_its_kind() {
             K::BadRequest,
         ),
         ("bad gateway", json!({"httpConnectionFailed": {"httpStatusCode": 502}}), K::ServerError),
-        ("something new", json!("other"), K::Unexpected),
+        ("Fatal error: something new", json!("other"), K::Unexpected),
+        ("<html>no</html>", json!("other"), K::BadRequest),
+        ("Incomplete response returned, reason: new", json!("other"), K::Unexpected),
+        ("too early", json!({"httpConnectionFailed": {"httpStatusCode": 425}}), K::ServerError),
         ("something new", json!({"somethingNew": {}}), K::Unexpected),
         ("something new", json!(null), K::Unexpected),
     ];
@@ -91,4 +94,19 @@ fn the_body_of_a_400_is_kept_whole() {
     let seen =
         kind(r#"{"error":{"code":"context_length_exceeded","message":"long"}}"#, json!("other"));
     assert_eq!(seen, (FailureKind::ContextLength, "long".to_owned(), Some(400)));
+}
+
+#[test]
+fn a_body_that_is_no_json_is_kept_too() {
+    for (message, words) in
+        [("<html>", "<html>"), ("", "the upstream refused the request without a word")]
+    {
+        let failure = Failure::from_codex(&TurnError {
+            message: message.to_owned(),
+            codex_error_info: Some(json!("other")),
+            additional_details: None,
+        });
+        assert_eq!((failure.kind, failure.message.as_str()), (FailureKind::BadRequest, words));
+        assert_eq!(failure.upstream_body, Some(json!(message)));
+    }
 }

@@ -32,6 +32,11 @@ fn items_have_codex_shape() {
             call_id: "call_1".into(),
             output: ToolOutput::Text("done".into()),
         },
+        HistoryItem::ToolCall {
+            call_id: "call_2".into(),
+            name: "b".into(),
+            arguments: String::new(),
+        },
         HistoryItem::ToolOutput {
             call_id: "call_2".into(),
             output: ToolOutput::Parts(vec![ContentPart::Text("done".into())]),
@@ -39,7 +44,7 @@ fn items_have_codex_shape() {
     ]);
     let alias = ToolAliases::default().alias("a.b");
     for (item, prefix) in
-        items.iter_mut().zip(["msg_", "msg_", "rs_", "msg_", "fc_", "fco_", "fco_"])
+        items.iter_mut().zip(["msg_", "msg_", "rs_", "msg_", "fc_", "fco_", "fc_", "fco_"])
     {
         let id = item.as_object_mut().unwrap().remove("id").unwrap();
         assert!(id.as_str().unwrap().starts_with(prefix), "{id}");
@@ -54,6 +59,7 @@ fn items_have_codex_shape() {
         json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "A cat."}]}),
         json!({"type": "function_call", "name": alias, "arguments": "{ }", "call_id": "call_1"}),
         json!({"type": "function_call_output", "call_id": "call_1", "output": "done"}),
+        json!({"type": "function_call", "name": "b", "arguments": "", "call_id": "call_2"}),
         json!({"type": "function_call_output", "call_id": "call_2", "output": [{"type": "input_text", "text": "done"}]}),
     ];
     assert_eq!(items, expected);
@@ -82,4 +88,26 @@ fn a_remote_image_is_refused_by_its_place() {
         refused.unwrap_err(),
         InvalidHistory { index: 1, problem: "an image must be a data: URL" }
     );
+}
+
+#[test]
+fn calls_and_outputs_must_belong_together() {
+    let call = |id: &str| HistoryItem::ToolCall {
+        call_id: id.into(),
+        name: "f".into(),
+        arguments: "{}".into(),
+    };
+    let output = |id: &str| HistoryItem::ToolOutput {
+        call_id: id.into(),
+        output: ToolOutput::Text("x".into()),
+    };
+    let problem = |items: &[HistoryItem]| {
+        to_wire(items, &mut ToolAliases::default()).err().map(|error| (error.index, error.problem))
+    };
+    assert_eq!(problem(&[call("a"), call("b"), output("b"), output("a")]), None);
+    assert_eq!(problem(&[call("a"), output("a"), call("a"), output("a")]), None);
+    assert_eq!(problem(&[output("a")]), Some((0, "there is no call before this output")));
+    assert_eq!(problem(&[call("a"), call("b"), output("b")]), Some((0, "the call has no output")));
+    let twice = [call("a"), call("a"), output("a"), output("a")];
+    assert_eq!(problem(&twice), Some((1, "an earlier call of the same id has no output")));
 }

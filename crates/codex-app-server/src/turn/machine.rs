@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::value::RawValue;
 
 use super::event::{ToolCall, TurnEnd, TurnEvent};
+use super::open_message::{Contradiction, OpenMessage};
 use super::thread_event::Happening;
 use crate::alias::ToolAliases;
 use crate::failure::{Failure, FailureKind};
@@ -21,6 +22,9 @@ const INTERRUPT_AGAIN: Duration = Duration::from_secs(2);
 
 /// How long Codex may take to confirm the end of a turn that we ended.
 const END_GRACE: Duration = Duration::from_secs(10);
+
+/// Events that are kept until the turn has a name.
+const MAX_HELD: usize = 1_000;
 
 /// Time limits of a turn.
 #[derive(Debug, Clone, Copy)]
@@ -65,16 +69,26 @@ pub(crate) struct TurnMachine {
     /// Events that came before the turn's id was known.
     held: Vec<(String, Happening<'static>)>,
     phase: Phase,
-    /// Bytes streamed of the agent message that is open.
-    open_message: Option<usize>,
-    had_output: bool,
+    open_message: Option<OpenMessage>,
+    said: Said,
     calls: usize,
     response_ended: bool,
+    /// Whether something was seen of a model request after the first.
+    extra_request_seen: bool,
     /// Ids of the `item/tool/call` requests that wait for an answer.
     pending_calls: Vec<Box<RawValue>>,
     interrupt: Interrupt,
     /// When an interrupt was last sent.
     interrupt_sent_at: Option<Instant>,
+}
+
+/// What the model has said so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Said {
+    Nothing,
+    /// Which is an answer, if a poor one.
+    AnEmptyMessage,
+    Something,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,9 +142,10 @@ impl TurnMachine {
             held: Vec::new(),
             phase: Phase::Running,
             open_message: None,
-            had_output: false,
+            said: Said::Nothing,
             calls: 0,
             response_ended: false,
+            extra_request_seen: false,
             pending_calls: Vec::new(),
             interrupt: Interrupt::None,
             interrupt_sent_at: None,
@@ -142,8 +157,8 @@ impl TurnMachine {
     }
 
     /// Whether anything was emitted: from then on the turn cannot be repeated unnoticed.
-    pub(crate) fn had_output(&self) -> bool {
-        self.had_output
+    pub(crate) fn has_emitted(&self) -> bool {
+        self.said == Said::Something || self.response_ended
     }
 
     /// The answer to `turn/start` names the turn; so does `turn/started`, which may come first.
@@ -171,6 +186,10 @@ impl TurnMachine {
             return self.turn_known(turn_id, now, steps);
         }
         match &self.turn_id {
+            None if self.held.len() >= MAX_HELD => {
+                let words = "Codex speaks of a turn without naming it";
+                self.fail(Failure::new(FailureKind::Unexpected, words), now, steps);
+            }
             None => self.held.push((turn_id.to_owned(), happening.into_owned())),
             Some(id) if id.as_str() != turn_id => {
                 steps.push_back(Step::Count(Counter::StaleEvent));
@@ -284,38 +303,32 @@ impl TurnMachine {
                 self.finish(TurnEvent::Failed(Failure::from_codex(&error)), now, steps);
             }
             Happening::Error { error, will_retry: true } => {
-                if self.had_output {
+                if self.has_emitted() {
                     let detail = error.additional_details.unwrap_or(error.message);
                     self.refuse_repetition(&detail, now, steps);
                 } else {
                     steps.push_back(Step::Count(Counter::CodexRetry));
                 }
             }
-            Happening::MessageCompleted(text) => {
-                // An upstream that sends no deltas, or not all of them, loses nothing.
-                let streamed = self.open_message.take().unwrap_or(text.len());
-                if let Some(rest) = text.get(streamed..).filter(|rest| !rest.is_empty()) {
-                    self.output(TurnEvent::Text(rest.to_owned()), steps);
-                }
-            }
+            Happening::MessageCompleted(whole) => self.complete_message(&whole, now, steps),
             _ if self.response_ended => self.refuse_second_request(now, steps),
             Happening::ReasoningStarted => {}
             Happening::Text(text) => {
-                if let Some(streamed) = &mut self.open_message {
-                    *streamed += text.len();
+                if let Some(message) = &mut self.open_message {
+                    message.stream(&text);
                 }
                 self.output(TurnEvent::Text(text.into_owned()), steps);
             }
             Happening::Reasoning { kind, part, text } => {
                 self.output(TurnEvent::Reasoning { kind, part, text: text.into_owned() }, steps);
             }
-            Happening::MessageStarted => {
-                if self.open_message.is_some() {
+            Happening::MessageStarted => match &self.open_message {
+                None => self.open_message = Some(OpenMessage::new()),
+                Some(open) if open.is_empty() => self.fail(withheld(), now, steps),
+                Some(_) => {
                     self.refuse_repetition("a second message began in an open one", now, steps);
-                } else {
-                    self.open_message = Some(0);
                 }
-            }
+            },
             Happening::Call(call) => {
                 self.calls += 1;
                 let name = self.aliases.original(call.name);
@@ -328,10 +341,28 @@ impl TurnMachine {
                     // ask the model again.
                     self.ask_interrupt(Interrupt::Ours, now, steps);
                 }
-                self.output(TurnEvent::ResponseEnd { response_id, usage }, steps);
+                steps.push_back(Step::Emit(TurnEvent::ResponseEnd { response_id, usage }));
                 if self.calls > 0 {
                     self.finish(TurnEvent::End(TurnEnd::ToolCalls), now, steps);
                 }
+            }
+        }
+    }
+
+    /// Nothing is lost if the upstream sends no deltas, or not all of them.
+    fn complete_message(&mut self, whole: &str, now: Instant, steps: &mut Steps) {
+        if self.said == Said::Nothing {
+            self.said = Said::AnEmptyMessage;
+        }
+        let Some(message) = self.open_message.take() else { return };
+        match message.rest(whole) {
+            Ok("") => {}
+            Ok(rest) if !self.response_ended => {
+                self.output(TurnEvent::Text(rest.to_owned()), steps);
+            }
+            Ok(_) | Err(Contradiction) => {
+                let words = "a message differs from what was streamed of it";
+                self.fail(Failure::new(FailureKind::Unexpected, words), now, steps);
             }
         }
     }
@@ -340,19 +371,30 @@ impl TurnMachine {
     fn wind_down(&mut self, happening: &Happening<'_>, steps: &mut Steps) {
         match happening {
             Happening::TurnCompleted { .. } => self.close(steps),
-            Happening::MessageStarted
-            | Happening::ReasoningStarted
-            | Happening::ResponseCompleted { .. }
+            Happening::MessageStarted | Happening::ReasoningStarted | Happening::Call(_)
                 if self.response_ended =>
             {
-                steps.push_back(Step::Count(Counter::ExtraModelRequest));
+                self.count_extra_request(steps);
             }
+            Happening::ResponseCompleted { .. } if self.response_ended => {
+                self.count_extra_request(steps);
+                self.extra_request_seen = false;
+            }
+            Happening::ResponseCompleted { .. } => self.response_ended = true,
             _ => {}
         }
     }
 
+    /// One that is interrupted before the model says anything leaves no trace, so this is the
+    /// least there was.
+    fn count_extra_request(&mut self, steps: &mut Steps) {
+        if !std::mem::replace(&mut self.extra_request_seen, true) {
+            steps.push_back(Step::Count(Counter::ExtraModelRequest));
+        }
+    }
+
     fn output(&mut self, event: TurnEvent, steps: &mut Steps) {
-        self.had_output = true;
+        self.said = Said::Something;
         steps.push_back(Step::Emit(event));
     }
 
@@ -364,11 +406,18 @@ impl TurnMachine {
                 TurnEvent::End(TurnEnd::Interrupted)
             }
             (TurnStatus::Completed, _) if self.calls > 0 => TurnEvent::End(TurnEnd::ToolCalls),
+            (TurnStatus::Completed, _) if !self.response_ended => {
+                let words = "Codex ended the turn before the response had ended";
+                TurnEvent::Failed(Failure::new(FailureKind::Unexpected, words))
+            }
             (TurnStatus::Completed, _) if self.open_message.is_some() => {
+                TurnEvent::Failed(withheld())
+            }
+            (TurnStatus::Completed, _) if self.said == Said::Nothing => {
                 TurnEvent::Failed(Failure::new(
                     FailureKind::ContentFilter,
-                    "the model began an answer and withheld it; Codex does not pass on the words \
-                     of a refusal",
+                    "the response is empty: the model said nothing, or it refused in a way that \
+                     Codex does not pass on",
                 ))
             }
             (TurnStatus::Completed, _) => TurnEvent::End(TurnEnd::Completed),
@@ -388,9 +437,10 @@ impl TurnMachine {
 
     /// The response was whole, but Codex asks the model once more: one answer is enough.
     fn refuse_second_request(&mut self, now: Instant, steps: &mut Steps) {
-        steps.push_back(Step::Count(Counter::ExtraModelRequest));
+        self.count_extra_request(steps);
         self.ask_interrupt(Interrupt::Ours, now, steps);
-        self.finish(TurnEvent::End(TurnEnd::Completed), now, steps);
+        let last = self.last_event(TurnStatus::Completed, None);
+        self.finish(last, now, steps);
     }
 
     fn ask_interrupt(&mut self, whose: Interrupt, now: Instant, steps: &mut Steps) {
@@ -420,6 +470,14 @@ impl TurnMachine {
         steps.push_back(Step::Count(Counter::UnconfirmedEnd));
         self.close(steps);
     }
+}
+
+/// Codex shows a refusal as a message that begins and never ends.
+fn withheld() -> Failure {
+    Failure::new(
+        FailureKind::ContentFilter,
+        "the model began an answer and withheld it; Codex does not pass on the words of a refusal",
+    )
 }
 
 #[cfg(test)]

@@ -39,6 +39,8 @@ pub(crate) struct Route {
     machine: TurnMachine,
     events: EventSender,
     attempt: Option<oneshot::Sender<Attempt>>,
+    /// Whether an event found no room with the consumer.
+    overflowed: bool,
     /// Kept between events, so that none of them allocates.
     steps: Steps,
 }
@@ -61,7 +63,14 @@ impl Route {
         events: EventSender,
         attempt: oneshot::Sender<Attempt>,
     ) -> Self {
-        Self { thread, machine, events, attempt: Some(attempt), steps: Steps::new() }
+        Self {
+            thread,
+            machine,
+            events,
+            attempt: Some(attempt),
+            overflowed: false,
+            steps: Steps::new(),
+        }
     }
 
     fn advance(
@@ -85,25 +94,40 @@ impl Route {
     }
 
     fn emit(&mut self, event: TurnEvent, now: Instant, steps: &mut Steps) {
-        let attempt = if event.is_last() { self.attempt.take() } else { None };
-        match (event, attempt) {
-            (TurnEvent::Failed(failure), Some(attempt)) if !self.machine.had_output() => {
-                let _ = attempt.send(Attempt::FailedEarly(failure));
+        if !event.is_last() {
+            // After the first event that found no room the rest would be an answer with a hole.
+            if self.overflowed {
+                return;
             }
-            (event, attempt) => {
-                if self.events.send(event).is_err() {
-                    let failure = Failure::new(
-                        FailureKind::SlowConsumer,
-                        "the events of the turn were not read fast enough",
-                    );
-                    self.machine.fail(failure, now, steps);
-                }
-                if let Some(attempt) = attempt {
-                    let _ = attempt.send(Attempt::Finished);
-                }
+            if self.events.send(event).is_err() {
+                self.overflowed = true;
+                self.machine.fail(overflow(), now, steps);
             }
+            return;
         }
+        let last = match event {
+            // The machine was over before its events had found room.
+            TurnEvent::End(_) if self.overflowed => TurnEvent::Failed(overflow()),
+            last => last,
+        };
+        let Some(attempt) = self.attempt.take() else { return };
+        let outcome = match last {
+            TurnEvent::Failed(failure) if !self.machine.has_emitted() => {
+                Attempt::FailedEarly(failure)
+            }
+            last => {
+                // The last event always finds room.
+                let _ = self.events.send(last);
+                Attempt::Finished
+            }
+        };
+        let _ = attempt.send(outcome);
     }
+}
+
+fn overflow() -> Failure {
+    let words = "the events of the turn were not read fast enough";
+    Failure::new(FailureKind::SlowConsumer, words)
 }
 
 // === impl Router ===

@@ -66,8 +66,11 @@ async fn no_process_is_left_after_a_shutdown_or_a_drop() {
     assert_eq!(Outcome::of(turn).await.failure(), FailureKind::ChildGone);
 
     let codex = TestCodex::start().await;
-    let mut gone = codex.client.gone();
+    let (mut gone, pid) = (codex.client.gone(), codex.client.process_id().unwrap());
     let TestCodex { client, model: _model, home: _home } = codex;
     drop(client);
     gone.wait_for(Option::is_some).await.unwrap();
+    while is_running(pid) {
+        tokio::task::yield_now().await;
+    }
 }

@@ -66,6 +66,34 @@ async fn a_consumer_that_does_not_read_fails_alone() {
 }
 
 #[tokio::test]
+async fn an_answer_with_a_hole_is_no_success() {
+    let codex = TestCodex::with(|config| config.max_waiting_bytes = 250).await;
+    let mut request = codex.ask("[[tool]]");
+    request.tools = tools(&["get_weather"]);
+    let asleep = codex.client.start_turn(request).unwrap();
+    codex.model.until(|counters| counters.requests == 1 && counters.in_flight == 0).await;
+    codex.until_no_thread_is_loaded().await;
+    let late = Outcome::of(asleep).await;
+    assert_eq!((late.calls.len(), late.failure()), (1, FailureKind::SlowConsumer));
+    codex.client.shutdown().await;
+}
+
+#[tokio::test]
+async fn many_large_histories_wait_for_each_other() {
+    let codex = TestCodex::start().await;
+    let mut turns = Vec::new();
+    for number in 0..8 {
+        let mut request = codex.ask(&format!("[[echo]]{number}"));
+        request.instructions = "x".repeat(6_000_000);
+        turns.push(codex.client.start_turn(request).unwrap());
+    }
+    for (number, turn) in turns.into_iter().enumerate() {
+        assert_eq!(Outcome::of(turn).await.text, number.to_string());
+    }
+    codex.client.shutdown().await;
+}
+
+#[tokio::test]
 async fn a_line_over_the_limit_fails_its_own_turn_only() {
     let codex = TestCodex::with(|config| config.max_line_bytes = 100_000).await;
     let neighbour = codex.client.start_turn(codex.ask("[[slow:1000]]")).unwrap();

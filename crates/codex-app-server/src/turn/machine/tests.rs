@@ -163,12 +163,16 @@ fn a_second_model_request_is_stopped_and_counted() {
         .see(Happening::MessageCompleted("done".into()))
         .see(response_end())
         .see(Happening::ReasoningStarted)
+        .see(Happening::MessageStarted)
+        .see(response_end())
+        .see(Happening::ReasoningStarted)
         .expect(&[
             "text done",
             "response end",
             "count ExtraModelRequest",
             "interrupt",
             "end Completed",
+            "count ExtraModelRequest",
         ]);
 }
 
@@ -204,6 +208,36 @@ fn a_message_that_begins_in_an_open_one_is_a_repetition() {
         .see(text("once"))
         .see(Happening::MessageStarted)
         .expect(&["text once", "count RepeatedOutput", "interrupt", "failed StreamCut"]);
+}
+
+#[test]
+fn a_withheld_or_empty_answer_is_no_success() {
+    let end = ["response end", "failed ContentFilter", "unsubscribe"];
+    Bench::started().see(response_end()).see(completed(TurnStatus::Completed)).expect(&end);
+    Bench::started()
+        .see(Happening::MessageStarted)
+        .see(response_end())
+        .see(completed(TurnStatus::Completed))
+        .expect(&end);
+    Bench::started()
+        .see(Happening::MessageStarted)
+        .see(Happening::MessageStarted)
+        .expect(&["interrupt", "failed ContentFilter"]);
+    Bench::started()
+        .see(Happening::MessageStarted)
+        .see(Happening::MessageCompleted("".into()))
+        .see(response_end())
+        .see(completed(TurnStatus::Completed))
+        .expect(&["response end", "end Completed", "unsubscribe"]);
+}
+
+#[test]
+fn a_message_that_contradicts_its_own_stream_fails() {
+    Bench::started()
+        .see(Happening::MessageStarted)
+        .see(text("AAAA"))
+        .see(Happening::MessageCompleted("BBBBBB".into()))
+        .expect(&["text AAAA", "interrupt", "failed Unexpected"]);
 }
 
 #[test]
@@ -351,8 +385,8 @@ fn names(events: &[TurnEvent]) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn recorded_text_with_reasoning() {
-    let events = replay(transcript!("text_reasoning"));
+fn recorded_reasoning_without_the_end_of_its_response_is_not_taken_for_whole() {
+    let (events, kind) = failure_of(transcript!("text_reasoning"));
     let reasoning = |part, text: &str| TurnEvent::Reasoning {
         kind: ReasoningKind::Summary,
         part,
@@ -364,9 +398,19 @@ fn recorded_text_with_reasoning() {
             reasoning(0, "**Thinking** about it"),
             reasoning(1, "Second part here"),
             said("Answer after reasoning."),
-            TurnEvent::End(TurnEnd::Completed),
         ]
     );
+    assert_eq!(kind, FailureKind::Unexpected);
+}
+
+#[test]
+fn recorded_history_is_not_mistaken_for_the_answer() {
+    let events = replay(transcript!("injected_history"));
+    let [TurnEvent::Text(text), TurnEvent::ResponseEnd { .. }, TurnEvent::End(end)] = &events[..]
+    else {
+        panic!("{events:?}")
+    };
+    assert_eq!((text.as_str(), *end), ("Hello from the mock model.", TurnEnd::Completed));
 }
 
 #[test]
