@@ -11,13 +11,14 @@ use tokio_util::task::TaskTracker;
 
 use crate::binary::CodexBinary;
 use crate::child::{Child, LastWords};
-use crate::connection::{Connection, Notification, RequestError, WireTap};
+use crate::connection::{Connection, Notification, WireTap};
 use crate::home::{CodexHome, HomeError};
 use crate::log_database;
 use crate::protocol::incoming::{Initialized, LoadedThreads, Models};
 use crate::protocol::outgoing::{
     Capabilities, ClientInfo, Initialize, ModelList, ThreadLoadedList,
 };
+use crate::request_error::RequestError;
 use crate::stats::{Counter, StatsSnapshot};
 use crate::turn::driver::Driver;
 use crate::turn::{InvalidTurn, Turn, TurnLimits, TurnRequest, channel};

@@ -1,5 +1,7 @@
 //! One JSON-RPC connection: requests and their answers, notifications, requests of the server.
 
+mod reading;
+
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,23 +12,17 @@ use futures_util::stream::FuturesUnordered;
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
-use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::sync::{Semaphore, broadcast, mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use crate::backoff::Backoff;
-use crate::failure::{Failure, FailureKind};
 use crate::ids::{ThreadId, TurnId};
-use crate::line::{Line, LineSplitter, OversizeLine};
-use crate::message::{Message, MessageError, RpcError, is_history_echo};
+use crate::message::RpcError;
 use crate::outbox::{Closed, Outbox};
-use crate::protocol::incoming::ToolCallRequest;
-use crate::protocol::outgoing::{Request, ThreadUnsubscribe, TurnInterrupt, refusal};
+use crate::protocol::outgoing::{Request, ThreadUnsubscribe, TurnInterrupt};
+use crate::request_error::RequestError;
 use crate::stats::{Counter, Stats};
 use crate::turn::router::{Router, Wire};
-
-/// How often running turns look at the clock.
-const TICK: Duration = Duration::from_millis(50);
 
 /// Unrouted notifications that a slow listener may fall behind by.
 const NOTIFICATION_BACKLOG: usize = 256;
@@ -35,60 +31,6 @@ const NOTIFICATION_BACKLOG: usize = 256;
 ///
 /// Codex takes about 128. Beyond that it answers most with an error, and some not at all.
 const MAX_WAITING_REQUESTS: usize = 64;
-
-/// A request that did not get its result.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RequestError {
-    /// Codex said no.
-    #[error("{method}: {error}")]
-    Rejected {
-        /// The request.
-        method: &'static str,
-        /// Codex's words.
-        error: RpcError,
-    },
-    /// Codex's queue stayed full.
-    #[error("{method}: Codex is overloaded")]
-    Overloaded {
-        /// The request.
-        method: &'static str,
-    },
-    /// No answer came. Codex does not answer what it cannot read.
-    #[error("{method}: no answer within {after:?}")]
-    Timeout {
-        /// The request.
-        method: &'static str,
-        /// How long we waited.
-        after: Duration,
-    },
-    /// The answer was longer than a line may be.
-    #[error("{method}: the answer of {bytes} bytes is longer than a line may be")]
-    TooLarge {
-        /// The request.
-        method: &'static str,
-        /// Its length.
-        bytes: usize,
-    },
-    /// The answer is not what we know.
-    #[error("{method}: the answer is not understood: {reason}")]
-    Unreadable {
-        /// The request.
-        method: &'static str,
-        /// Why.
-        reason: String,
-    },
-    /// It cannot be written as JSON.
-    #[error("{method}: {reason}")]
-    Unwritable {
-        /// The request.
-        method: &'static str,
-        /// Why.
-        reason: String,
-    },
-    /// The child has gone.
-    #[error("{0}")]
-    ChildGone(Arc<str>),
-}
 
 /// A notification that belongs to no turn, as it came.
 #[derive(Debug, Clone)]
@@ -313,133 +255,6 @@ impl Connection {
         }
     }
 
-    /// Reads the child's output to its end, and never waits for anybody else.
-    pub(crate) async fn read(&self, mut source: impl AsyncRead + Unpin, max_line: usize) -> String {
-        let mut splitter = LineSplitter::new(max_line);
-        let mut tick = tokio::time::interval(TICK);
-        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        loop {
-            // While no turn is running nothing needs the clock. One that starts brings answers
-            // with it, and these bring us back here.
-            let ticking = !self.router.is_empty();
-            tokio::select! {
-                biased;
-                read = source.read_buf(splitter.space()) => match read {
-                    Ok(0) => return "Codex has closed its output".to_owned(),
-                    Err(error) => return format!("cannot read from Codex: {error}"),
-                    Ok(_) => {
-                        while let Some(line) = splitter.next_line() {
-                            match line {
-                                Line::Whole(line) => self.on_line(&line),
-                                Line::Oversize(line) => if let Err(reason) = self.on_oversize(&line) {
-                                    return reason;
-                                },
-                            }
-                        }
-                    }
-                },
-                _ = tick.tick(), if ticking => self.router.on_tick(self),
-            }
-        }
-    }
-
-    fn on_line(&self, line: &[u8]) {
-        self.see(Direction::FromCodex, line);
-        if is_history_echo(line) {
-            return;
-        }
-        match Message::parse(line) {
-            Ok(Message::Response { id, outcome }) => self.on_response(
-                id,
-                match outcome {
-                    Ok(result) => Reply::Result(result.map(ToOwned::to_owned)),
-                    Err(error) => Reply::Error(error),
-                },
-            ),
-            Ok(Message::Request { id, method, params }) => self.on_request(id, &method, params),
-            Ok(Message::Turn(event)) => self.router.on_event(event, self),
-            Ok(Message::Notification { method, params }) => self.on_notification(&method, params),
-            Err(error) => self.on_unreadable(line.len(), &error),
-        }
-    }
-
-    fn on_response(&self, id: u64, reply: Reply) {
-        match self.waiting().remove(&id) {
-            Some(sender) => {
-                let _ = sender.send(reply);
-            }
-            None => self.stats.count(Counter::UnclaimedResponse),
-        }
-    }
-
-    fn on_notification(&self, method: &str, params: Option<&RawValue>) {
-        tracing::debug!(method, "a notification of no turn");
-        if self.notifications.receiver_count() > 0 {
-            let params = params.map(ToOwned::to_owned);
-            let _ = self.notifications.send(Notification { method: method.to_owned(), params });
-        }
-    }
-
-    /// What we cannot read may hold a part of an answer: its turn must not look whole.
-    fn on_unreadable(&self, bytes: usize, error: &MessageError) {
-        self.stats.count(Counter::Unreadable);
-        tracing::warn!(bytes, %error, "Codex sent something that is not understood");
-        if let Some(thread) = &error.thread {
-            let words = format!("Codex sent something that is not understood: {error}");
-            self.fail_turn(thread, FailureKind::Unexpected, &words);
-        }
-    }
-
-    fn on_request(&self, id: &RawValue, method: &str, params: Option<&RawValue>) {
-        if method == "item/tool/call"
-            && let Some(Ok(call)) =
-                params.map(|params| serde_json::from_str::<ToolCallRequest<'_>>(params.get()))
-        {
-            // Nobody's call needs no answer either: its turn is being interrupted.
-            self.router.step(&call.thread_id, self, |machine, now, _| {
-                machine.on_tool_request(id.to_owned(), now);
-            });
-            return;
-        }
-        self.stats.count(Counter::Declined);
-        tracing::warn!(method, "declined a request of Codex");
-        match refusal(method) {
-            Some(result) => self.send(format!(r#"{{"id":{id},"result":{result}}}"#).as_bytes()),
-            None => self.answer_error(id, "not supported by this client"),
-        }
-    }
-
-    fn answer_error(&self, id: &RawValue, message: &str) {
-        let error = format!(r#"{{"code":-32601,"message":"{message}"}}"#);
-        self.send(format!(r#"{{"id":{id},"error":{error}}}"#).as_bytes());
-    }
-
-    /// Fails whatever an oversize line belonged to; `Err` if that cannot be told.
-    fn on_oversize(&self, line: &OversizeLine) -> Result<(), String> {
-        self.stats.count(Counter::OversizeLine);
-        let bytes = line.bytes;
-        tracing::warn!(bytes, "a line of Codex is longer than allowed");
-        if is_history_echo(&line.head) {
-            return Ok(());
-        }
-        if let Some(thread) = line.thread_id() {
-            let words = format!("a line of {bytes} bytes from Codex is longer than allowed");
-            self.fail_turn(thread, FailureKind::OutputTooLarge, &words);
-            return Ok(());
-        }
-        if let Some(id) = line.response_id() {
-            self.on_response(id, Reply::TooLarge(bytes));
-            return Ok(());
-        }
-        Err(format!("a line of {bytes} bytes from Codex is longer than allowed, and nobody's"))
-    }
-
-    fn fail_turn(&self, thread: &str, kind: FailureKind, words: &str) {
-        self.router.step(thread, self, |machine, now, steps| {
-            machine.fail(Failure::new(kind, words), now, steps);
-        });
-    }
-
     /// Ends the connection: nobody is left waiting.
     pub(crate) fn close(&self, reason: &str) {
         self.closed.send_if_modified(|closed| {
@@ -490,35 +305,6 @@ impl Wire for Connection {
 
     fn count(&self, counter: Counter) {
         self.stats.count(counter);
-    }
-}
-
-// === impl RequestError ===
-
-impl RequestError {
-    /// Whether Codex may be doing what it was asked, although we do not have its answer.
-    pub(crate) fn may_have_been_heard(&self) -> bool {
-        match self {
-            Self::Timeout { .. } | Self::TooLarge { .. } | Self::Unreadable { .. } => true,
-            Self::Rejected { .. }
-            | Self::Overloaded { .. }
-            | Self::Unwritable { .. }
-            | Self::ChildGone(_) => false,
-        }
-    }
-
-    /// What it means for a turn that needed the request.
-    pub(crate) fn into_failure(self) -> Failure {
-        let kind = match &self {
-            // Codex checks what we send it: tools, items, sizes.
-            Self::Rejected { .. } | Self::Unwritable { .. } => FailureKind::BadRequest,
-            Self::Overloaded { .. } => FailureKind::Overloaded,
-            Self::Timeout { .. } => FailureKind::Timeout,
-            Self::TooLarge { .. } => FailureKind::OutputTooLarge,
-            Self::Unreadable { .. } => FailureKind::Unexpected,
-            Self::ChildGone(_) => FailureKind::ChildGone,
-        };
-        Failure::new(kind, self.to_string())
     }
 }
 

@@ -17,12 +17,13 @@ use super::{Command, InvalidTurn, TurnRequest, Upstream};
 use crate::alias::ToolAliases;
 use crate::backoff::Backoff;
 use crate::client::ClientConfig;
-use crate::connection::{Connection, RequestError};
+use crate::connection::Connection;
 use crate::failure::{Failure, FailureKind};
 use crate::history::{self, HistoryItem, Role, Tool};
 use crate::ids::ThreadId;
 use crate::protocol::incoming::{ThreadStarted, TurnStartResult};
 use crate::protocol::outgoing::{DynamicTool, ThreadInjectItems, ThreadStart, TurnStart};
+use crate::request_error::RequestError;
 use crate::stats::Counter;
 
 /// First and longest pause before a turn is tried again.
