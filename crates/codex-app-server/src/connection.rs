@@ -249,6 +249,11 @@ impl Connection {
         let _ = self.outbox.push(line);
     }
 
+    fn answer_error(&self, id: &RawValue, message: &str) {
+        let error = format!(r#"{{"code":-32601,"message":"{message}"}}"#);
+        self.send(format!(r#"{{"id":{id},"error":{error}}}"#).as_bytes());
+    }
+
     fn see(&self, direction: Direction, line: &[u8]) {
         if let Some(tap) = &self.tap {
             tap(direction, line);

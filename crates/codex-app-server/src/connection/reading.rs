@@ -113,11 +113,6 @@ impl Connection {
         }
     }
 
-    fn answer_error(&self, id: &RawValue, message: &str) {
-        let error = format!(r#"{{"code":-32601,"message":"{message}"}}"#);
-        self.send(format!(r#"{{"id":{id},"error":{error}}}"#).as_bytes());
-    }
-
     /// Fails whatever an oversize line belonged to; `Err` if that cannot be told.
     fn on_oversize(&self, line: &OversizeLine) -> Result<(), String> {
         self.stats.count(Counter::OversizeLine);
