@@ -151,8 +151,7 @@ impl CodexBinary {
             .env("NO_COLOR", "1")
             // The scripted model and an own upstream on this machine are never behind a proxy.
             .env("NO_PROXY", no_proxy())
-            .current_dir(home)
-            .kill_on_drop(true);
+            .current_dir(home);
         command
     }
 }

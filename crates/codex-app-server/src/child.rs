@@ -1,6 +1,5 @@
 //! The Codex process: spawned in a group of its own, and gone when we say so.
 
-use std::collections::VecDeque;
 use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,9 +12,6 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use crate::binary::CodexBinary;
 use crate::home::CodexHome;
 use crate::line::{Line, LineSplitter};
-
-/// Lines of standard error that are kept for an error message.
-const KEPT_LINES: usize = 10;
 
 /// Longest line of standard error that is kept whole.
 const MAX_LINE: usize = 64 * 1024;
@@ -35,9 +31,9 @@ pub(crate) struct Pipes {
     pub(crate) stderr: ChildStderr,
 }
 
-/// The last words of the child.
+/// The last line that the child wrote to standard error.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct LastWords(Arc<Mutex<VecDeque<String>>>);
+pub(crate) struct LastWords(Arc<Mutex<Option<String>>>);
 
 // === impl Child ===
 
@@ -92,7 +88,7 @@ impl Drop for Child {
 impl LastWords {
     /// What was said so far does not explain what happens later.
     pub(crate) fn forget(&self) {
-        self.lock().clear();
+        *self.lock() = None;
     }
 
     /// Reads standard error to its end, so that the child never waits for us.
@@ -106,20 +102,16 @@ impl LastWords {
                 };
                 let text = String::from_utf8_lossy(bytes).trim_end().to_owned();
                 tracing::debug!(target: "codex", "{text}");
-                let mut kept = self.lock();
-                if kept.len() == KEPT_LINES {
-                    kept.pop_front();
-                }
-                kept.push_back(text);
+                *self.lock() = Some(text);
             }
         }
     }
 
     pub(crate) fn last(&self) -> Option<String> {
-        self.lock().back().cloned()
+        self.lock().clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<String>> {
+    fn lock(&self) -> MutexGuard<'_, Option<String>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

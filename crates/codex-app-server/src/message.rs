@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::marker::PhantomData;
 
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -107,16 +106,16 @@ impl<'a> Message<'a> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Message<'a> {
+impl<'de> Deserialize<'de> for Message<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(MessageVisitor(PhantomData))
+        deserializer.deserialize_map(MessageVisitor)
     }
 }
 
-struct MessageVisitor<'a>(PhantomData<&'a ()>);
+struct MessageVisitor;
 
-impl<'de: 'a, 'a> Visitor<'de> for MessageVisitor<'a> {
-    type Value = Message<'a>;
+impl<'de> Visitor<'de> for MessageVisitor {
+    type Value = Message<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON-RPC message")
@@ -124,12 +123,12 @@ impl<'de: 'a, 'a> Visitor<'de> for MessageVisitor<'a> {
 
     /// Codex writes the method before its parameters, so that those of a turn can be read
     /// straight into their type: most of what it says is looked at only once.
-    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Message<'a>, M::Error> {
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Message<'de>, M::Error> {
         let mut members = Members::default();
         while let Some(member) = map.next_key()? {
             match member {
                 Member::Id => members.id = map.next_value()?,
-                Member::Method => members.method = Some(map.next_value::<Text<'a>>()?.0),
+                Member::Method => members.method = Some(map.next_value::<Text<'de>>()?.0),
                 Member::Params => match members.method.as_deref().and_then(TurnMethod::of) {
                     Some(method) => members.event = Some(map.next_value_seed(method)?),
                     None => members.params = map.next_value()?,

@@ -17,7 +17,14 @@ pub(crate) struct Codex {
 
 impl Codex {
     pub(crate) async fn start(settings: &Settings) -> Result<Self, Box<dyn std::error::Error>> {
-        let binary = locate(settings).await?;
+        Self::start_with(locate(settings).await?, settings).await
+    }
+
+    /// The same with a binary that was found before.
+    pub(crate) async fn start_with(
+        binary: CodexBinary,
+        settings: &Settings,
+    ) -> Result<Self, Box<dyn std::error::Error>> {
         let client = Client::start(settings.client_config(binary.clone())).await?;
         let demo = ScriptedModel::start().await?;
         Ok(Self { client, binary, demo, upstream: settings.upstream.clone() })

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use codex_app_server::turn::event::{TurnEnd, TurnEvent};
-use codex_app_server::{DEMO_MODEL, HistoryItem, Role, TurnRequest};
+use codex_app_server::{CodexBinary, DEMO_MODEL, HistoryItem, Role, TurnRequest};
 
 use crate::cli::ServeOptions;
 use crate::codex::{self, Codex};
@@ -28,7 +28,7 @@ pub(crate) async fn run(
         Ok(binary) => {
             let path = binary.path().display();
             good(&format!("codex {} at {path}", binary.version()))?;
-            check_child(&settings, &mut report).await?;
+            check_child(binary, &settings, &mut report).await?;
         }
         Err(error) => report.bad(&error.to_string())?,
     }
@@ -36,10 +36,14 @@ pub(crate) async fn run(
     Ok(if report.failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-async fn check_child(settings: &Settings, report: &mut Report) -> io::Result<()> {
+async fn check_child(
+    binary: CodexBinary,
+    settings: &Settings,
+    report: &mut Report,
+) -> io::Result<()> {
     let home = settings.codex_home.display();
     let started = Instant::now();
-    let codex = match Codex::start(settings).await {
+    let codex = match Codex::start_with(binary, settings).await {
         Ok(codex) => codex,
         Err(error) => {
             return report

@@ -35,7 +35,7 @@ pub(crate) async fn run(
     // A client that never ends its request must not keep us, nor somebody who asks twice.
     tokio::select! {
         () = serving => {}
-        () = tokio::time::sleep(settings.shutdown_grace()) => {}
+        () = tokio::time::sleep(settings.shutdown_grace) => {}
         () = signals.next() => {}
     }
     outcome.map(|()| ExitCode::SUCCESS)

@@ -27,7 +27,8 @@ pub(crate) struct Settings {
     max_line_bytes: usize,
     handshake_timeout: Duration,
     request_timeout: Duration,
-    shutdown_grace: Duration,
+    /// `WORKER_SHUTDOWN_GRACE_MS`: how long a stop may wait for anybody
+    pub(crate) shutdown_grace: Duration,
 }
 
 /// A setting that cannot be used.
@@ -93,11 +94,6 @@ impl Settings {
     /// Where `./start` puts its copies of Codex.
     pub(crate) fn codex_copies(&self) -> PathBuf {
         self.data_folder.join("codex")
-    }
-
-    /// How long a stop may wait for anybody.
-    pub(crate) fn shutdown_grace(&self) -> Duration {
-        self.shutdown_grace
     }
 
     pub(crate) fn client_config(&self, binary: CodexBinary) -> ClientConfig {

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 use tempfile::TempDir;
 use testkit::codex_binary;
+use testkit::process::{is_running, signal};
 
 /// A fresh user: an empty data folder, and nothing of ours in the environment.
 struct User {
@@ -99,16 +100,6 @@ impl Drop for Server {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
-}
-
-fn is_running(pid: u32) -> bool {
-    // A dead process that nobody has waited for is still listed, as a zombie.
-    std::fs::read_to_string(format!("/proc/{pid}/stat"))
-        .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
-}
-
-fn signal(pid: u32, name: &str) {
-    assert!(Command::new("kill").args([name, &pid.to_string()]).status().unwrap().success());
 }
 
 #[tokio::test]

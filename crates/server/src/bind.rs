@@ -6,11 +6,16 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use tokio::net::TcpListener;
 
 /// An address that cannot be listened on.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum BindError {
     /// Somebody else listens there.
+    #[error(
+        "{0} is in use: another server is running there; \
+         choose another port with --port or PORT"
+    )]
     InUse(SocketAddr),
     /// Anything else.
+    #[error("cannot listen on {0}: {1}")]
     Other(SocketAddr, io::Error),
 }
 
@@ -42,20 +47,3 @@ async fn bind(host: IpAddr, port: u16) -> Result<TcpListener, BindError> {
         _ => BindError::Other(address, error),
     })
 }
-
-// === impl BindError ===
-
-impl std::fmt::Display for BindError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::InUse(address) => write!(
-                f,
-                "{address} is in use: another server is running there; \
-                 choose another port with --port or PORT"
-            ),
-            Self::Other(address, error) => write!(f, "cannot listen on {address}: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for BindError {}

@@ -1,9 +1,12 @@
 //! What every test with the real Codex needs: a binary, a home, a scripted upstream, and turns.
 
 mod codex;
+mod files;
 mod outcome;
+pub mod process;
 
 pub use codex::{TestCodex, codex_binary};
+pub use files::files_with;
 pub use outcome::Outcome;
 
 use codex_app_server::{HistoryItem, Role, Tool, TurnRequest, Upstream};

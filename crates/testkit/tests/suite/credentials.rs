@@ -1,12 +1,11 @@
 //! With a login present, neither `demo` nor an upstream of the user's own ever receives its token.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 
 use codex_app_server::turn::event::TurnEnd;
 use codex_app_server::{DEMO_MODEL, Upstream};
 use serde_json::{Value, json};
-use testkit::TestCodex;
+use testkit::{TestCodex, files_with};
 
 /// The token of the login.
 const CANARY: &str = "sk-canary-b0a71e5c0ffee";
@@ -92,28 +91,9 @@ fn everything_received(codex: &TestCodex) -> String {
     format!("{requests:?}")
 }
 
-/// Files under `folder` that hold `secret`.
-fn files_with(secret: &str, folder: &Path) -> BTreeSet<PathBuf> {
-    let mut found = BTreeSet::new();
-    for entry in std::fs::read_dir(folder).expect("a readable folder") {
-        let entry = entry.expect("a readable folder");
-        let kind = entry.file_type().expect("a kind of file");
-        if kind.is_dir() {
-            found.extend(files_with(secret, &entry.path()));
-        } else if kind.is_file() {
-            let content = std::fs::read(entry.path()).expect("a readable file");
-            let mut windows = content.windows(secret.len());
-            if windows.any(|window| window == secret.as_bytes()) {
-                found.insert(entry.path());
-            }
-        }
-    }
-    found
-}
-
 /// A turn at an upstream that is set by its address alone, which is all that the documentation of
-/// Codex asks for.
-async fn turn_at_a_bare_address(codex: &TestCodex) {
+/// Codex asks for; gives the login that the upstream received.
+async fn login_received_at_a_bare_address(codex: &TestCodex) -> Option<String> {
     let thread = json!({
         "model": "gpt-5.5",
         "ephemeral": true,
@@ -127,6 +107,8 @@ async fn turn_at_a_bare_address(codex: &TestCodex) {
     });
     request(codex, "turn/start", turn).await;
     codex.model.until(|counters| counters.requests > 0).await;
+    let sent = codex.model.last_request().expect("a request");
+    sent.header("authorization").map(str::to_owned)
 }
 
 #[tokio::test]
@@ -152,20 +134,16 @@ async fn the_token_of_a_chatgpt_login_stays_away_from_other_upstreams() {
 #[tokio::test]
 async fn an_upstream_set_by_its_address_alone_would_receive_the_key() {
     let codex = with_api_key_login().await;
-    turn_at_a_bare_address(&codex).await;
-    let sent = codex.model.last_request().expect("a request");
     let login = format!("Bearer {CANARY}");
-    assert_eq!(sent.header("authorization"), Some(login.as_str()));
+    assert_eq!(login_received_at_a_bare_address(&codex).await, Some(login));
     codex.client.shutdown().await;
 }
 
 #[tokio::test]
 async fn an_upstream_set_by_its_address_alone_would_receive_the_chatgpt_token() {
     let codex = with_chatgpt_login().await;
-    turn_at_a_bare_address(&codex).await;
-    let sent = codex.model.last_request().expect("a request");
     let login = format!("Bearer {}", unsigned_token(CANARY));
-    assert_eq!(sent.header("authorization"), Some(login.as_str()));
+    assert_eq!(login_received_at_a_bare_address(&codex).await, Some(login));
     codex.client.shutdown().await;
 }
 

@@ -7,31 +7,37 @@ use codex_app_server::turn::event::TurnEnd;
 use serde_json::json;
 use testkit::{TestCodex, tools};
 
+/// Runs a turn that fails as `kind` after one request, and gives what was said before.
+async fn text_before(codex: &TestCodex, mark: &str, kind: Kind) -> String {
+    let before = codex.model.requests();
+    let outcome = codex.run(codex.ask(mark)).await;
+    assert_eq!(outcome.failure(), kind, "{mark}: {outcome:?}");
+    assert_eq!(codex.model.requests() - before, 1, "{mark}");
+    outcome.text
+}
+
 #[tokio::test]
 async fn every_failure_has_its_kind_and_costs_one_request() {
     let codex = TestCodex::start().await;
     let table = [
-        ("[[http:401]]", Kind::Unauthorized, ""),
-        ("[[http:403]]", Kind::Unauthorized, ""),
-        ("[[http:404]]", Kind::ModelNotFound, ""),
-        ("[[http:429]]", Kind::RateLimit, ""),
-        ("[[http:429,usage]]", Kind::UsageLimit, ""),
-        ("[[http:500]]", Kind::ServerError, ""),
-        ("[[http:503]]", Kind::Overloaded, ""),
-        ("[[http:400]]", Kind::BadRequest, ""),
-        ("[[http:400,ctx]]", Kind::ContextLength, ""),
-        ("[[failed:context_length_exceeded]]", Kind::ContextLength, ""),
-        ("[[failed:rate_limit_exceeded]]", Kind::RateLimit, ""),
-        ("[[failed:insufficient_quota]]", Kind::UsageLimit, ""),
-        ("[[failed:server_error]]", Kind::ServerError, ""),
-        ("[[cut-early]]", Kind::StreamCut, ""),
-        ("[[refusal]]", Kind::ContentFilter, ""),
+        ("[[http:401]]", Kind::Unauthorized),
+        ("[[http:403]]", Kind::Unauthorized),
+        ("[[http:404]]", Kind::ModelNotFound),
+        ("[[http:429]]", Kind::RateLimit),
+        ("[[http:429,usage]]", Kind::UsageLimit),
+        ("[[http:500]]", Kind::ServerError),
+        ("[[http:503]]", Kind::Overloaded),
+        ("[[http:400]]", Kind::BadRequest),
+        ("[[http:400,ctx]]", Kind::ContextLength),
+        ("[[failed:context_length_exceeded]]", Kind::ContextLength),
+        ("[[failed:rate_limit_exceeded]]", Kind::RateLimit),
+        ("[[failed:insufficient_quota]]", Kind::UsageLimit),
+        ("[[failed:server_error]]", Kind::ServerError),
+        ("[[cut-early]]", Kind::StreamCut),
+        ("[[refusal]]", Kind::ContentFilter),
     ];
-    for (mark, kind, text) in table {
-        let before = codex.model.requests();
-        let outcome = codex.run(codex.ask(mark)).await;
-        assert_eq!((outcome.failure(), outcome.text.as_str()), (kind, text), "{mark}: {outcome:?}");
-        assert_eq!(codex.model.requests() - before, 1, "{mark}");
+    for (mark, kind) in table {
+        assert_eq!(text_before(&codex, mark, kind).await, "", "{mark}");
     }
     for (mark, kind) in [
         ("[[cut]]", Kind::StreamCut),
@@ -39,11 +45,8 @@ async fn every_failure_has_its_kind_and_costs_one_request() {
         ("[[incomplete:max_output_tokens]]", Kind::MaxOutput),
         ("[[incomplete:content_filter]]", Kind::ContentFilter),
     ] {
-        let before = codex.model.requests();
-        let outcome = codex.run(codex.ask(mark)).await;
-        assert_eq!(outcome.failure(), kind, "{mark}: {outcome:?}");
-        assert!(!outcome.text.is_empty(), "{mark}: the text before the failure is lost");
-        assert_eq!(codex.model.requests() - before, 1, "{mark}");
+        let text = text_before(&codex, mark, kind).await;
+        assert!(!text.is_empty(), "{mark}: the text before the failure is lost");
     }
     codex.client.shutdown().await;
 }

@@ -4,19 +4,9 @@ use std::time::{Duration, Instant};
 
 use codex_app_server::FailureKind;
 use codex_app_server::turn::event::TurnEvent;
+use testkit::process::{is_running, signal};
 use testkit::{Outcome, TestCodex};
 use tokio::task::JoinSet;
-
-fn kill(pid: u32) {
-    let killed = std::process::Command::new("kill").args(["-9", &pid.to_string()]).status();
-    assert!(killed.unwrap().success());
-}
-
-fn is_running(pid: u32) -> bool {
-    // A dead process that nobody has waited for is still listed, as a zombie.
-    std::fs::read_to_string(format!("/proc/{pid}/stat"))
-        .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
-}
 
 #[tokio::test]
 async fn a_flood_of_requests_is_answered_in_full() {
@@ -42,7 +32,7 @@ async fn a_killed_child_fails_its_turns_at_once() {
     let mut turn = codex.client.start_turn(codex.ask("[[hang]]")).unwrap();
     assert!(matches!(turn.next().await, Some(TurnEvent::Text(_))));
     let killed = Instant::now();
-    kill(codex.client.process_id().unwrap());
+    signal(codex.client.process_id().unwrap(), "-KILL");
     assert_eq!(Outcome::of(turn).await.failure(), FailureKind::ChildGone);
     println!("the turn failed {:?} after the kill", killed.elapsed());
     assert!(killed.elapsed() < Duration::from_secs(5));
