@@ -20,6 +20,14 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(15);
 pub struct CodexBinary {
     path: PathBuf,
     version: Version,
+    found_by: Search,
+}
+
+/// Where a binary was looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Search {
+    At(PathBuf),
+    OnThePathOrIn { copies: PathBuf },
 }
 
 /// No usable Codex.
@@ -96,10 +104,22 @@ impl CodexBinary {
             Some(path) => Self::at(&path).await,
             None => Err(BinaryError::NotFound),
         };
-        match (on_path, newest_copy(copies)) {
-            (Ok(binary), _) => Ok(binary),
-            (Err(_), Some(copy)) => Self::at(&copy).await,
-            (Err(error), None) => Err(error),
+        let found = match (on_path, newest_copy(copies)) {
+            (Ok(binary), _) => binary,
+            (Err(_), Some(copy)) => Self::at(&copy).await?,
+            (Err(error), None) => return Err(error),
+        };
+        Ok(Self { found_by: Search::OnThePathOrIn { copies: copies.to_owned() }, ..found })
+    }
+
+    /// Looks again in the same way: another version may be there by now.
+    ///
+    /// # Errors
+    /// If there is none any more, or if it cannot be used.
+    pub async fn found_again(&self) -> Result<Self, BinaryError> {
+        match &self.found_by {
+            Search::At(path) => Self::at(path).await,
+            Search::OnThePathOrIn { copies } => Self::locate(None, copies).await,
         }
     }
 
@@ -108,6 +128,7 @@ impl CodexBinary {
     /// # Errors
     /// If it is missing, does not run, or is too old.
     pub async fn at(path: &Path) -> Result<Self, BinaryError> {
+        let found_by = Search::At(path.to_owned());
         let path = native(path)?;
         let unusable = |reason: String| BinaryError::Unusable { path: path.clone(), reason };
         let mut command = Command::new(&path);
@@ -124,7 +145,7 @@ impl CodexBinary {
         {
             return Err(BinaryError::TooOld { path, found: version });
         }
-        Ok(Self { path, version })
+        Ok(Self { path, version, found_by })
     }
 
     /// Where it is.

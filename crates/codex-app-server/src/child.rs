@@ -10,6 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
 use crate::binary::CodexBinary;
+use crate::guard::Guard;
 use crate::home::CodexHome;
 use crate::line::{Line, LineSplitter};
 
@@ -22,6 +23,8 @@ const TERMINATE: i32 = 15;
 /// A running child; dropping it kills its whole group.
 pub(crate) struct Child {
     process: Box<dyn ChildWrapper>,
+    /// Does the same if we cannot.
+    _guard: Option<Guard>,
 }
 
 /// The child's pipes.
@@ -38,10 +41,15 @@ pub(crate) struct LastWords(Arc<Mutex<Option<String>>>);
 // === impl Child ===
 
 impl Child {
-    pub(crate) fn spawn(binary: &CodexBinary, home: &CodexHome) -> io::Result<(Self, Pipes)> {
+    pub(crate) fn spawn(
+        binary: &CodexBinary,
+        home: &CodexHome,
+        environment: &[(String, String)],
+    ) -> io::Result<(Self, Pipes)> {
         let mut command = binary.command(home.path());
         command
             .arg("app-server")
+            .envs(environment.iter().map(|(name, value)| (name, value)))
             .current_dir(home.working_folder())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -54,7 +62,8 @@ impl Child {
             stdout: process.stdout().take().ok_or_else(missing)?,
             stderr: process.stderr().take().ok_or_else(missing)?,
         };
-        Ok((Self { process }, pipes))
+        let guard = process.id().map(Guard::over);
+        Ok((Self { process, _guard: guard }, pipes))
     }
 
     pub(crate) fn id(&self) -> Option<u32> {
@@ -71,7 +80,13 @@ impl Child {
         if let Ok(exited) = tokio::time::timeout(grace, self.process.wait()).await {
             return exited;
         }
-        self.process.start_kill()?;
+        self.kill().await
+    }
+
+    /// Kills the whole group at once.
+    pub(crate) async fn kill(mut self) -> io::Result<ExitStatus> {
+        // It may have gone already.
+        let _ = self.process.start_kill();
         self.process.wait().await
     }
 }

@@ -1,12 +1,14 @@
 //! A running `codex app-server`, and what can be asked of it.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::{broadcast, watch};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::binary::CodexBinary;
@@ -14,18 +16,20 @@ use crate::child::{Child, LastWords};
 use crate::connection::{Connection, Notification, WireTap};
 use crate::home::{CodexHome, HomeError};
 use crate::log_database;
-use crate::protocol::incoming::{Initialized, LoadedThreads, Models};
-use crate::protocol::outgoing::{
-    Capabilities, ClientInfo, Initialize, ModelList, ThreadLoadedList,
-};
+use crate::login_file::{LoginFile, Whose};
+use crate::protocol::incoming::{Initialized, LoadedThreads};
+use crate::protocol::outgoing::{Capabilities, ClientInfo, Initialize, ThreadLoadedList};
 use crate::request_error::RequestError;
-use crate::stats::{Counter, StatsSnapshot};
+use crate::stats::{Counter, Stats, StatsSnapshot};
 use crate::turn::driver::Driver;
-use crate::turn::{InvalidTurn, Turn, TurnLimits, TurnRequest, channel};
+use crate::turn::plan::PlannedTurn;
+use crate::turn::{InvalidTurn, Turn, TurnLimits, TurnRequest};
+
+/// Longest wait for Codex to confirm that the turns of a client that stops are interrupted.
+const INTERRUPT_GRACE: Duration = Duration::from_secs(1);
 
 /// Notifications that are noise to us; each costs a line per turn or more.
-const NOISE: [&str; 13] = [
-    "account/rateLimits/updated",
+const NOISE: [&str; 12] = [
     "configWarning",
     "item/plan/delta",
     "item/reasoning/summaryPartAdded",
@@ -65,6 +69,10 @@ pub struct ClientConfig {
     pub limits: TurnLimits,
     /// Retries of a turn that failed before any output.
     pub retries: u32,
+    /// Where a ChatGPT login finds its accounts and limits, instead of Codex's own address.
+    pub chatgpt_base_url: Option<String>,
+    /// Variables that the child sees beside those that every child sees.
+    pub environment: Vec<(String, String)>,
     /// Sees every line in both directions.
     pub tap: Option<WireTap>,
 }
@@ -100,13 +108,28 @@ struct Inner {
     child: Mutex<Option<Child>>,
     process_id: Option<u32>,
     tasks: TaskTracker,
+    /// The turns that still run, apart from all other tasks.
+    turns: TaskTracker,
+    /// Ends the tasks that read and write, whatever they wait for.
+    over: CancellationToken,
     config: ClientConfig,
     working_folder: String,
+    login_file: LoginFile,
+    /// Who was signed in when the child last looked.
+    signed_in: Mutex<Whose>,
+    /// Operations on the account that are under way.
+    account_changes: AtomicUsize,
     user_agent: String,
 }
 
 fn said(last_words: Option<&str>) -> String {
     last_words.map(|words| format!(" (it said: {words})")).unwrap_or_default()
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("process_id", &self.inner.process_id).finish_non_exhaustive()
+    }
 }
 
 // === impl ClientConfig ===
@@ -126,6 +149,8 @@ impl ClientConfig {
             max_waiting_bytes: 64 * 1024 * 1024,
             limits: TurnLimits::default(),
             retries: 2,
+            chatgpt_base_url: None,
+            environment: Vec::new(),
             tap: None,
         }
     }
@@ -139,29 +164,45 @@ impl Client {
     /// # Errors
     /// If the home cannot be used, the process does not start, or the handshake fails.
     pub async fn start(config: ClientConfig) -> Result<Self, StartError> {
-        let home = CodexHome::prepare(&config.home, &config.binary).await?;
-        let (child, pipes) = Child::spawn(&config.binary, &home).map_err(StartError::Spawn)?;
-        let (connection, finished) = Connection::new(config.request_timeout, config.tap.clone());
+        Self::start_counting(config, Arc::default()).await
+    }
+
+    /// The same, with counters that outlive the child.
+    pub(crate) async fn start_counting(
+        config: ClientConfig,
+        stats: Arc<Stats>,
+    ) -> Result<Self, StartError> {
+        let chatgpt = config.chatgpt_base_url.as_deref();
+        let home = CodexHome::prepare(&config.home, &config.binary, chatgpt).await?;
+        let starting = home.lock_start().await;
+        let login_file = home.login_file();
+        let signed_in = login_file.whose();
+        let (child, pipes) =
+            Child::spawn(&config.binary, &home, &config.environment).map_err(StartError::Spawn)?;
+        let (connection, finished) =
+            Connection::new(config.request_timeout, config.tap.clone(), stats);
         let connection = Arc::new(connection);
         let tasks = TaskTracker::new();
+        let over = CancellationToken::new();
         let last_words = LastWords::default();
-        tasks.spawn(last_words.clone().listen(pipes.stderr));
+        let listener = last_words.clone().listen(pipes.stderr);
+        tasks.spawn(over.clone().run_until_cancelled_owned(listener));
         tasks.spawn({
             let connection = Arc::clone(&connection);
-            async move {
+            over.clone().run_until_cancelled_owned(async move {
                 if let Err(error) = connection.outbox().drain_into(pipes.stdin).await {
                     connection.close(&format!("cannot write to Codex: {error}"));
                 }
-            }
+            })
         });
         tasks.spawn({
             let connection = Arc::clone(&connection);
             let last_words = last_words.clone();
             let max_line = config.max_line_bytes;
-            async move {
+            over.clone().run_until_cancelled_owned(async move {
                 let reason = connection.read(pipes.stdout, max_line).await;
                 connection.close(&format!("{reason}{}", said(last_words.last().as_deref())));
-            }
+            })
         });
         tasks.spawn({
             let connection = Arc::clone(&connection);
@@ -171,7 +212,8 @@ impl Client {
             Ok(initialized) => initialized,
             Err(reason) => {
                 connection.close("the handshake failed");
-                drop(child);
+                let _ = child.kill().await;
+                over.cancel();
                 tasks.close();
                 tasks.wait().await;
                 // A child that has gone has its last words in the reason.
@@ -182,6 +224,7 @@ impl Client {
                 return Err(StartError::Handshake { reason, last_words });
             }
         };
+        drop(starting);
         // Warnings of the start explain nothing that happens later.
         last_words.forget();
         tasks.spawn_blocking({
@@ -198,7 +241,12 @@ impl Client {
                 process_id: child.id(),
                 child: Mutex::new(Some(child)),
                 tasks,
+                turns: TaskTracker::new(),
+                over,
                 working_folder: home.working_folder().to_string_lossy().into_owned(),
+                login_file,
+                signed_in: Mutex::new(signed_in),
+                account_changes: AtomicUsize::new(0),
                 config,
                 user_agent: initialized.user_agent,
             }),
@@ -210,20 +258,34 @@ impl Client {
     /// # Errors
     /// If the request could not be put to Codex as it is.
     pub fn start_turn(&self, request: TurnRequest) -> Result<Turn, InvalidTurn> {
+        let (planned, turn) = PlannedTurn::new(request, self.inner.config.max_waiting_bytes)?;
+        self.run(planned);
+        Ok(turn)
+    }
+
+    pub(crate) fn run(&self, turn: PlannedTurn) {
         let inner = &self.inner;
         inner.connection.stats().count(Counter::Turn);
-        let (sender, receiver) = channel::channel(inner.config.max_waiting_bytes);
-        let (control, commands) = watch::channel(crate::turn::Command::Run);
-        let driver = Driver::new(
-            Arc::clone(&inner.connection),
-            request,
-            &inner.working_folder,
-            &inner.config,
-            sender,
-            commands,
-        )?;
-        inner.tasks.spawn(driver.run());
-        Ok(Turn::new(receiver, control))
+        let driver = Driver {
+            turn,
+            connection: Arc::clone(&inner.connection),
+            limits: inner.config.limits,
+            retries: inner.config.retries,
+            working_folder: inner.working_folder.clone(),
+            login_file: inner.login_file.path().to_owned(),
+        };
+        inner.turns.spawn(driver.run());
+    }
+
+    /// How many turns are running.
+    pub fn running_turns(&self) -> usize {
+        self.inner.turns.len()
+    }
+
+    /// Waits until no turn is running. Nobody else may start one.
+    pub(crate) async fn turns_ended(&self) {
+        self.inner.turns.close();
+        self.inner.turns.wait().await;
     }
 
     /// Sends any request of the app-server's protocol.
@@ -247,13 +309,23 @@ impl Client {
         Ok(loaded.data)
     }
 
-    /// Slug of the model that Codex takes when nobody chooses; `None` if it names none.
-    ///
-    /// # Errors
-    /// If Codex does not answer.
-    pub async fn default_model(&self) -> Result<Option<String>, RequestError> {
-        let models: Models = self.inner.connection.request(&ModelList {}).await?;
-        Ok(models.data.into_iter().find(|model| model.is_default).map(|model| model.id))
+    /// Asks for a sign of life, past the queue of requests.
+    pub(crate) async fn ping(&self, timeout: Duration) -> Result<(), RequestError> {
+        self.inner.connection.ping(&ThreadLoadedList {}, timeout).await
+    }
+
+    /// How many lines were read from the child so far.
+    pub(crate) fn lines_read(&self) -> u64 {
+        self.inner.connection.lines_read()
+    }
+
+    pub(crate) fn connection(&self) -> &Arc<Connection> {
+        &self.inner.connection
+    }
+
+    /// Runs a task that [`Self::shutdown`] waits for.
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.inner.tasks.spawn(task);
     }
 
     /// Notifications that belong to no turn.
@@ -266,6 +338,17 @@ impl Client {
         self.inner.connection.closed()
     }
 
+    pub(crate) fn is_gone(&self) -> bool {
+        self.inner.connection.is_closed()
+    }
+
+    /// Waits until the child is not usable any more, and says why.
+    pub(crate) async fn until_gone(&self) -> Arc<str> {
+        let mut gone = self.gone();
+        let reason = gone.wait_for(Option::is_some).await.ok().and_then(|reason| reason.clone());
+        reason.unwrap_or_else(|| "Codex has gone".into())
+    }
+
     /// What was counted so far.
     pub fn stats(&self) -> StatsSnapshot {
         self.inner.connection.stats().snapshot()
@@ -276,6 +359,11 @@ impl Client {
         &self.inner.user_agent
     }
 
+    /// Version of the child.
+    pub fn version(&self) -> &semver::Version {
+        self.inner.config.binary.version()
+    }
+
     /// Process id of the child, and id of its group.
     pub fn process_id(&self) -> Option<u32> {
         self.inner.process_id
@@ -284,16 +372,79 @@ impl Client {
     /// Ends every turn and stops the child; no process of it is left afterwards.
     pub async fn shutdown(&self) {
         let inner = &self.inner;
-        inner.connection.close("the proxy is stopping");
-        let child = inner.child.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(child) = child {
+        let reason = "the proxy is stopping";
+        // Codex lets go of the upstream's streams before it is asked to go itself.
+        let connection = &*inner.connection;
+        connection.router.fail_all(reason, connection);
+        let _ = tokio::time::timeout(INTERRUPT_GRACE, connection.router.until_empty()).await;
+        inner.connection.close(reason);
+        if let Some(child) = self.take_child() {
             match child.stop(inner.config.shutdown_grace).await {
                 Ok(status) => tracing::debug!(%status, "Codex has ended"),
                 Err(error) => tracing::warn!(%error, "cannot wait for Codex"),
             }
         }
-        inner.tasks.close();
-        inner.tasks.wait().await;
+        self.tidy_up().await;
+    }
+
+    /// Ends every turn, and the child without asking it.
+    pub(crate) async fn kill(&self, reason: &str) {
+        self.inner.connection.close(reason);
+        if let Some(child) = self.take_child()
+            && let Err(error) = child.kill().await
+        {
+            tracing::warn!(%error, "cannot wait for Codex");
+        }
+        self.tidy_up().await;
+    }
+
+    fn take_child(&self) -> Option<Child> {
+        self.inner.child.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    async fn tidy_up(&self) {
+        let inner = &self.inner;
+        inner.over.cancel();
+        for tasks in [&inner.turns, &inner.tasks] {
+            tasks.close();
+            tasks.wait().await;
+        }
+    }
+}
+
+/// Says that the account is being changed by this child itself, until it is dropped.
+pub(crate) struct AccountChange(Client);
+
+// === impl AccountChange ===
+
+impl AccountChange {
+    pub(crate) fn by(client: &Client) -> Self {
+        client.inner.account_changes.fetch_add(1, Ordering::SeqCst);
+        Self(client.clone())
+    }
+}
+
+impl Drop for AccountChange {
+    fn drop(&mut self) {
+        let inner = &self.0.inner;
+        *self.0.signed_in() = inner.login_file.whose();
+        inner.account_changes.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Client {
+    /// Whether somebody else has changed who is signed in. Codex does not notice that by itself.
+    pub(crate) fn login_changed_elsewhere(&self) -> bool {
+        let inner = &self.inner;
+        if inner.account_changes.load(Ordering::SeqCst) > 0 {
+            return false;
+        }
+        let now = inner.login_file.whose();
+        now != Whose::Unknown && now != *self.signed_in()
+    }
+
+    fn signed_in(&self) -> MutexGuard<'_, Whose> {
+        self.inner.signed_in.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -19,7 +19,7 @@ use crate::backoff::Backoff;
 use crate::ids::{ThreadId, TurnId};
 use crate::message::RpcError;
 use crate::outbox::{Closed, Outbox};
-use crate::protocol::outgoing::{Request, ThreadUnsubscribe, TurnInterrupt};
+use crate::protocol::outgoing::{LoginCancel, Request, ThreadUnsubscribe, TurnInterrupt};
 use crate::request_error::RequestError;
 use crate::stats::{Counter, Stats};
 use crate::turn::router::{Router, Wire};
@@ -67,7 +67,8 @@ pub(crate) struct Connection {
     places: Semaphore,
     unsubscribes: mpsc::UnboundedSender<ThreadId>,
     pub(crate) router: Router,
-    stats: Stats,
+    stats: Arc<Stats>,
+    lines_read: AtomicU64,
     notifications: broadcast::Sender<Notification>,
     closed: watch::Sender<Option<Arc<str>>>,
     request_timeout: Duration,
@@ -104,6 +105,7 @@ impl Connection {
     pub(crate) fn new(
         request_timeout: Duration,
         tap: Option<WireTap>,
+        stats: Arc<Stats>,
     ) -> (Self, mpsc::UnboundedReceiver<ThreadId>) {
         let (unsubscribes, finished) = mpsc::unbounded_channel();
         let connection = Self {
@@ -113,7 +115,8 @@ impl Connection {
             places: Semaphore::new(MAX_WAITING_REQUESTS),
             unsubscribes,
             router: Router::default(),
-            stats: Stats::default(),
+            stats,
+            lines_read: AtomicU64::new(0),
             notifications: broadcast::channel(NOTIFICATION_BACKLOG).0,
             closed: watch::Sender::new(None),
             request_timeout,
@@ -137,6 +140,10 @@ impl Connection {
     /// Becomes `Some(reason)` when the connection has ended.
     pub(crate) fn closed(&self) -> watch::Receiver<Option<Arc<str>>> {
         self.closed.subscribe()
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.borrow().is_some()
     }
 
     /// Sends a request and waits for its result, as long as a request may take.
@@ -189,6 +196,30 @@ impl Connection {
         let _place = tokio::time::timeout_at(deadline, self.places.acquire())
             .await
             .map_err(|_| timeout())?;
+        tokio::time::timeout_at(deadline, self.exchange(method, params))
+            .await
+            .unwrap_or_else(|_| Err(timeout()))
+    }
+
+    /// Asks for any answer at all, without waiting for a place.
+    pub(crate) async fn ping<P: Request>(
+        &self,
+        params: &P,
+        after: Duration,
+    ) -> Result<(), RequestError> {
+        let method = P::METHOD;
+        tokio::time::timeout(after, self.exchange(method, params))
+            .await
+            .unwrap_or(Err(RequestError::Timeout { method, after }))
+            .map(|_| ())
+    }
+
+    /// One request and its answer, however long that takes.
+    async fn exchange(
+        &self,
+        method: &'static str,
+        params: &impl Serialize,
+    ) -> Result<Reply, RequestError> {
         let id = self.next_id();
         let (sender, reply) = oneshot::channel();
         self.waiting().insert(id, sender);
@@ -197,16 +228,9 @@ impl Connection {
             .map_err(|reason| RequestError::Unwritable { method, reason })?;
         self.see(Direction::ToCodex, &line);
         let gone = || RequestError::ChildGone(self.close_reason());
-        tokio::time::timeout_at(deadline, self.outbox.push_when_there_is_room(&line))
-            .await
-            .map_err(|_| timeout())?
-            .map_err(|Closed| gone())?;
+        self.outbox.push_when_there_is_room(&line).await.map_err(|Closed| gone())?;
         drop(line);
-        match tokio::time::timeout_at(deadline, reply).await {
-            Ok(Ok(reply)) => Ok(reply),
-            Ok(Err(_)) => Err(gone()),
-            Err(_) => Err(timeout()),
-        }
+        reply.await.map_err(|_| gone())
     }
 
     /// Lets Codex unload the threads of finished turns, until the connection ends.
@@ -236,6 +260,19 @@ impl Connection {
                 self.unsubscribe(&thread);
             }
             Err(error) => tracing::debug!(%error, "a thread could not be let go"),
+        }
+    }
+
+    /// Gives a login up, whatever comes of it.
+    pub(crate) fn cancel_login(&self, login_id: &str) {
+        self.send_request(&LoginCancel { login_id });
+    }
+
+    /// Sends a request right away, past the queue, whose answer nobody waits for.
+    fn send_request<P: Request>(&self, params: &P) {
+        let request = OutgoingRequest { id: self.next_id(), method: P::METHOD, params };
+        if let Ok(line) = encode(&request) {
+            self.send(&line);
         }
     }
 
@@ -274,6 +311,10 @@ impl Connection {
         self.router.child_gone(&self.close_reason(), self);
     }
 
+    pub(crate) fn lines_read(&self) -> u64 {
+        self.lines_read.load(Ordering::Relaxed)
+    }
+
     fn close_reason(&self) -> Arc<str> {
         self.closed.borrow().clone().unwrap_or_else(|| Arc::from("Codex has gone"))
     }
@@ -289,15 +330,9 @@ impl Connection {
 
 impl Wire for Connection {
     fn interrupt(&self, thread: &ThreadId, turn: &TurnId) {
-        // Sent right away, past the queue of requests: Codex may be about to ask the model again.
-        // What comes of it is seen in the turn's own events.
-        let id = self.next_id();
-        let params = TurnInterrupt { thread_id: thread.as_str(), turn_id: turn.as_str() };
-        if let Ok(line) =
-            encode(&OutgoingRequest { id, method: TurnInterrupt::METHOD, params: &params })
-        {
-            self.send(&line);
-        }
+        // Past the queue of requests, because Codex may be about to ask the model again. What
+        // comes of it is seen in the turn's own events.
+        self.send_request(&TurnInterrupt { thread_id: thread.as_str(), turn_id: turn.as_str() });
     }
 
     fn reject_call(&self, request: &RawValue) {

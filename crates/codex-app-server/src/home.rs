@@ -1,11 +1,14 @@
 //! The folder that Codex lives in: its configuration, model catalog, login and databases.
 
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::binary::CodexBinary;
 use crate::catalog::{self, CatalogError};
+use crate::login_file::LoginFile;
 
 /// First line of every configuration that we wrote.
 const MARK: &str = "# Written by codex-completions";
@@ -17,6 +20,13 @@ const INSTRUCTIONS: [&str; 2] = ["AGENTS.md", "AGENTS.override.md"];
 #[derive(Debug, Clone)]
 pub struct CodexHome {
     path: PathBuf,
+}
+
+/// Held while a child starts. Two of them that make their databases in the same home at the same
+/// time fail, whichever process they belong to.
+#[derive(Debug)]
+pub(crate) struct StartLock {
+    _file: Option<File>,
 }
 
 /// A home that cannot be used.
@@ -54,21 +64,28 @@ impl CodexHome {
     /// # Errors
     /// If the folder holds somebody else's configuration or cannot be written, or if `binary`
     /// does not give its catalog.
-    pub async fn prepare(path: &Path, binary: &CodexBinary) -> Result<Self, HomeError> {
+    pub async fn prepare(
+        path: &Path,
+        binary: &CodexBinary,
+        chatgpt_base_url: Option<&str>,
+    ) -> Result<Self, HomeError> {
         // The child stands in another folder than we do.
         let path = std::path::absolute(path)
             .map_err(|source| HomeError::Write { path: path.to_owned(), source })?;
         let home = Self { path };
         home.refuse_foreign()?;
         make_private_folder(home.path())?;
+        // First of all: it marks the folder as ours, for whoever starts at the same time.
+        let catalog_path = home.path.join("models.json");
+        let chatgpt = chatgpt_base_url
+            .map_or_else(String::new, |url| format!("chatgpt_base_url = {}\n", quoted(url)));
+        let config = include_str!("home/config.toml")
+            .replace("@CATALOG@", &quoted(&catalog_path.to_string_lossy()))
+            .replace("@CHATGPT@", &chatgpt);
+        write_private(&home.path.join("config.toml"), config.as_bytes())?;
         make_private_folder(&home.working_folder())?;
         let models = catalog::patched(binary, home.path()).await?;
-        let catalog_path = home.path.join("models.json");
         write_private(&catalog_path, models.as_bytes())?;
-        // A JSON string is a TOML string too.
-        let quoted = serde_json::Value::from(catalog_path.to_string_lossy()).to_string();
-        let config = include_str!("home/config.toml").replace("@CATALOG@", &quoted);
-        write_private(&home.path.join("config.toml"), config.as_bytes())?;
         Ok(home)
     }
 
@@ -82,7 +99,28 @@ impl CodexHome {
         self.path.join("empty")
     }
 
-    /// Ours is a folder with our configuration, and one that holds nothing, or a login alone.
+    pub(crate) fn login_file(&self) -> LoginFile {
+        LoginFile::in_home(&self.path)
+    }
+
+    /// Waits until no other child is starting in this home.
+    pub(crate) async fn lock_start(&self) -> StartLock {
+        let path = self.path.join("start.lock");
+        let lock = move || -> io::Result<File> {
+            let file = File::options().write(true).create(true).truncate(false).open(path)?;
+            file.lock()?;
+            Ok(file)
+        };
+        let file =
+            tokio::task::spawn_blocking(lock).await.unwrap_or_else(|error| Err(error.into()));
+        if let Err(error) = &file {
+            tracing::warn!(%error, "cannot lock the home of Codex against other starts");
+        }
+        StartLock { _file: file.ok() }
+    }
+
+    /// Ours is a folder with our configuration, and one that holds nothing, or a login alone, or
+    /// a configuration that another start is just writing.
     fn refuse_foreign(&self) -> Result<(), HomeError> {
         let foreign =
             |found: &str| Err(HomeError::Foreign { path: self.path.clone(), found: found.into() });
@@ -96,7 +134,8 @@ impl CodexHome {
         }
         let entries = std::fs::read_dir(&self.path).into_iter().flatten();
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        match names.filter(|name| name != "auth.json").min() {
+        match names.filter(|name| name != LoginFile::NAME && !name.starts_with("config.new-")).min()
+        {
             Some(found) => foreign(&found),
             None => Ok(()),
         }
@@ -111,10 +150,17 @@ fn make_private_folder(path: &Path) -> Result<(), HomeError> {
         .map_err(|source| HomeError::Write { path: path.to_owned(), source })
 }
 
+/// A JSON string is a TOML string too.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
 /// Writes a whole file at once, so that a child that starts meanwhile never reads half of it.
 fn write_private(path: &Path, content: &[u8]) -> Result<(), HomeError> {
     use io::Write as _;
-    let temporary = path.with_extension(format!("new-{}", std::process::id()));
+    static WRITES: AtomicU64 = AtomicU64::new(0);
+    let write_number = WRITES.fetch_add(1, Ordering::Relaxed);
+    let temporary = path.with_extension(format!("new-{}-{write_number}", std::process::id()));
     let write = || {
         std::fs::OpenOptions::new()
             .write(true)

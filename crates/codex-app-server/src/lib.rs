@@ -26,6 +26,7 @@
 //! # }
 //! ```
 
+pub mod account;
 mod alias;
 mod backoff;
 mod binary;
@@ -34,27 +35,37 @@ mod child;
 mod client;
 mod connection;
 mod failure;
+mod guard;
+mod heartbeat;
 mod history;
 mod home;
 mod ids;
 mod line;
 mod log_database;
+mod login_file;
 mod message;
+mod models;
 mod outbox;
+mod pool;
 pub mod protocol;
 mod request_error;
 mod stats;
 pub mod turn;
+mod worker;
 
 pub use binary::{BinaryError, CodexBinary, MINIMUM_VERSION};
 pub use catalog::{CatalogError, DEMO_MODEL};
 pub use client::{Client, ClientConfig, StartError};
 pub use connection::{Direction, Notification, WireTap};
 pub use failure::{Failure, FailureKind};
+pub use heartbeat::Heartbeat;
 pub use history::{ContentPart, HistoryItem, InvalidHistory, Role, Tool, ToolOutput};
 pub use home::{CodexHome, HomeError};
 pub use message::RpcError;
+pub use models::{InvalidAlias, Model, ModelAlias, ModelAliases, ResolvedModel};
+pub use pool::{Pool, PoolConfig, RenewError};
 pub use protocol::incoming::TokenUsage;
 pub use request_error::RequestError;
 pub use stats::StatsSnapshot;
 pub use turn::{InvalidTurn, Turn, TurnLimits, TurnRequest, Upstream};
+pub use worker::WorkerState;

@@ -14,12 +14,12 @@ const KEPT_END: usize = 1024;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     Whole(BytesMut),
-    Oversize(OversizeLine),
+    Oversize(LineEnds),
 }
 
-/// What is left of a line that was longer than the limit.
+/// The two ends of a line that cannot be read as a whole: too long, or damaged.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct OversizeLine {
+pub(crate) struct LineEnds {
     pub(crate) bytes: usize,
     pub(crate) head: Vec<u8>,
     pub(crate) tail: Vec<u8>,
@@ -33,7 +33,7 @@ pub(crate) struct LineSplitter {
     buffer: BytesMut,
     scanned: usize,
     limit: usize,
-    skipping: Option<OversizeLine>,
+    skipping: Option<LineEnds>,
 }
 
 // === impl LineSplitter ===
@@ -72,23 +72,32 @@ impl LineSplitter {
     /// Drops `count` bytes of an oversize line, keeping its two ends.
     fn skip(&mut self, count: usize) {
         let part = &self.buffer[..count];
-        let line = self.skipping.get_or_insert_with(|| OversizeLine {
-            bytes: 0,
-            head: part[..part.len().min(KEPT_END)].to_vec(),
-            tail: Vec::new(),
-        });
-        line.bytes += count;
-        line.tail.extend_from_slice(&part[part.len().saturating_sub(KEPT_END)..]);
-        let surplus = line.tail.len().saturating_sub(KEPT_END);
-        line.tail.drain(..surplus);
+        match &mut self.skipping {
+            Some(line) => line.extend(part),
+            None => self.skipping = Some(LineEnds::of(part)),
+        }
         self.buffer.advance(count);
         self.scanned = 0;
     }
 }
 
-// === impl OversizeLine ===
+// === impl LineEnds ===
 
-impl OversizeLine {
+impl LineEnds {
+    pub(crate) fn of(line: &[u8]) -> Self {
+        let head = line[..line.len().min(KEPT_END)].to_vec();
+        let mut ends = Self { bytes: 0, head, tail: Vec::new() };
+        ends.extend(line);
+        ends
+    }
+
+    fn extend(&mut self, part: &[u8]) {
+        self.bytes += part.len();
+        self.tail.extend_from_slice(&part[part.len().saturating_sub(KEPT_END)..]);
+        let surplus = self.tail.len().saturating_sub(KEPT_END);
+        self.tail.drain(..surplus);
+    }
+
     /// The thread that a notification belongs to.
     ///
     /// An unescaped `"threadId":"` cannot stand inside a JSON string. It could be a key of some

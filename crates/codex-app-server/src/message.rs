@@ -41,8 +41,6 @@ pub struct RpcError {
 #[error("{words}")]
 pub(crate) struct MessageError {
     words: String,
-    /// The thread it is about, if that much can be read.
-    pub(crate) thread: Option<String>,
 }
 
 /// The members of a message, in whatever order.
@@ -69,19 +67,6 @@ enum Member {
     Other,
 }
 
-/// The least that says whose a message is.
-#[derive(Deserialize)]
-struct Addressed<'a> {
-    #[serde(borrow)]
-    params: Thread<'a>,
-}
-
-#[derive(Deserialize)]
-struct Thread<'a> {
-    #[serde(rename = "threadId", borrow)]
-    id: Cow<'a, str>,
-}
-
 // === impl RpcError ===
 
 impl RpcError {
@@ -94,14 +79,11 @@ impl RpcError {
 impl<'a> Message<'a> {
     pub(crate) fn parse(line: &'a [u8]) -> Result<Self, MessageError> {
         // One check of the whole line is cheaper than one for each string in it.
-        let line = str::from_utf8(line)
-            .map_err(|error| MessageError { words: error.to_string(), thread: None })?;
+        let line =
+            str::from_utf8(line).map_err(|error| MessageError { words: error.to_string() })?;
         serde_json::from_str(line).map_err(|error: serde_json::Error| MessageError {
             // Its own words can quote the line, and with it the model's or the user's.
             words: format!("{:?} error at byte {}", error.classify(), error.column()),
-            thread: serde_json::from_str::<Addressed<'_>>(line)
-                .ok()
-                .map(|message| message.params.id.into_owned()),
         })
     }
 }

@@ -41,6 +41,10 @@ macro_rules! counters {
 counters! {
     /// Turns asked for.
     Turn => turns,
+    /// Children that were lost or did not start, and were started again.
+    Restart => restarts,
+    /// Children that were replaced while they were well.
+    Renewal => renewals,
     /// Retries of ours, before any output.
     Retry => retries,
     /// Retries that Codex announced before any output; harmless.

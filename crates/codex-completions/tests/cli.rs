@@ -85,7 +85,18 @@ impl Server {
         answer
     }
 
+    /// The Codex children.
     fn children(&self) -> Vec<u32> {
+        let mut processes = self.processes();
+        processes.retain(|pid| {
+            let program = std::fs::read_link(format!("/proc/{pid}/exe"));
+            program.is_ok_and(|program| program.ends_with("codex"))
+        });
+        processes
+    }
+
+    /// Everything that it has started.
+    fn processes(&self) -> Vec<u32> {
         let id = self.process.id();
         std::fs::read_to_string(format!("/proc/{id}/task/{id}/children"))
             .unwrap_or_default()
@@ -229,14 +240,14 @@ async fn the_server_tells_its_health_and_stops_when_asked() {
     let unknown = server.get("/v1/nothing");
     assert!(unknown.starts_with("HTTP/1.1 404") && unknown.contains(r#""code":"unknown_path""#));
 
-    let children = server.children();
-    assert_eq!(children.len(), 1);
+    let processes = server.processes();
+    assert_eq!(server.children().len(), 1);
     // Neither a request that never ends nor a grandchild may hold it up.
     let mut half = TcpStream::connect(&server.address).unwrap();
     half.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n").unwrap();
     signal(server.process.id(), "-TERM");
     assert_eq!(server.process.wait().unwrap().code(), Some(0));
-    assert!(!is_running(children[0]));
+    assert!(!processes.into_iter().any(is_running));
 }
 
 /// A process that Codex starts belongs to its group, and goes with it.
@@ -258,18 +269,29 @@ async fn what_the_child_has_started_goes_with_it() {
         let mut server = Server::start(&user, &[]);
         let grandchild: u32 = std::fs::read_to_string(&pid_file).unwrap().trim().parse().unwrap();
         assert!(is_running(grandchild));
-        let child = server.children()[0];
+        let processes = server.processes();
         signal(server.process.id(), ending);
         server.process.wait().unwrap();
-        while is_running(child) {
+        // If we were killed ourselves, somebody else sees to it a moment later.
+        while ending == "-KILL" && processes.iter().chain([&grandchild]).any(|pid| is_running(*pid))
+        {
             std::thread::yield_now();
         }
-        if ending == "-TERM" {
-            assert!(!is_running(grandchild));
-        } else {
-            // Nobody is left to kill the group; Codex itself has gone.
-            signal(grandchild, "-KILL");
-        }
+        assert!(!processes.into_iter().chain([grandchild]).any(is_running));
+    }
+}
+
+/// A child that does not notice that we are gone.
+#[tokio::test]
+async fn a_child_that_hangs_goes_when_we_are_killed() {
+    let user = User::new().await;
+    let mut server = Server::start(&user, &[]);
+    let processes = server.processes();
+    signal(server.children()[0], "-STOP");
+    signal(server.process.id(), "-KILL");
+    server.process.wait().unwrap();
+    while processes.iter().any(|pid| is_running(*pid)) {
+        std::thread::yield_now();
     }
 }
 

@@ -3,11 +3,13 @@
 mod codex;
 mod files;
 mod outcome;
+mod pool;
 pub mod process;
 
 pub use codex::{TestCodex, codex_binary};
 pub use files::files_with;
 pub use outcome::Outcome;
+pub use pool::TestPool;
 
 use codex_app_server::{HistoryItem, Role, Tool, TurnRequest, Upstream};
 use serde_json::json;

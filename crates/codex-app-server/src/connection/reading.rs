@@ -1,13 +1,15 @@
 //! The reading half of a connection: everything that Codex says.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use super::{Connection, Direction, Notification, Reply};
 use crate::failure::{Failure, FailureKind};
-use crate::line::{Line, LineSplitter, OversizeLine};
+use crate::line::{Line, LineEnds, LineSplitter};
 use crate::message::{Message, MessageError, is_history_echo};
 use crate::protocol::incoming::ToolCallRequest;
 use crate::protocol::outgoing::refusal;
@@ -15,6 +17,11 @@ use crate::stats::Counter;
 
 /// How often running turns look at the clock.
 const TICK: Duration = Duration::from_millis(50);
+
+/// What cannot be read, and may be a part of anybody's answer: from here on nothing that the
+/// child says can be trusted.
+#[derive(Debug)]
+struct Damage(String);
 
 impl Connection {
     /// Reads the child's output to its end, and never waits for anybody else.
@@ -31,26 +38,29 @@ impl Connection {
                 read = source.read_buf(splitter.space()) => match read {
                     Ok(0) => return "Codex has closed its output".to_owned(),
                     Err(error) => return format!("cannot read from Codex: {error}"),
-                    Ok(_) => {
-                        while let Some(line) = splitter.next_line() {
-                            match line {
-                                Line::Whole(line) => self.on_line(&line),
-                                Line::Oversize(line) => if let Err(reason) = self.on_oversize(&line) {
-                                    return reason;
-                                },
-                            }
+                    Ok(_) => while let Some(line) = splitter.next_line() {
+                        if let Err(Damage(reason)) = self.on_line(&line) {
+                            return reason;
                         }
-                    }
+                    },
                 },
                 _ = tick.tick(), if ticking => self.router.on_tick(self),
             }
         }
     }
 
-    fn on_line(&self, line: &[u8]) {
+    fn on_line(&self, line: &Line) -> Result<(), Damage> {
+        self.lines_read.fetch_add(1, Ordering::Relaxed);
+        match line {
+            Line::Whole(line) => self.on_whole_line(line),
+            Line::Oversize(line) => self.on_oversize(line),
+        }
+    }
+
+    fn on_whole_line(&self, line: &[u8]) -> Result<(), Damage> {
         self.see(Direction::FromCodex, line);
         if is_history_echo(line) {
-            return;
+            return Ok(());
         }
         match Message::parse(line) {
             Ok(Message::Response { id, outcome }) => self.on_response(
@@ -63,8 +73,9 @@ impl Connection {
             Ok(Message::Request { id, method, params }) => self.on_request(id, &method, params),
             Ok(Message::Turn(event)) => self.router.on_event(event, self),
             Ok(Message::Notification { method, params }) => self.on_notification(&method, params),
-            Err(error) => self.on_unreadable(line.len(), &error),
+            Err(error) => return self.on_unreadable(line, &error),
         }
+        Ok(())
     }
 
     fn on_response(&self, id: u64, reply: Reply) {
@@ -85,12 +96,23 @@ impl Connection {
     }
 
     /// What we cannot read may hold a part of an answer: its turn must not look whole.
-    fn on_unreadable(&self, bytes: usize, error: &MessageError) {
+    fn on_unreadable(&self, line: &[u8], error: &MessageError) -> Result<(), Damage> {
         self.stats.count(Counter::Unreadable);
+        let bytes = line.len();
         tracing::warn!(bytes, %error, "Codex sent something that is not understood");
-        if let Some(thread) = &error.thread {
-            let words = format!("Codex sent something that is not understood: {error}");
-            self.fail_turn(thread, FailureKind::Unexpected, &words);
+        if !line.starts_with(b"{") {
+            // No message begins like this. If it is the rest of one, that one was cut before.
+            return Ok(());
+        }
+        let words = format!("Codex sent something that is not understood: {error}");
+        match LineEnds::of(line).thread_id() {
+            Some(thread) => {
+                self.fail_turn(thread, FailureKind::Unexpected, &words);
+                Ok(())
+            }
+            // A notification that is none of a turn's may be new, but is nobody's loss.
+            None if is_json(line) => Ok(()),
+            None => Err(Damage(words)),
         }
     }
 
@@ -113,24 +135,23 @@ impl Connection {
         }
     }
 
-    /// Fails whatever an oversize line belonged to; `Err` if that cannot be told.
-    fn on_oversize(&self, line: &OversizeLine) -> Result<(), String> {
+    /// Fails whatever an oversize line belonged to.
+    fn on_oversize(&self, line: &LineEnds) -> Result<(), Damage> {
         self.stats.count(Counter::OversizeLine);
         let bytes = line.bytes;
         tracing::warn!(bytes, "a line of Codex is longer than allowed");
         if is_history_echo(&line.head) {
             return Ok(());
         }
+        let words = format!("a line of {bytes} bytes from Codex is longer than allowed");
         if let Some(thread) = line.thread_id() {
-            let words = format!("a line of {bytes} bytes from Codex is longer than allowed");
             self.fail_turn(thread, FailureKind::OutputTooLarge, &words);
-            return Ok(());
-        }
-        if let Some(id) = line.response_id() {
+        } else if let Some(id) = line.response_id() {
             self.on_response(id, Reply::TooLarge(bytes));
-            return Ok(());
+        } else {
+            return Err(Damage(format!("{words}, and nobody's")));
         }
-        Err(format!("a line of {bytes} bytes from Codex is longer than allowed, and nobody's"))
+        Ok(())
     }
 
     fn fail_turn(&self, thread: &str, kind: FailureKind, words: &str) {
@@ -138,4 +159,8 @@ impl Connection {
             machine.fail(Failure::new(kind, words), now, steps);
         });
     }
+}
+
+fn is_json(line: &[u8]) -> bool {
+    serde_json::from_slice::<IgnoredAny>(line).is_ok()
 }

@@ -16,7 +16,7 @@ struct Peer {
 
 impl Peer {
     fn new() -> Self {
-        let (connection, _) = Connection::new(Duration::from_millis(500), None);
+        let (connection, _) = Connection::new(Duration::from_millis(500), None, Arc::default());
         let connection = Arc::new(connection);
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (answers, output) = tokio::io::duplex(1 << 20);
@@ -119,6 +119,35 @@ async fn rubbish_is_counted_and_survived() {
     assert_eq!(asking.await.unwrap(), Ok(Vec::new()));
     let stats = peer.connection.stats().snapshot();
     assert_eq!((stats.unreadable_messages, stats.unclaimed_responses), (4, 1));
+}
+
+/// Half a message can be a part of anybody's answer.
+#[tokio::test]
+async fn damage_that_is_nobodys_ends_the_connection() {
+    for line in [r#"{"id":1,"resu"#, r#"{"method":"item/agentMessage/delta","params":{"thre"#] {
+        let mut peer = Peer::new();
+        let asking = peer.ask();
+        peer.hear().await;
+        peer.say(line).await;
+        let error = asking.await.unwrap().unwrap_err();
+        let RequestError::ChildGone(reason) = error else { panic!("{error}") };
+        assert!(reason.contains("not understood"), "{reason}");
+    }
+}
+
+#[tokio::test]
+async fn damage_of_one_thread_leaves_the_connection_alone() {
+    let mut peer = Peer::new();
+    peer.say(r#"{"method":"item/agentMessage/delta","params":{"threadId":"T","turnId"#).await;
+    peer.answers
+        .write_all(b"{\"params\":{\"threadId\":\"T\",\"delta\":\"\xff\"}}\n")
+        .await
+        .unwrap();
+    let asking = peer.ask();
+    let id = peer.hear().await["id"].clone();
+    peer.say(&format!(r#"{{"id":{id},"result":{{"data":[]}}}}"#)).await;
+    assert_eq!(asking.await.unwrap(), Ok(Vec::new()));
+    assert_eq!(peer.connection.stats().snapshot().unreadable_messages, 2);
 }
 
 #[tokio::test]

@@ -22,7 +22,7 @@ fn an_oversize_line_keeps_both_ends_and_spares_its_neighbours() {
     input.extend_from_slice(b"\nafter\n");
     let expected = vec![
         Line::Whole(BytesMut::from(&b"before"[..])),
-        Line::Oversize(OversizeLine {
+        Line::Oversize(LineEnds {
             bytes: 5000,
             head: long[..KEPT_END].to_vec(),
             tail: long[5000 - KEPT_END..].to_vec(),
@@ -70,7 +70,7 @@ proptest! {
 
 #[test]
 fn an_oversize_line_is_attributed_by_its_ends() {
-    let line = |head: &str, tail: &str| OversizeLine {
+    let line = |head: &str, tail: &str| LineEnds {
         bytes: 1 << 30,
         head: head.as_bytes().to_vec(),
         tail: tail.as_bytes().to_vec(),

@@ -49,16 +49,9 @@ fn requests_of_the_server_and_responses_to_ours_are_told_apart() {
 }
 
 #[test]
-fn a_notification_that_is_not_understood_still_says_whose_it_is() {
-    let line = br#"{"method":"item/agentMessage/delta","params":{"threadId":"T","delta":7}}"#;
-    assert_eq!(Message::parse(line).unwrap_err().thread.as_deref(), Some("T"));
-    assert_eq!(Message::parse(b"{").unwrap_err().thread, None);
+fn an_error_does_not_quote_the_line() {
     let secret = br#"{"method":"turn/started","params":{"threadId":"T","turn":"secret"}}"#;
-    let error = Message::parse(secret).unwrap_err();
-    assert_eq!(
-        (error.to_string().as_str(), error.thread.as_deref()),
-        ("Data error at byte 65", Some("T"))
-    );
+    assert_eq!(Message::parse(secret).unwrap_err().to_string(), "Data error at byte 65");
 }
 
 #[test]

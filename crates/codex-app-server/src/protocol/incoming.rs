@@ -50,19 +50,156 @@ pub struct LoadedThreads {
 
 /// Result of `model/list`.
 #[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Models {
     /// The models, best first.
     pub data: Vec<Model>,
+    /// Where the next page begins, if there is one.
+    pub next_cursor: Option<String>,
 }
 
 /// A model of the catalog.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Model {
     /// Its slug.
     pub id: String,
+    /// Its name for people.
+    pub display_name: String,
+    /// What it is good for.
+    pub description: String,
+    /// Whether Codex keeps it out of its own lists.
+    pub hidden: bool,
     /// Whether Codex takes it when nobody chooses.
     pub is_default: bool,
+    /// Reasoning effort where none is chosen.
+    pub default_reasoning_effort: String,
+    /// Reasoning efforts to choose from.
+    pub supported_reasoning_efforts: Vec<ReasoningEffortOption>,
+    /// `text`, `image`, ….
+    pub input_modalities: Vec<String>,
+}
+
+/// A reasoning effort that a model supports.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReasoningEffortOption {
+    /// Its name.
+    pub reasoning_effort: String,
+}
+
+/// Result of `account/read`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AccountRead {
+    /// Who is signed in.
+    pub account: Option<AccountInfo>,
+}
+
+/// The fields of an account, whatever its type.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AccountInfo {
+    /// `apiKey`, `chatgpt`, ….
+    pub r#type: String,
+    /// Of a ChatGPT account.
+    pub email: Option<String>,
+    /// Of a ChatGPT account.
+    pub plan_type: Option<String>,
+    /// Of a ChatGPT account.
+    pub workspace_name: Option<String>,
+}
+
+/// Result of `account/login/start`, whatever its type.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LoginStarted {
+    /// Names the login until it has ended.
+    pub login_id: Option<String>,
+    /// The page that starts a login in the browser.
+    pub auth_url: Option<String>,
+    /// The page that asks for the code.
+    pub verification_url: Option<String>,
+    /// The code.
+    pub user_code: Option<String>,
+}
+
+/// `account/login/completed`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LoginCompleted {
+    /// Which login.
+    pub login_id: Option<String>,
+    /// Whether somebody is signed in now.
+    pub success: bool,
+    /// Why not.
+    pub error: Option<String>,
+}
+
+/// `account/updated`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AccountUpdated {
+    /// `apikey`, `chatgpt`, …, or nothing after a logout.
+    pub auth_mode: Option<String>,
+    /// Of a ChatGPT account.
+    pub plan_type: Option<String>,
+}
+
+/// `modelProvider/authRecoveryStarted` and `modelProvider/authRecoveryCompleted`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuthRecovery {
+    /// What Codex does about it.
+    pub message: String,
+}
+
+/// Result of `account/rateLimits/read`, and `account/rateLimits/updated`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RateLimitsRead {
+    /// The limits of Codex itself.
+    pub rate_limits: RateLimitSnapshot,
+}
+
+/// How much of an account's allowance is used.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RateLimitSnapshot {
+    /// Of the short window.
+    pub primary: Option<RateLimitWindow>,
+    /// Of the long window.
+    pub secondary: Option<RateLimitWindow>,
+    /// Credits beyond the plan.
+    pub credits: Option<CreditsSnapshot>,
+    /// The plan.
+    pub plan_type: Option<String>,
+    /// Which limit is reached, if one is.
+    pub rate_limit_reached_type: Option<String>,
+}
+
+/// One window of an allowance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RateLimitWindow {
+    /// Used part, in percent.
+    pub used_percent: i32,
+    /// Its length.
+    pub window_duration_mins: Option<i64>,
+    /// When it begins anew, in seconds since 1970.
+    pub resets_at: Option<i64>,
+}
+
+/// Credits beyond the plan.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CreditsSnapshot {
+    /// Whether there are any.
+    pub has_credits: bool,
+    /// Whether they never end.
+    pub unlimited: bool,
+    /// How many, as Codex writes it.
+    pub balance: Option<String>,
 }
 
 /// A turn as Codex sees it.

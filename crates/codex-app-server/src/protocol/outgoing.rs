@@ -24,7 +24,12 @@ requests! {
     TurnInterrupt<'_> => "turn/interrupt";
     ThreadUnsubscribe<'_> => "thread/unsubscribe";
     ThreadLoadedList => "thread/loaded/list";
-    ModelList => "model/list";
+    ModelList<'_> => "model/list";
+    AccountRead => "account/read";
+    LoginStart<'_> => "account/login/start";
+    LoginCancel<'_> => "account/login/cancel";
+    Logout => "account/logout";
+    RateLimitsRead => "account/rateLimits/read";
 }
 
 /// The first request of a connection.
@@ -155,7 +160,57 @@ pub struct ThreadLoadedList {}
 
 /// Asks for the models of the catalog.
 #[derive(Debug, Serialize)]
-pub struct ModelList {}
+#[serde(rename_all = "camelCase")]
+pub struct ModelList<'a> {
+    /// Those too that Codex keeps out of its own lists.
+    pub include_hidden: bool,
+    /// Where the page begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<&'a str>,
+}
+
+/// Asks who is signed in.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AccountRead {
+    /// Refreshes the tokens first.
+    pub refresh_token: bool,
+}
+
+/// Signs in.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum LoginStart<'a> {
+    /// With a key, at once.
+    ApiKey {
+        /// The key.
+        api_key: &'a str,
+    },
+    /// In a browser on this machine.
+    Chatgpt,
+    /// In any browser, with a code.
+    ChatgptDeviceCode,
+}
+
+/// Gives a login up.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LoginCancel<'a> {
+    /// Which one.
+    pub login_id: &'a str,
+}
+
+/// Signs out.
+#[derive(Debug, Serialize)]
+pub struct Logout;
+
+/// Asks how much of the allowance is used.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RateLimitsRead {
+    /// Saves Codex one more request to the upstream.
+    pub exclude_reset_credit_details: bool,
+}
 
 /// The answer to a request of Codex for approval or input, which is always no.
 ///

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use serde_json::value::RawValue;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use super::channel::EventSender;
 use super::event::TurnEvent;
@@ -52,6 +52,7 @@ pub(crate) struct Route {
 #[derive(Debug, Default)]
 pub(crate) struct Router {
     routes: Mutex<HashMap<ThreadId, Route>>,
+    emptied: Notify,
 }
 
 // === impl Route ===
@@ -153,6 +154,7 @@ impl Router {
         route.advance(wire, change);
         if route.machine.is_closed() {
             routes.remove(thread);
+            self.tell_if_empty(&routes);
         }
         true
     }
@@ -168,16 +170,44 @@ impl Router {
     }
 
     pub(crate) fn on_tick(&self, wire: &impl Wire) {
-        self.lock().retain(|_, route| {
-            route.advance(wire, TurnMachine::on_tick);
-            !route.machine.is_closed()
+        self.step_all(wire, TurnMachine::on_tick);
+    }
+
+    /// Fails every turn, and has it interrupted: the child is about to go.
+    pub(crate) fn fail_all(&self, reason: &str, wire: &impl Wire) {
+        self.step_all(wire, |machine, now, steps| {
+            machine.fail(Failure::new(FailureKind::ChildGone, reason), now, steps);
         });
     }
 
     /// Ends every turn: the child has gone.
     pub(crate) fn child_gone(&self, reason: &str, wire: &impl Wire) {
-        for (_, mut route) in self.lock().drain() {
-            route.advance(wire, |machine, _, steps| machine.child_gone(reason, steps));
+        self.step_all(wire, |machine, _, steps| machine.child_gone(reason, steps));
+    }
+
+    /// Waits until there is no turn that Codex still has to end.
+    pub(crate) async fn until_empty(&self) {
+        loop {
+            let emptied = self.emptied.notified();
+            if self.is_empty() {
+                return;
+            }
+            emptied.await;
+        }
+    }
+
+    fn step_all(&self, wire: &impl Wire, change: impl Fn(&mut TurnMachine, Instant, &mut Steps)) {
+        let mut routes = self.lock();
+        routes.retain(|_, route| {
+            route.advance(wire, &change);
+            !route.machine.is_closed()
+        });
+        self.tell_if_empty(&routes);
+    }
+
+    fn tell_if_empty(&self, routes: &HashMap<ThreadId, Route>) {
+        if routes.is_empty() {
+            self.emptied.notify_waiters();
         }
     }
 

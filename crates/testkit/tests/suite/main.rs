@@ -12,3 +12,4 @@ mod lifecycle;
 mod protocol_schema;
 mod request_body;
 mod retries;
+mod supervision;

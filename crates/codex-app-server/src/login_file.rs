@@ -1,0 +1,89 @@
+//! Codex's login file: whether there is one, and whose it is.
+
+use std::hash::Hash;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use siphasher::sip128::{Hasher128 as _, SipHasher};
+
+/// `auth.json` in the child's home. Codex writes it at a login and at every refresh of its
+/// tokens, and removes it at a logout.
+#[derive(Debug, Clone)]
+pub(crate) struct LoginFile(PathBuf);
+
+/// Who is signed in. New tokens of the same account make no difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    Nobody,
+    /// A fingerprint, so that no secret stays in memory.
+    Account(u128),
+    /// The file cannot be read: it may just be being written.
+    Unknown,
+}
+
+#[derive(Deserialize, Hash)]
+struct Login {
+    auth_mode: Option<String>,
+    #[serde(rename = "OPENAI_API_KEY")]
+    api_key: Option<String>,
+    tokens: Option<Tokens>,
+}
+
+#[derive(Deserialize, Hash)]
+struct Tokens {
+    account_id: Option<String>,
+}
+
+// === impl LoginFile ===
+
+impl LoginFile {
+    pub(crate) const NAME: &str = "auth.json";
+
+    pub(crate) fn in_home(home: &Path) -> Self {
+        Self(home.join(Self::NAME))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn whose(&self) -> Whose {
+        match std::fs::read(&self.0) {
+            Ok(content) => match serde_json::from_slice::<Login>(&content) {
+                Ok(login) => {
+                    let mut hasher = SipHasher::new();
+                    login.hash(&mut hasher);
+                    Whose::Account(hasher.finish128().as_u128())
+                }
+                Err(_) => Whose::Unknown,
+            },
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Whose::Nobody,
+            Err(_) => Whose::Unknown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_tokens_of_the_same_account_make_no_difference() {
+        let home = tempfile::tempdir().unwrap();
+        let file = LoginFile::in_home(home.path());
+        assert_eq!(file.whose(), Whose::Nobody);
+        let whose = |content: &str| {
+            std::fs::write(file.path(), content).unwrap();
+            file.whose()
+        };
+        let first = whose(r#"{"auth_mode":"chatgpt","tokens":{"account_id":"a","id_token":"1"}}"#);
+        let again = whose(r#"{"auth_mode":"chatgpt","tokens":{"account_id":"a","id_token":"2"}}"#);
+        let other = whose(r#"{"auth_mode":"chatgpt","tokens":{"account_id":"b","id_token":"1"}}"#);
+        let key = whose(r#"{"auth_mode":"apikey","OPENAI_API_KEY":"sk-1"}"#);
+        let another_key = whose(r#"{"auth_mode":"apikey","OPENAI_API_KEY":"sk-2"}"#);
+        assert_eq!(first, again);
+        assert_ne!(first, other);
+        assert_ne!(key, another_key);
+        assert_eq!(whose(r#"{"auth_mo"#), Whose::Unknown);
+    }
+}

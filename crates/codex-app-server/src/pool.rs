@@ -1,0 +1,249 @@
+//! Several children, always brought back, with turns spread over them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use semver::Version;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::binary::BinaryError;
+use crate::client::{Client, ClientConfig, StartError};
+use crate::failure::{Failure, FailureKind};
+use crate::heartbeat::Heartbeat;
+use crate::stats::{Stats, StatsSnapshot};
+use crate::turn::plan::PlannedTurn;
+use crate::turn::{InvalidTurn, Turn, TurnRequest};
+use crate::worker::{RenewRequest, Slot, StateReport, Worker, WorkerState};
+
+/// Everything about children under supervision that can be chosen.
+#[derive(Clone)]
+pub struct PoolConfig {
+    /// How each child is started.
+    pub client: ClientConfig,
+    /// How many children there are, at least one.
+    pub workers: usize,
+    /// Pause before a lost child is started again.
+    pub backoff_initial: Duration,
+    /// Longest such pause; each failure doubles it.
+    pub backoff_max: Duration,
+    /// How a child that hangs is noticed.
+    pub heartbeat: Heartbeat,
+    /// How long a turn waits for a child while there is none.
+    pub ready_timeout: Duration,
+}
+
+/// A child that could not be replaced by a new one.
+#[derive(Debug, thiserror::Error)]
+pub enum RenewError {
+    /// There is no usable Codex on disk.
+    #[error(transparent)]
+    Binary(#[from] BinaryError),
+    /// It does not start.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// There is no child at the moment; the next one will be of the version on disk anyway.
+    #[error("the child is not ready")]
+    NotReady,
+}
+
+/// Children under supervision. Clones share them.
+///
+/// A child that exits, hangs or breaks the protocol is started again, with growing pauses and for
+/// ever. Only its own turns fail.
+#[derive(Clone)]
+pub struct Pool {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    workers: Vec<Place>,
+    states: watch::Sender<Vec<WorkerState>>,
+    config: Arc<PoolConfig>,
+    stats: Arc<Stats>,
+    tasks: TaskTracker,
+    retired: TaskTracker,
+    stop: CancellationToken,
+}
+
+/// What the pool has of a worker.
+struct Place {
+    slot: Arc<Slot>,
+    renewals: mpsc::Sender<RenewRequest>,
+    turns_given: AtomicU64,
+}
+
+// === impl PoolConfig ===
+
+impl PoolConfig {
+    /// One child, with the defaults for everything else.
+    pub fn new(client: ClientConfig) -> Self {
+        Self {
+            client,
+            workers: 1,
+            backoff_initial: Duration::from_millis(500),
+            backoff_max: Duration::from_secs(5),
+            heartbeat: Heartbeat::default(),
+            ready_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+// === impl Pool ===
+
+impl Pool {
+    /// Starts the children, and returns at once: [`Self::states`] says how they get on.
+    pub fn start(config: PoolConfig) -> Self {
+        let config = Arc::new(config);
+        let counted = Arc::<Stats>::default();
+        let stop = CancellationToken::new();
+        let (tasks, retired) = (TaskTracker::new(), TaskTracker::new());
+        let count = config.workers.max(1);
+        let states = watch::Sender::new(vec![WorkerState::Starting; count]);
+        let workers = (0..count)
+            .map(|place| {
+                let (renewals, requests) = mpsc::channel(1);
+                let slot = Arc::<Slot>::default();
+                let worker = Worker {
+                    slot: Arc::clone(&slot),
+                    report: StateReport { states: states.clone(), place },
+                    config: Arc::clone(&config),
+                    stats: Arc::clone(&counted),
+                    renewals: requests,
+                    stop: stop.clone(),
+                    retired: retired.clone(),
+                };
+                tasks.spawn(worker.run());
+                Place { slot, renewals, turns_given: AtomicU64::new(0) }
+            })
+            .collect();
+        let inner = Inner { workers, states, config, stats: counted, tasks, retired, stop };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Where every child stands.
+    pub fn states(&self) -> watch::Receiver<Vec<WorkerState>> {
+        self.inner.states.subscribe()
+    }
+
+    /// Starts a turn on the child that has least to do. Its events come from the returned handle;
+    /// dropping that ends the turn. While no child is ready the turn waits for one.
+    ///
+    /// # Errors
+    /// If the request could not be put to Codex as it is.
+    pub fn start_turn(&self, request: TurnRequest) -> Result<Turn, InvalidTurn> {
+        let inner = &self.inner;
+        let (planned, turn) = PlannedTurn::new(request, inner.config.client.max_waiting_bytes)?;
+        if let Err(planned) = inner.give(planned) {
+            inner.tasks.spawn(Arc::clone(inner).give_when_ready(*planned));
+        }
+        Ok(turn)
+    }
+
+    /// A child that is ready, for everything but turns. What is asked of it about the account is
+    /// noticed by all others.
+    pub fn client(&self) -> Option<Client> {
+        self.inner.workers.iter().find_map(|place| place.slot.client())
+    }
+
+    /// Replaces every child by a new one of the Codex that is on disk now; says its version.
+    ///
+    /// A new child is started first. The old one gets no more turns, finishes those that it has,
+    /// and goes. If the new one does not start, the old one stays.
+    ///
+    /// # Errors
+    /// If a new child did not start; those before it are replaced.
+    pub async fn renew(&self) -> Result<Version, RenewError> {
+        let mut renewed = Err(RenewError::NotReady);
+        for place in &self.inner.workers {
+            if place.slot.client().is_none() {
+                // It is being started anyway, of whatever is on disk.
+                continue;
+            }
+            let (reply, answer) = oneshot::channel();
+            if place.renewals.send(reply).await.is_err() {
+                return Err(RenewError::NotReady);
+            }
+            renewed = Ok(answer.await.unwrap_or(Err(RenewError::NotReady))?);
+        }
+        renewed
+    }
+
+    /// What was counted so far, over all children.
+    pub fn stats(&self) -> StatsSnapshot {
+        self.inner.stats.snapshot()
+    }
+
+    /// Ends every turn and stops every child; no process is left afterwards.
+    pub async fn shutdown(&self) {
+        let inner = &self.inner;
+        inner.stop.cancel();
+        for tasks in [&inner.tasks, &inner.retired] {
+            tasks.close();
+            tasks.wait().await;
+        }
+    }
+}
+
+// === impl Inner ===
+
+impl Inner {
+    /// Gives a turn to the child that has least to do, or else has had least.
+    fn give(&self, mut turn: PlannedTurn) -> Result<(), Box<PlannedTurn>> {
+        loop {
+            let least = self
+                .workers
+                .iter()
+                .filter_map(|place| {
+                    let running = place.slot.running_turns()?;
+                    Some(((running, place.turns_given.load(Ordering::Relaxed)), place))
+                })
+                .min_by_key(|(load, _)| *load);
+            let Some((_, place)) = least else { return Err(Box::new(turn)) };
+            match place.slot.give(turn) {
+                Ok(()) => {
+                    place.turns_given.fetch_add(1, Ordering::Relaxed);
+                    return Ok(());
+                }
+                // It has gone in between.
+                Err(back) => turn = *back,
+            }
+        }
+    }
+
+    async fn give_when_ready(self: Arc<Self>, mut turn: PlannedTurn) {
+        let mut states = self.states.subscribe();
+        let deadline = tokio::time::Instant::from_std(turn.asked_at) + self.config.ready_timeout;
+        loop {
+            states.mark_unchanged();
+            match self.give(turn) {
+                Ok(()) => return,
+                Err(back) => turn = *back,
+            }
+            tokio::select! {
+                _ = states.changed() => {}
+                stop = turn.next_stop() => return turn.stopped(stop),
+                () = self.stop.cancelled() => {
+                    return turn.fail(Failure::new(FailureKind::ChildGone, "the proxy is stopping"));
+                }
+                () = tokio::time::sleep_until(deadline) => {
+                    let words = not_ready(&states.borrow());
+                    return turn.fail(Failure::new(FailureKind::ChildGone, words));
+                }
+            }
+        }
+    }
+}
+
+fn not_ready(states: &[WorkerState]) -> String {
+    let reason = states.iter().find_map(|state| match state {
+        WorkerState::Restarting { reason, .. } => Some(reason),
+        WorkerState::Starting | WorkerState::Ready { .. } | WorkerState::Stopped => None,
+    });
+    match reason {
+        Some(reason) => format!("Codex is not ready: {reason}"),
+        None => "Codex is not ready yet".to_owned(),
+    }
+}

@@ -1,0 +1,137 @@
+//! A real child that dies or hangs is brought back, and only its own turns fail.
+
+use std::time::{Duration, Instant};
+
+use codex_app_server::turn::event::{TurnEnd, TurnEvent};
+use codex_app_server::{FailureKind, WorkerState};
+use testkit::process::{is_running, signal};
+use testkit::{Outcome, TestPool, codex_binary};
+use tokio::task::JoinSet;
+
+#[tokio::test]
+async fn a_child_killed_in_the_middle_of_twenty_turns_is_back_for_the_next() {
+    let codex = TestPool::with(codex_binary().await, |_| {}).await;
+    codex.until_ready().await;
+    let mut turns = Vec::new();
+    for _ in 0..20 {
+        let mut turn = codex.start("[[hang]]");
+        assert!(matches!(turn.next().await, Some(TurnEvent::Text(_))));
+        turns.push(turn);
+    }
+    let mut failing = JoinSet::new();
+    let killed = Instant::now();
+    signal(codex.process_ids()[0], "-KILL");
+    for turn in turns {
+        failing.spawn(async move { (Outcome::of(turn).await.failure(), killed.elapsed()) });
+    }
+    let failures = failing.join_all().await;
+    let slowest = failures.iter().map(|(_, after)| *after).max().unwrap();
+    println!("20 turns failed within {slowest:?}");
+    assert!(failures.iter().all(|(kind, _)| *kind == FailureKind::ChildGone), "{failures:?}");
+    assert!(slowest < Duration::from_secs(1), "{slowest:?}");
+
+    let next = codex.run("[[text:back]]").await;
+    println!("the next turn ended {:?} after the kill", killed.elapsed());
+    assert_eq!((next.text.as_str(), next.end), ("back", Ok(TurnEnd::Completed)));
+    assert!(killed.elapsed() < Duration::from_secs(3), "{:?}", killed.elapsed());
+    assert_eq!(codex.pool.stats().restarts, 1);
+    codex.pool.shutdown().await;
+}
+
+#[tokio::test]
+async fn one_child_of_three_takes_only_its_own_turns_with_it() {
+    let codex = TestPool::with(codex_binary().await, |config| config.workers = 3).await;
+    codex.until_ready().await;
+    let mut turns = Vec::new();
+    for _ in 0..9 {
+        let mut turn = codex.start("[[hang]]");
+        assert!(matches!(turn.next().await, Some(TurnEvent::Text(_))));
+        turns.push(turn);
+    }
+    let before = codex.process_ids();
+    signal(before[1], "-KILL");
+    let states = codex.until(|states| matches!(states[1], WorkerState::Restarting { .. })).await;
+    assert!(matches!(states[0], WorkerState::Ready { .. }), "{states:?}");
+    let WorkerState::Restarting { reason, failures, .. } = &states[1] else { panic!("{states:?}") };
+    assert!(reason.contains("closed its output"), "{reason}");
+    assert_eq!(*failures, 1);
+    codex.until_ready().await;
+    let after = codex.process_ids();
+    assert_eq!((before[0], before[2]), (after[0], after[2]));
+    assert_ne!(before[1], after[1]);
+    let mut failed = 0;
+    for turn in turns {
+        turn.interrupt();
+        match Outcome::of(turn).await.end {
+            Ok(end) => assert_eq!(end, TurnEnd::Interrupted),
+            Err(failure) => {
+                assert_eq!(failure.kind, FailureKind::ChildGone);
+                failed += 1;
+            }
+        }
+    }
+    assert_eq!(failed, 3, "turns are spread evenly");
+    codex.pool.shutdown().await;
+    assert!(!after.into_iter().any(is_running));
+}
+
+#[tokio::test]
+async fn a_child_that_hangs_is_noticed_and_replaced() {
+    let codex = TestPool::with(codex_binary().await, |config| {
+        config.heartbeat.interval = Duration::from_millis(50);
+        config.heartbeat.timeout = Duration::from_millis(500);
+    })
+    .await;
+    codex.until_ready().await;
+    let mut turn = codex.start("[[hang]]");
+    assert!(matches!(turn.next().await, Some(TurnEvent::Text(_))));
+    let child = codex.process_ids()[0];
+    let stopped = Instant::now();
+    signal(child, "-STOP");
+    let failure = Outcome::of(turn).await.end.unwrap_err();
+    println!("noticed after {:?}", stopped.elapsed());
+    assert_eq!(failure.kind, FailureKind::ChildGone);
+    assert!(failure.message.contains("hangs"), "{failure}");
+    assert_eq!(codex.run("[[text:back]]").await.text, "back");
+    assert!(!is_running(child));
+    codex.pool.shutdown().await;
+}
+
+/// Turns that run go on in the old child, new ones go to the new child.
+#[tokio::test]
+async fn renewing_a_child_disturbs_no_turn() {
+    let codex = TestPool::with(codex_binary().await, |config| config.workers = 2).await;
+    codex.until_ready().await;
+    let old = codex.process_ids();
+    let mut turn = codex.start("[[hang]]");
+    assert!(matches!(turn.next().await, Some(TurnEvent::Text(_))));
+    let version = codex.pool.renew().await.unwrap();
+    assert_eq!(&version, codex_binary().await.version());
+    let new = codex.process_ids();
+    assert!(new.iter().all(|pid| !old.contains(pid)), "{old:?} {new:?}");
+    assert_eq!(codex.run("[[text:new]]").await.text, "new");
+    assert_eq!(old.iter().filter(|pid| is_running(**pid)).count(), 1, "the other has gone");
+    turn.interrupt();
+    assert_eq!(Outcome::of(turn).await.end, Ok(TurnEnd::Interrupted));
+    while old.iter().any(|pid| is_running(*pid)) {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!((codex.pool.stats().renewals, codex.pool.stats().restarts), (2, 0));
+    codex.pool.shutdown().await;
+    assert!(!new.into_iter().any(is_running));
+}
+
+#[tokio::test]
+async fn a_stop_leaves_nothing_whatever_the_children_do() {
+    let codex = TestPool::with(codex_binary().await, |config| config.workers = 2).await;
+    codex.until_ready().await;
+    let (children, mut turn) = (codex.process_ids(), codex.start("[[hang]]"));
+    assert!(matches!(turn.next().await, Some(TurnEvent::Text(_))));
+    codex.pool.shutdown().await;
+    assert_eq!(Outcome::of(turn).await.failure(), FailureKind::ChildGone);
+    assert_eq!(codex.run("late").await.failure(), FailureKind::ChildGone);
+    assert!(codex.pool.states().borrow().iter().all(|state| *state == WorkerState::Stopped));
+    assert!(!children.into_iter().any(is_running));
+    // Codex was told to let go before it was told to go.
+    codex.model.until(|counters| counters.in_flight == 0).await;
+}
