@@ -433,6 +433,11 @@ impl Drop for AccountChange {
 }
 
 impl Client {
+    /// Whether there is a login, good or not.
+    pub fn is_signed_in(&self) -> bool {
+        self.inner.login_file.path().exists()
+    }
+
     /// Whether somebody else has changed who is signed in. Codex does not notice that by itself.
     pub(crate) fn login_changed_elsewhere(&self) -> bool {
         let inner = &self.inner;

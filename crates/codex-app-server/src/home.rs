@@ -59,6 +59,14 @@ pub enum HomeError {
 // === impl CodexHome ===
 
 impl CodexHome {
+    /// Whether the folder can be a home: there is none yet, or it is ours.
+    ///
+    /// # Errors
+    /// If it holds somebody else's configuration.
+    pub fn check(path: &Path) -> Result<(), HomeError> {
+        Self { path: path.to_owned() }.refuse_foreign()
+    }
+
     /// Makes the folder, the configuration and the patched model catalog of `binary`.
     ///
     /// # Errors

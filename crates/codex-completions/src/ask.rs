@@ -5,10 +5,12 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use codex_app_server::turn::event::{TurnEnd, TurnEvent};
-use codex_app_server::{Failure, FailureKind, HistoryItem, Role, Tool, Turn, TurnRequest};
+use codex_app_server::{
+    Failure, FailureKind, HistoryItem, ResolvedModel, Role, Tool, Turn, TurnRequest,
+};
 use serde_json::json;
 
-use crate::cli::Question;
+use crate::cli::{self, Question};
 use crate::codex::Codex;
 use crate::settings::Settings;
 
@@ -17,7 +19,7 @@ pub(crate) async fn run(
     settings: Settings,
 ) -> Result<ExitCode, Box<dyn Error>> {
     let codex = Codex::start(&settings).await?;
-    let outcome = answer(&codex, question, settings.model).await;
+    let outcome = answer(&codex, question, &settings).await;
     codex.client.shutdown().await;
     outcome
 }
@@ -25,16 +27,18 @@ pub(crate) async fn run(
 async fn answer(
     codex: &Codex,
     question: Question,
-    configured: Option<String>,
+    settings: &Settings,
 ) -> Result<ExitCode, Box<dyn Error>> {
-    let model = match question.model.or(configured) {
-        Some(model) => model,
+    let default = match &settings.model {
+        Some(model) => model.clone(),
         None => codex.client.default_model().await?.ok_or("Codex names no default model")?,
     };
+    let name = question.model.as_deref().unwrap_or(&default);
+    let ResolvedModel { model, effort } = settings.aliases.resolve(name, &default);
     let turn = codex.client.start_turn(TurnRequest {
         history: vec![HistoryItem::text(Role::User, question.text)],
         tools: question.tools.into_iter().map(tool).collect(),
-        effort: question.effort,
+        effort: question.effort.or(effort),
         upstream: codex.upstream_of(&model),
         model,
         ..TurnRequest::default()
@@ -104,8 +108,14 @@ fn close_line(out: &mut impl io::Write, line_open: &mut bool) -> io::Result<()> 
 /// The failure, and what can be done about it.
 fn explain(failure: Failure) -> String {
     let advice = match failure.kind {
-        FailureKind::Unauthorized => "sign in first, or try --model demo, which needs no account",
-        FailureKind::ModelNotFound => "choose another model with --model",
+        FailureKind::Unauthorized => {
+            let program = cli::program();
+            return format!(
+                "{} (`{program} login` signs you in; --model demo needs no account)",
+                failure.message
+            );
+        }
+        FailureKind::ModelNotFound => "`models` lists the models; choose one with --model",
         FailureKind::Unreachable => "check the network, or PROXY_UPSTREAM_BASE_URL",
         kind if kind.retry_can_help() => "trying again may help",
         _ => return failure.message,

@@ -17,6 +17,7 @@ const EXAMPLES: &str = "\
 Examples:
   codex-completions serve
   codex-completions ask --model demo \"What is the weather in Paris?\" --tool get_weather
+  codex-completions login
   codex-completions doctor";
 
 #[derive(Debug, Subcommand)]
@@ -25,6 +26,14 @@ pub(crate) enum Command {
     Serve(ServeOptions),
     /// Stream one turn to the terminal: the quickest way to see that everything works
     Ask(Question),
+    /// Sign in to Codex
+    Login(LoginOptions),
+    /// Sign out of Codex
+    Logout,
+    /// Show who is signed in, and what is left of the account's allowance
+    Status(StatusOptions),
+    /// List the models and their other names
+    Models(ModelsOptions),
     /// Check versions, folders, the child and the port, and say what to do
     Doctor(ServeOptions),
 }
@@ -49,6 +58,42 @@ pub(crate) struct Question {
     /// Reasoning effort, such as low, medium or high
     #[arg(long)]
     pub(crate) effort: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub(crate) struct LoginOptions {
+    /// Sign in with a browser on this machine [default on a terminal with a display]
+    #[arg(long)]
+    pub(crate) browser: bool,
+    /// Sign in with a code, in a browser on any machine [default otherwise]
+    #[arg(long)]
+    pub(crate) device_code: bool,
+    /// Read an API key from standard input, which pays by use
+    #[arg(long)]
+    pub(crate) with_api_key: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StatusOptions {
+    /// Get new tokens for the login first
+    #[arg(long)]
+    pub(crate) refresh: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ModelsOptions {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How we were called, so that a line that we print can be pasted.
+pub(crate) fn program() -> String {
+    std::env::args().next().unwrap_or_else(|| "codex-completions".to_owned())
 }
 
 /// Tells what went wrong, with its causes.

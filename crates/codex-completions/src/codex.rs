@@ -1,4 +1,6 @@
-//! Starting Codex, and choosing the upstream of a model.
+//! Starting Codex for one command, and choosing the upstream of a model.
+
+use std::error::Error;
 
 use codex_app_server::{Client, CodexBinary, DEMO_MODEL, Upstream};
 use scripted_model::ScriptedModel;
@@ -8,7 +10,6 @@ use crate::settings::Settings;
 /// A running child, and the model `demo` behind it.
 pub(crate) struct Codex {
     pub(crate) client: Client,
-    pub(crate) binary: CodexBinary,
     demo: ScriptedModel,
     upstream: Option<Upstream>,
 }
@@ -16,7 +17,7 @@ pub(crate) struct Codex {
 // === impl Codex ===
 
 impl Codex {
-    pub(crate) async fn start(settings: &Settings) -> Result<Self, Box<dyn std::error::Error>> {
+    pub(crate) async fn start(settings: &Settings) -> Result<Self, Box<dyn Error>> {
         Self::start_with(locate(settings).await?, settings).await
     }
 
@@ -24,10 +25,10 @@ impl Codex {
     pub(crate) async fn start_with(
         binary: CodexBinary,
         settings: &Settings,
-    ) -> Result<Self, Box<dyn std::error::Error>> {
-        let client = Client::start(settings.client_config(binary.clone())).await?;
+    ) -> Result<Self, Box<dyn Error>> {
+        let client = Client::start(settings.client_config(binary)).await?;
         let demo = ScriptedModel::start().await?;
-        Ok(Self { client, binary, demo, upstream: settings.upstream.clone() })
+        Ok(Self { client, demo, upstream: settings.upstream.clone() })
     }
 
     /// Where a model's requests go; `None` is wherever the login leads.
@@ -37,6 +38,11 @@ impl Codex {
         }
         self.upstream.clone()
     }
+}
+
+/// Starts Codex alone, for a command that asks no model.
+pub(crate) async fn start_client(settings: &Settings) -> Result<Client, Box<dyn Error>> {
+    Ok(Client::start(settings.client_config(locate(settings).await?)).await?)
 }
 
 pub(crate) async fn locate(

@@ -8,7 +8,8 @@ use std::time::Instant;
 use codex_app_server::turn::event::{TurnEnd, TurnEvent};
 use codex_app_server::{CodexBinary, DEMO_MODEL, HistoryItem, Role, TurnRequest};
 
-use crate::cli::ServeOptions;
+use crate::account;
+use crate::cli::{self, ServeOptions};
 use crate::codex::{self, Codex};
 use crate::settings::Settings;
 
@@ -52,6 +53,7 @@ async fn check_child(
     };
     good(&format!("home {home} is writable"))?;
     good(&format!("codex app-server is ready after {} ms", started.elapsed().as_millis()))?;
+    check_login(&codex, settings, report).await?;
     let started = Instant::now();
     match demo_turn(&codex).await {
         Ok(()) => {
@@ -61,6 +63,23 @@ async fn check_child(
     }
     codex.client.shutdown().await;
     Ok(())
+}
+
+/// Nobody signed in is a state, and not a fault.
+async fn check_login(codex: &Codex, settings: &Settings, report: &mut Report) -> io::Result<()> {
+    let program = cli::program();
+    match codex.client.account().await {
+        Ok(Some(account)) => good(&format!("signed in {}", account::describe(&account))),
+        Ok(None) if settings.upstream.is_some() => {
+            note("nobody is signed in, and PROXY_UPSTREAM_BASE_URL needs nobody")
+        }
+        Ok(None) => note(&format!(
+            "nobody is signed in: only the model demo works; `{program} login` signs you in"
+        )),
+        Err(error) => report.bad(&format!(
+            "the login cannot be checked: {error}; `{program} login` signs you in anew"
+        )),
+    }
 }
 
 /// A whole turn through the child, which needs no account.
@@ -101,6 +120,10 @@ impl Report {
         self.failures += 1;
         writeln!(io::stdout(), "FAIL  {words}")
     }
+}
+
+fn note(words: &str) -> io::Result<()> {
+    writeln!(io::stdout(), "note  {words}")
 }
 
 fn good(words: &str) -> io::Result<()> {

@@ -12,7 +12,12 @@ use crate::settings::Settings;
 pub(crate) fn start(settings: &Settings, command: &Command) -> Result<(), LogError> {
     let default = match command {
         Command::Serve(_) => "info",
-        Command::Ask(_) | Command::Doctor(_) => "error",
+        Command::Ask(_)
+        | Command::Login(_)
+        | Command::Logout
+        | Command::Status(_)
+        | Command::Models(_)
+        | Command::Doctor(_) => "error",
     };
     let chosen = settings.log.as_deref().unwrap_or(default);
     let filter = EnvFilter::try_new(chosen)

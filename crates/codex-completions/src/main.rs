@@ -1,10 +1,12 @@
 //! One binary that lets any OpenAI client use the owner's own Codex login.
 
+mod account;
 mod ask;
 mod cli;
 mod codex;
 mod doctor;
 mod logging;
+mod models;
 mod serve;
 mod settings;
 
@@ -41,6 +43,10 @@ async fn run(command: Command, settings: Settings) -> Result<ExitCode, Box<dyn s
     match command {
         Command::Serve(options) => serve::run(options, settings).await,
         Command::Ask(question) => ask::run(question, settings).await,
+        Command::Login(options) => account::login(&options, &settings).await,
+        Command::Logout => account::logout(&settings).await,
+        Command::Status(options) => account::status(&options, &settings).await,
+        Command::Models(options) => models::run(&options, settings).await,
         Command::Doctor(options) => doctor::run(options, settings).await,
     }
 }

@@ -5,16 +5,17 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use server::Readiness;
+use codex_app_server::{CodexBinary, CodexHome, Pool, WorkerState};
+use server::{Readiness, WorkerHealth};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-use crate::cli::ServeOptions;
-use crate::codex::Codex;
+use crate::cli::{self, ServeOptions};
+use crate::codex;
 use crate::settings::Settings;
 
 pub(crate) async fn run(
@@ -24,7 +25,7 @@ pub(crate) async fn run(
     let mut signals = Signals::new()?;
     let listeners = server::bind_loopback(options.port).await?;
     let address = listeners.first().map(TcpListener::local_addr).transpose()?;
-    let (readiness, observed) = watch::channel(Readiness::Starting);
+    let (readiness, observed) = watch::channel(Readiness::default());
     let stop = CancellationToken::new();
     let mut serving = pin!(server::serve(listeners, observed, stop.clone()));
     let outcome = tokio::select! {
@@ -36,34 +37,72 @@ pub(crate) async fn run(
     tokio::select! {
         () = serving => {}
         () = tokio::time::sleep(settings.shutdown_grace) => {}
-        () = signals.next() => {}
+        () = signals.stop() => {}
     }
     outcome.map(|()| ExitCode::SUCCESS)
 }
 
-/// Runs the child until somebody asks us to stop.
+/// Keeps the children running until somebody asks us to stop.
 async fn work(
     settings: &Settings,
     signals: &mut Signals,
     readiness: &watch::Sender<Readiness>,
     address: Option<SocketAddr>,
 ) -> Result<(), Box<dyn Error>> {
-    let codex = tokio::select! {
-        codex = Codex::start(settings) => codex?,
-        () = signals.next() => return Ok(()),
-    };
-    readiness.send_replace(Readiness::Ready { codex: codex.binary.version().to_string() });
-    if let Some(address) = address {
-        greet(&codex, address);
-    }
-    let mut gone = codex.client.gone();
-    tokio::select! {
-        () = signals.next() => {}
-        () = report_loss(&mut gone, readiness) => {}
+    let mut renewals = signal(SignalKind::user_defined2())?;
+    let binary = codex::locate(settings).await?;
+    // What no restart can mend is an error at once.
+    CodexHome::check(&settings.codex_home)?;
+    let pool = Pool::start(settings.pool_config(binary.clone()));
+    let tasks = TaskTracker::new();
+    let mut states = pool.states();
+    let mut greeted = false;
+    loop {
+        let now = health_of(&states.borrow_and_update());
+        if now.is_ready()
+            && !std::mem::replace(&mut greeted, true)
+            && let Some(address) = address
+        {
+            greet(&binary, address);
+        }
+        readiness.send_replace(now);
+        tokio::select! {
+            _ = states.changed() => {}
+            _ = renewals.recv() => {
+                tasks.spawn(renew(pool.clone()));
+            }
+            () = signals.stop() => break,
+        }
     }
     tracing::info!("stopping");
-    codex.client.shutdown().await;
+    tokio::select! {
+        () = pool.shutdown() => {}
+        // Who asks twice does not want to wait: what still runs is killed.
+        () = signals.stop() => {}
+    }
     Ok(())
+}
+
+/// Takes up another version of Codex, on request.
+async fn renew(pool: Pool) {
+    match pool.renew().await {
+        Ok(version) => tracing::info!(%version, "new turns go to a new Codex"),
+        Err(error) => tracing::error!(%error, "Codex was not renewed"),
+    }
+}
+
+fn health_of(states: &[WorkerState]) -> Readiness {
+    let worker = |state: &WorkerState| match state {
+        WorkerState::Starting => WorkerHealth::Starting,
+        WorkerState::Ready { version, .. } => WorkerHealth::Ready { codex: version.to_string() },
+        WorkerState::Restarting { reason, failures, next_try } => WorkerHealth::Restarting {
+            reason: reason.to_string(),
+            failures: *failures,
+            next_try: *next_try,
+        },
+        WorkerState::Stopped => WorkerHealth::Stopped,
+    };
+    Readiness { workers: states.iter().map(worker).collect() }
 }
 
 /// Ctrl-C, and the polite way of ending a process.
@@ -80,7 +119,7 @@ impl Signals {
         })
     }
 
-    async fn next(&mut self) {
+    async fn stop(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
@@ -88,23 +127,9 @@ impl Signals {
     }
 }
 
-/// Makes a lost child visible, and never returns: the process goes on answering for it.
-async fn report_loss(
-    gone: &mut watch::Receiver<Option<Arc<str>>>,
-    readiness: &watch::Sender<Readiness>,
-) {
-    let lost = gone.wait_for(Option::is_some).await.ok().and_then(|reason| reason.clone());
-    if let Some(reason) = lost {
-        tracing::error!(%reason, "Codex has gone; restart the server");
-        readiness.send_replace(Readiness::Unavailable { reason: reason.to_string() });
-    }
-    std::future::pending::<()>().await;
-}
-
 /// Tells a person what there is. Whether anybody reads it does not matter to the server.
-fn greet(codex: &Codex, address: SocketAddr) {
-    // As it was called, so that the line can be pasted.
-    let program = std::env::args().next().unwrap_or_else(|| "codex-completions".to_owned());
+fn greet(binary: &CodexBinary, address: SocketAddr) {
+    let program = cli::program();
     let greeting = format!(
         "codex-completions {} is ready\n\
          \n  address  http://{address}\
@@ -112,8 +137,8 @@ fn greet(codex: &Codex, address: SocketAddr) {
          \n  codex    {} ({})\
          \n  try      {program} ask --model demo \"hello\"\n\n",
         env!("CARGO_PKG_VERSION"),
-        codex.binary.version(),
-        codex.binary.path().display(),
+        binary.version(),
+        binary.path().display(),
     );
     let _ = std::io::stdout().write_all(greeting.as_bytes());
 }

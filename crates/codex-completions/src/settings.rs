@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use codex_app_server::{ClientConfig, CodexBinary, TurnLimits, Upstream};
+use codex_app_server::{
+    ClientConfig, CodexBinary, InvalidAlias, ModelAliases, PoolConfig, TurnLimits, Upstream,
+};
 use etcetera::base_strategy::{BaseStrategy as _, choose_native_strategy};
 
 /// Everything that the environment can say.
@@ -20,8 +22,18 @@ pub(crate) struct Settings {
     pub(crate) model: Option<String>,
     /// `PROXY_UPSTREAM_BASE_URL`, `PROXY_UPSTREAM_API_KEY`
     pub(crate) upstream: Option<Upstream>,
+    /// `PROXY_MODEL_ALIASES`, beside the built-in ones
+    pub(crate) aliases: ModelAliases,
     /// `PROXY_LOG`
     pub(crate) log: Option<String>,
+    /// `PROXY_CHATGPT_BASE_URL`
+    chatgpt_base_url: Option<String>,
+    /// What of our environment the child sees beside what every child sees
+    child_environment: Vec<(String, String)>,
+    /// `WORKER_COUNT`
+    workers: usize,
+    backoff_initial: Duration,
+    backoff_max: Duration,
     retries: u32,
     limits: TurnLimits,
     max_line_bytes: usize,
@@ -36,11 +48,23 @@ pub(crate) struct Settings {
 pub(crate) enum SettingError {
     #[error("{name}={value:?}: expected {allowed}")]
     Value { name: &'static str, value: String, allowed: &'static str },
+    #[error("PROXY_MODEL_ALIASES: {0}; separate several by commas")]
+    Alias(#[from] InvalidAlias),
     #[error("there is no data folder for this user; set PROXY_DATA_DIR")]
     NoDataFolder,
     #[error("PROXY_UPSTREAM_API_KEY is set, but PROXY_UPSTREAM_BASE_URL is not: whose key is it?")]
     KeyWithoutUpstream,
 }
+
+/// Codex's own variables for another issuer of logins.
+const LOGIN_VARIABLES: [&str; 3] = [
+    "CODEX_APP_SERVER_LOGIN_ISSUER",
+    "CODEX_REFRESH_TOKEN_URL_OVERRIDE",
+    "CODEX_REVOKE_TOKEN_URL_OVERRIDE",
+];
+
+/// Most children that a machine could have a use for.
+const MAX_WORKERS: usize = 64;
 
 /// The environment, or something that stands for it in a test.
 struct Source<F>(F);
@@ -72,6 +96,16 @@ impl Settings {
             data_folder,
             model: source.text("CODEX_MODEL"),
             upstream: source.upstream()?,
+            aliases: source.text("PROXY_MODEL_ALIASES").unwrap_or_default().parse()?,
+            chatgpt_base_url: source
+                .address("PROXY_CHATGPT_BASE_URL", "an http:// or https:// address")?,
+            child_environment: LOGIN_VARIABLES
+                .into_iter()
+                .filter_map(|name| Some((name.to_owned(), source.text(name)?)))
+                .collect(),
+            workers: source.workers()?,
+            backoff_initial: source.millis("WORKER_BACKOFF_INITIAL_MS", 500, 1)?,
+            backoff_max: source.millis("WORKER_BACKOFF_MAX_MS", 5_000, 1)?,
             log: source.text("PROXY_LOG"),
             retries: source.number("PROXY_UPSTREAM_RETRIES", 2, 0, "a whole number, 0 or more")?,
             limits: TurnLimits {
@@ -104,6 +138,16 @@ impl Settings {
         config.handshake_timeout = self.handshake_timeout;
         config.request_timeout = self.request_timeout;
         config.shutdown_grace = self.shutdown_grace;
+        config.chatgpt_base_url.clone_from(&self.chatgpt_base_url);
+        config.environment.clone_from(&self.child_environment);
+        config
+    }
+
+    pub(crate) fn pool_config(&self, binary: CodexBinary) -> PoolConfig {
+        let mut config = PoolConfig::new(self.client_config(binary));
+        config.workers = self.workers;
+        config.backoff_initial = self.backoff_initial;
+        config.backoff_max = self.backoff_max;
         config
     }
 }
@@ -138,19 +182,38 @@ impl<F: Fn(&str) -> Option<String>> Source<F> {
         self.number(name, default, min, allowed).map(Duration::from_millis)
     }
 
-    fn upstream(&self) -> Result<Option<Upstream>, SettingError> {
-        const NAME: &str = "PROXY_UPSTREAM_BASE_URL";
-        let api_key = self.text("PROXY_UPSTREAM_API_KEY");
-        match self.text(NAME) {
-            None if api_key.is_some() => Err(SettingError::KeyWithoutUpstream),
-            None => Ok(None),
+    fn workers(&self) -> Result<usize, SettingError> {
+        const NAME: &str = "WORKER_COUNT";
+        const ALLOWED: &str = "a whole number from 1 to 64";
+        let workers = self.number(NAME, 1, 1, ALLOWED)?;
+        if workers > MAX_WORKERS {
+            let value = workers.to_string();
+            return Err(SettingError::Value { name: NAME, value, allowed: ALLOWED });
+        }
+        Ok(workers)
+    }
+
+    /// An address without a slash at its end.
+    fn address(
+        &self,
+        name: &'static str,
+        allowed: &'static str,
+    ) -> Result<Option<String>, SettingError> {
+        match self.text(name) {
             Some(value) if !value.starts_with("http://") && !value.starts_with("https://") => {
-                let allowed = "an http:// or https:// address, without /responses";
-                Err(SettingError::Value { name: NAME, value, allowed })
+                Err(SettingError::Value { name, value, allowed })
             }
-            Some(value) => {
-                Ok(Some(Upstream { base_url: value.trim_end_matches('/').to_owned(), api_key }))
-            }
+            value => Ok(value.map(|value| value.trim_end_matches('/').to_owned())),
+        }
+    }
+
+    fn upstream(&self) -> Result<Option<Upstream>, SettingError> {
+        let allowed = "an http:// or https:// address, without /responses";
+        let base_url = self.address("PROXY_UPSTREAM_BASE_URL", allowed)?;
+        match (base_url, self.text("PROXY_UPSTREAM_API_KEY")) {
+            (None, Some(_)) => Err(SettingError::KeyWithoutUpstream),
+            (None, None) => Ok(None),
+            (Some(base_url), api_key) => Ok(Some(Upstream { base_url, api_key })),
         }
     }
 }
@@ -189,6 +252,11 @@ mod tests {
             ("PROXY_MAX_LINE_BYTES", "10", "65536 or more"),
             ("PROXY_UPSTREAM_BASE_URL", "localhost:1", "an http:// or https:// address"),
             ("PROXY_UPSTREAM_API_KEY", "sk-x", "whose key is it?"),
+            ("PROXY_CHATGPT_BASE_URL", "chatgpt.com", "an http:// or https:// address"),
+            ("PROXY_MODEL_ALIASES", "fast", "\"fast\" is not name=model"),
+            ("WORKER_COUNT", "0", "from 1 to 64"),
+            ("WORKER_COUNT", "65", "from 1 to 64"),
+            ("WORKER_BACKOFF_MAX_MS", "0", "1 or more"),
         ] {
             let error = read(&[(name, value)]).unwrap_err().to_string();
             assert!(error.contains(words), "{error}");

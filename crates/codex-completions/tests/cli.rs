@@ -39,6 +39,14 @@ impl User {
     fn run(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().unwrap()
     }
+
+    fn type_in(&self, arguments: &[&str], words: &str) -> Output {
+        let mut command = self.command(arguments);
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = command.spawn().unwrap();
+        process.stdin.take().unwrap().write_all(words.as_bytes()).unwrap();
+        process.wait_with_output().unwrap()
+    }
 }
 
 fn out(output: &Output) -> String {
@@ -49,6 +57,11 @@ fn err(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+/// A port that nobody listens on, for a server that is asked before it tells its own.
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
 /// A server that is killed if the test fails.
 struct Server {
     process: Child,
@@ -57,10 +70,15 @@ struct Server {
 
 impl Server {
     fn start(user: &User, more: &[(&str, &str)]) -> Self {
+        Self::start_with_log(user, more, Stdio::inherit())
+    }
+
+    fn start_with_log(user: &User, more: &[(&str, &str)], log: Stdio) -> Self {
         let mut process = user
             .command(&["serve", "--port", "0"])
             .envs(more.iter().copied())
             .stdout(Stdio::piped())
+            .stderr(log)
             .spawn()
             .unwrap();
         let lines = BufReader::new(process.stdout.take().unwrap()).lines();
@@ -72,8 +90,23 @@ impl Server {
         Self { process, address }
     }
 
+    /// Asks until the answer is as wanted.
+    fn until(&self, path: &str, wanted: impl Fn(&str) -> bool) -> String {
+        loop {
+            let answer = self.get(path);
+            if wanted(&answer) {
+                return answer;
+            }
+        }
+    }
+
     fn get(&self, path: &str) -> String {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
+        // A server that is just starting does not listen yet.
+        let mut stream = loop {
+            if let Ok(stream) = TcpStream::connect(&self.address) {
+                break stream;
+            }
+        };
         write!(
             stream,
             "GET {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n",
@@ -151,7 +184,7 @@ async fn a_failure_is_explained_and_has_an_exit_code() {
     let user = User::new().await;
     let output = user.run(&["ask", "--model", "demo", "[[http:401]]"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(err(&output).contains("sign in first"), "{}", err(&output));
+    assert!(err(&output).contains("login` signs you in"), "{}", err(&output));
 
     let output = user.command(&["ask", "x"]).env("PROXY_TIMEOUT_MS", "soon").output().unwrap();
     assert_eq!(output.status.code(), Some(1));
@@ -205,6 +238,7 @@ async fn doctor_says_what_is_well_and_what_to_do() {
     assert!(output.status.success(), "{}", out(&output));
     let lines = out(&output);
     assert_eq!(lines.lines().filter(|line| line.starts_with("ok ")).count(), 6, "{lines}");
+    assert!(lines.contains("note  nobody is signed in: only the model demo works"), "{lines}");
 
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
@@ -296,18 +330,151 @@ async fn a_child_that_hangs_goes_when_we_are_killed() {
 }
 
 #[tokio::test]
-async fn a_lost_child_makes_the_server_unready() {
+async fn a_lost_child_makes_the_server_unready_until_it_is_back() {
     let user = User::new().await;
-    let server = Server::start(&user, &[("PROXY_LOG", "off")]);
-    signal(server.children()[0], "-KILL");
-    let answer = loop {
-        let answer = server.get("/readyz");
-        if !answer.starts_with("HTTP/1.1 200") {
-            break answer;
-        }
-    };
-    assert!(answer.starts_with("HTTP/1.1 503") && answer.contains("closed its output"), "{answer}");
+    let long = [("PROXY_LOG", "off"), ("WORKER_BACKOFF_INITIAL_MS", "2000")];
+    let server = Server::start(&user, &long);
+    let child = server.children()[0];
+    signal(child, "-KILL");
+    let lost = server.until("/readyz", |answer| answer.starts_with("HTTP/1.1 503"));
+    assert!(lost.contains(r#""state":"restarting""#) && lost.contains("next_try_ms"), "{lost}");
+    assert!(lost.contains("closed its output"), "{lost}");
     assert!(server.get("/livez").starts_with("HTTP/1.1 200"));
+    server.until("/readyz", |answer| answer.starts_with("HTTP/1.1 200"));
+    assert_ne!(server.children(), [child]);
+}
+
+#[tokio::test]
+async fn a_new_codex_is_taken_up_on_request() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut user = User::new().await;
+    // A link, as a package manager would move it to another version.
+    let (real, link) = (user.codex.clone(), user.folder.path().join("codex"));
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    user.codex.clone_from(&link);
+    let mut server = Server::start_with_log(&user, &[("WORKER_COUNT", "2")], Stdio::piped());
+    let log = BufReader::new(server.process.stderr.take().unwrap());
+    server.until("/healthz", |answer| answer.matches(r#"{"state":"ready""#).count() == 2);
+    let old = server.children();
+    assert_eq!(old.len(), 2);
+
+    let newer = user.folder.path().join("newer");
+    let script = format!(
+        "#!/bin/sh\nif [ \"$1\" = --version ]; then echo codex-cli 9.9.9; else exec '{}' \"$@\"; fi\n",
+        real.display()
+    );
+    std::fs::write(&newer, script).unwrap();
+    std::fs::set_permissions(&newer, std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::remove_file(&link).unwrap();
+    std::os::unix::fs::symlink(&newer, &link).unwrap();
+    signal(server.process.id(), "-USR2");
+    server.until("/healthz", |answer| {
+        answer.matches(r#"{"state":"ready","codex":"9.9.9""#).count() == 2
+    });
+    while server.children().iter().any(|child| old.contains(child)) {
+        std::thread::yield_now();
+    }
+    assert_eq!(server.children().len(), 2);
+
+    // One that does not work changes nothing.
+    let children = server.children();
+    std::fs::write(&newer, "#!/bin/sh\necho codex-cli 10.0.0\n").unwrap();
+    signal(server.process.id(), "-USR2");
+    let refused = log.lines().map_while(Result::ok).find(|line| line.contains("was not renewed"));
+    assert!(refused.is_some());
+    let ready = server.get("/readyz");
+    assert!(ready.starts_with("HTTP/1.1 200") && ready.contains("9.9.9"), "{ready}");
+    assert_eq!(server.children(), children);
+}
+
+#[tokio::test]
+async fn a_codex_that_does_not_start_is_tried_again_and_its_words_are_shown() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut user = User::new().await;
+    let (real, broken) = (user.codex.clone(), user.folder.path().join("broken"));
+    let mended = user.folder.path().join("mended");
+    let script = format!(
+        "#!/bin/sh\nif [ \"$1\" = app-server ] && ! [ -e '{}' ]; then echo no disk >&2; exit 1; fi\nexec '{}' \"$@\"\n",
+        mended.display(),
+        real.display()
+    );
+    std::fs::write(&broken, script).unwrap();
+    std::fs::set_permissions(&broken, std::fs::Permissions::from_mode(0o755)).unwrap();
+    user.codex = broken;
+    let port = free_port();
+    let mut process = user
+        .command(&["serve", "--port", &port.to_string()])
+        .env("PROXY_LOG", "off")
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let stdout = process.stdout.take().unwrap();
+    let server = Server { process, address: format!("127.0.0.1:{port}") };
+    server.until("/readyz", |answer| {
+        answer.starts_with("HTTP/1.1 503") && answer.contains("no disk")
+    });
+    std::fs::write(mended, "").unwrap();
+    server.until("/readyz", |answer| answer.starts_with("HTTP/1.1 200"));
+    assert!(BufReader::new(stdout).lines().next().unwrap().unwrap().contains("is ready"));
+}
+
+#[tokio::test]
+async fn an_api_key_signs_in_and_a_running_server_takes_it_up() {
+    let user = User::new().await;
+    let server = Server::start(&user, &[]);
+    let before = server.children();
+    let status = user.run(&["status"]);
+    assert!(status.status.success() && out(&status).starts_with("Nobody is signed in"));
+    let nobody = user.run(&["ask", "hello"]);
+    assert_eq!(nobody.status.code(), Some(1));
+    assert!(err(&nobody).starts_with("error: not signed in to Codex"), "{}", err(&nobody));
+
+    let login = user.type_in(&["login", "--with-api-key"], "sk-of-the-user\n");
+    assert_eq!((out(&login).as_str(), err(&login).as_str()), ("Signed in with an API key.\n", ""));
+    let status = user.run(&["status", "--json"]);
+    let status: serde_json::Value = serde_json::from_slice(&status.stdout).unwrap();
+    assert_eq!(status["account"]["type"], "api_key");
+    let doctor = user.run(&["doctor", "--port", "0"]);
+    assert!(out(&doctor).contains("ok    signed in with an API key\n"), "{}", out(&doctor));
+    while server.children().is_empty() || server.children() == before {
+        std::thread::yield_now();
+    }
+
+    assert_eq!(out(&user.run(&["logout"])), "Signed out.\n");
+    assert_eq!(out(&user.run(&["logout"])), "Nobody was signed in.\n");
+    let empty = user.type_in(&["login", "--with-api-key"], "\n");
+    assert!(err(&empty).contains("standard input holds no API key"), "{}", err(&empty));
+}
+
+#[tokio::test]
+async fn models_are_listed_with_their_other_names() {
+    let user = User::new().await;
+    let list = user.run(&["models"]);
+    assert!(out(&list).contains("\ndemo "), "{}", out(&list));
+    assert!(out(&list).contains("\nchat-low "), "{}", out(&list));
+    let json = user
+        .command(&["models", "--json"])
+        .env("CODEX_MODEL", "gpt-5.5")
+        .env("PROXY_MODEL_ALIASES", "fast=demo:low")
+        .output()
+        .unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    let find = |list: &str, key: &str, name: &str| {
+        let all = json[list].as_array().unwrap();
+        all.iter().find(|entry| entry[key] == name).unwrap_or_else(|| panic!("{json}")).clone()
+    };
+    assert_eq!(find("models", "id", "gpt-5.5")["default"], true);
+    assert_eq!(find("models", "id", "demo")["default"], false);
+    assert_eq!(find("aliases", "name", "codex-5")["model"], "gpt-5.5");
+    let fast = serde_json::json!({"name": "fast", "model": "demo", "effort": "low"});
+    assert_eq!(find("aliases", "name", "fast"), fast);
+
+    let ask = user
+        .command(&["ask", "--model", "fast", "[[text:by another name]]"])
+        .env("PROXY_MODEL_ALIASES", "fast=demo:low")
+        .output()
+        .unwrap();
+    assert_eq!(out(&ask), "by another name\n", "{}", err(&ask));
 }
 
 #[tokio::test]

@@ -104,7 +104,7 @@ fn greeting(asked: &str) -> String {
         "Hello! I am the built-in demo: no account, no network, and no thinking either. \
          {repeated}\n\n\
          Next, declare a tool in your request and I will call it. Real models need a Codex login: \
-         the README says how."
+         `codex-completions login` signs you in."
     )
 }
 

@@ -1,5 +1,7 @@
 //! Health: is the process alive, and can it serve turns?
 
+use std::time::Instant;
+
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
@@ -9,20 +11,33 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 /// Whether turns can be served.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Readiness {
+    /// Every child; none before the first one is being started.
+    pub workers: Vec<WorkerHealth>,
+}
+
+/// Where one child stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Readiness {
-    /// The child has not finished its handshake.
+pub enum WorkerHealth {
+    /// It has not finished its first handshake.
     Starting,
-    /// The child is ready.
+    /// It takes turns.
     Ready {
         /// Version of Codex.
         codex: String,
     },
-    /// The child is not usable.
-    Unavailable {
+    /// It is being brought back.
+    Restarting {
         /// Why.
         reason: String,
+        /// Tries that failed since it was last ready.
+        failures: u32,
+        /// When it is tried again.
+        next_try: Instant,
     },
+    /// It was told to stop.
+    Stopped,
 }
 
 type Source = watch::Receiver<Readiness>;
@@ -37,26 +52,108 @@ pub(crate) fn routes(readiness: Source) -> Router {
 
 /// 200 only while turns can be served.
 async fn ready(State(readiness): State<Source>) -> Response {
-    let report = report(&readiness.borrow());
+    let readiness = readiness.borrow().clone();
     let status =
-        if report["ready"] == true { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    (status, Json(report)).into_response()
+        if readiness.is_ready() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (status, Json(readiness.report(Instant::now()))).into_response()
 }
 
 /// Always 200 while the process answers: the details are for people.
 async fn health(State(readiness): State<Source>) -> Json<Value> {
-    Json(report(&readiness.borrow()))
+    Json(readiness.borrow().report(Instant::now()))
 }
 
-fn report(readiness: &Readiness) -> Value {
-    let version = env!("CARGO_PKG_VERSION");
-    match readiness {
-        Readiness::Starting => json!({"ready": false, "state": "starting", "version": version}),
-        Readiness::Ready { codex } => {
-            json!({"ready": true, "state": "ready", "version": version, "codex": codex})
+// === impl Readiness ===
+
+impl Readiness {
+    /// One child is enough.
+    pub fn is_ready(&self) -> bool {
+        self.workers.iter().any(|worker| matches!(worker, WorkerHealth::Ready { .. }))
+    }
+
+    /// The best child speaks for all, and each for itself below.
+    fn report(&self, now: Instant) -> Value {
+        let workers: Vec<Value> = self.workers.iter().map(|worker| worker.report(now)).collect();
+        let rank = |worker: &&WorkerHealth| match worker {
+            WorkerHealth::Ready { .. } => 0,
+            WorkerHealth::Starting => 1,
+            WorkerHealth::Restarting { .. } => 2,
+            WorkerHealth::Stopped => 3,
+        };
+        let best = self.workers.iter().min_by_key(rank).unwrap_or(&WorkerHealth::Starting);
+        let mut report = json!({"ready": self.is_ready(), "version": env!("CARGO_PKG_VERSION")});
+        merge(&mut report, best.report(now));
+        merge(&mut report, json!({"workers": workers}));
+        report
+    }
+}
+
+// === impl WorkerHealth ===
+
+impl WorkerHealth {
+    fn report(&self, now: Instant) -> Value {
+        match self {
+            Self::Starting => json!({"state": "starting"}),
+            Self::Ready { codex } => json!({"state": "ready", "codex": codex}),
+            Self::Restarting { reason, failures, next_try } => {
+                let left = next_try.saturating_duration_since(now).as_millis();
+                json!({
+                    "state": "restarting",
+                    "reason": reason,
+                    "failures": failures,
+                    "next_try_ms": u64::try_from(left).unwrap_or(u64::MAX),
+                })
+            }
+            Self::Stopped => json!({"state": "stopped"}),
         }
-        Readiness::Unavailable { reason } => {
-            json!({"ready": false, "state": "unavailable", "version": version, "reason": reason})
-        }
+    }
+}
+
+fn merge(into: &mut Value, more: Value) {
+    if let (Value::Object(into), Value::Object(more)) = (into, more) {
+        into.extend(more);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn one_ready_child_is_enough_and_all_are_shown() {
+        let now = Instant::now();
+        let restarting = WorkerHealth::Restarting {
+            reason: "it has gone".to_owned(),
+            failures: 2,
+            next_try: now + Duration::from_millis(750),
+        };
+        let ready = WorkerHealth::Ready { codex: "1.2.3".to_owned() };
+        let version = env!("CARGO_PKG_VERSION");
+        let gone = json!({
+            "state": "restarting", "reason": "it has gone", "failures": 2, "next_try_ms": 750,
+        });
+        let both = Readiness { workers: vec![restarting.clone(), ready] };
+        assert_eq!(
+            both.report(now),
+            json!({
+                "ready": true, "version": version, "state": "ready", "codex": "1.2.3",
+                "workers": [gone, {"state": "ready", "codex": "1.2.3"}],
+            })
+        );
+        let none = Readiness { workers: vec![restarting] };
+        assert_eq!(
+            none.report(now),
+            json!({
+                "ready": false, "version": version, "state": "restarting",
+                "reason": "it has gone", "failures": 2, "next_try_ms": 750,
+                "workers": [gone],
+            })
+        );
+        assert_eq!(
+            Readiness::default().report(now),
+            json!({"ready": false, "version": version, "state": "starting", "workers": []})
+        );
     }
 }

@@ -4,7 +4,7 @@ mod bind;
 mod health;
 
 pub use bind::{BindError, bind_loopback};
-pub use health::Readiness;
+pub use health::{Readiness, WorkerHealth};
 
 use axum::Router;
 use axum::http::{StatusCode, Uri};

@@ -1,0 +1,283 @@
+//! `login`, `logout` and `status`: the owner's account with Codex.
+
+use std::error::Error;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use codex_app_server::account::{
+    Account, LimitWindow, LoginError, LoginMethod, LoginPrompt, RateLimits,
+};
+use codex_app_server::{Client, RequestError};
+use serde_json::{Value, json};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::cli::{self, LoginOptions, StatusOptions};
+use crate::codex;
+use crate::settings::Settings;
+
+pub(crate) async fn login(
+    options: &LoginOptions,
+    settings: &Settings,
+) -> Result<ExitCode, Box<dyn Error>> {
+    let api_key = options.with_api_key.then(read_api_key).transpose()?;
+    let client = codex::start_client(settings).await?;
+    let outcome = match api_key {
+        Some(key) => client.login_with_api_key(&key).await.map_err(Into::into),
+        None => login_with_chatgpt(&client, method(options)).await,
+    };
+    let outcome = match outcome {
+        Ok(()) => greet(&client).await,
+        Err(error) => Err(error),
+    };
+    client.shutdown().await;
+    outcome.map(|()| ExitCode::SUCCESS)
+}
+
+pub(crate) async fn logout(settings: &Settings) -> Result<ExitCode, Box<dyn Error>> {
+    let client = codex::start_client(settings).await?;
+    let was_signed_in = client.is_signed_in();
+    let outcome = client.logout().await;
+    client.shutdown().await;
+    outcome?;
+    let words = if was_signed_in { "Signed out." } else { "Nobody was signed in." };
+    writeln!(io::stdout(), "{words}")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) async fn status(
+    options: &StatusOptions,
+    settings: &Settings,
+) -> Result<ExitCode, Box<dyn Error>> {
+    let client = codex::start_client(settings).await?;
+    let account =
+        if options.refresh { client.refresh_account().await } else { client.account().await };
+    let limits = match &account {
+        Ok(Some(Account::ChatGpt { .. })) => Some(client.rate_limits().await),
+        _ => None,
+    };
+    client.shutdown().await;
+    let account = account?;
+    if options.json {
+        writeln!(io::stdout(), "{:#}", to_json(account.as_ref(), limits.as_ref()))?;
+    } else {
+        print(account.as_ref(), limits)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Who is signed in, in a few words.
+pub(crate) fn describe(account: &Account) -> String {
+    match account {
+        Account::ApiKey => "with an API key".to_owned(),
+        Account::ChatGpt { email, plan, workspace } => {
+            let name = email.as_deref().unwrap_or("a ChatGPT account");
+            let plan = plan.as_ref().map(|plan| format!("plan {plan}"));
+            let workspace = workspace.as_ref().map(|name| format!("workspace {name}"));
+            let more: Vec<_> = plan.into_iter().chain(workspace).collect();
+            if more.is_empty() {
+                format!("as {name}")
+            } else {
+                format!("as {name} ({})", more.join(", "))
+            }
+        }
+        Account::Other(kind) => format!("with {kind}"),
+    }
+}
+
+/// A browser helps only where the user sits in front of this machine.
+fn method(options: &LoginOptions) -> LoginMethod {
+    let has_display = cfg!(target_os = "macos")
+        || ["DISPLAY", "WAYLAND_DISPLAY"]
+            .iter()
+            .any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
+    let in_front = has_display && io::stdout().is_terminal();
+    if options.browser || (in_front && !options.device_code) {
+        LoginMethod::Browser
+    } else {
+        LoginMethod::DeviceCode
+    }
+}
+
+/// From standard input, so that it is in no history and no list of processes.
+fn read_api_key() -> Result<String, Box<dyn Error>> {
+    if io::stdin().is_terminal() {
+        write!(io::stderr(), "API key: ")?;
+    }
+    let mut line = String::new();
+    io::stdin().read_line(&mut line)?;
+    let key = line.trim();
+    if key.is_empty() {
+        return Err("standard input holds no API key".into());
+    }
+    Ok(key.to_owned())
+}
+
+async fn login_with_chatgpt(client: &Client, method: LoginMethod) -> Result<(), Box<dyn Error>> {
+    let mut login = client.login(method).await.map_err(|error| refused(error, method))?;
+    let mut out = io::stdout();
+    match login.prompt() {
+        LoginPrompt::Browser { url } => {
+            writeln!(
+                out,
+                "Open this page in a browser on this machine, and sign in:\n\n  {url}\n"
+            )?;
+            if out.is_terminal() && open::that_detached(url).is_ok() {
+                writeln!(out, "(It should have opened by itself.)\n")?;
+            }
+        }
+        LoginPrompt::DeviceCode { url, code } => {
+            writeln!(out, "Open this page in any browser, and sign in:\n\n  {url}\n")?;
+            writeln!(out, "Then enter this code, and nobody else's:\n\n  {code}\n")?;
+        }
+    }
+    writeln!(out, "Waiting … (Ctrl-C gives up)")?;
+    let (mut interrupt, mut terminate) =
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    tokio::select! {
+        outcome = login.finished() => return Ok(outcome?),
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    login.cancel().await?;
+    // It may have come to its end after all.
+    match login.finished().await {
+        Err(LoginError::Cancelled) => Err("given up: nobody was signed in".into()),
+        outcome => Ok(outcome?),
+    }
+}
+
+/// Codex says what failed; we say what else can be done.
+fn refused(error: RequestError, method: LoginMethod) -> Box<dyn Error> {
+    match method {
+        LoginMethod::Browser => {
+            format!("{error}; --device-code needs no browser on this machine").into()
+        }
+        LoginMethod::DeviceCode => error.into(),
+    }
+}
+
+async fn greet(client: &Client) -> Result<(), Box<dyn Error>> {
+    let words = match client.account().await? {
+        Some(account) => format!("Signed in {}.", describe(&account)),
+        None => return Err("Codex says that nobody is signed in".into()),
+    };
+    writeln!(io::stdout(), "{words}")?;
+    Ok(())
+}
+
+fn print(
+    account: Option<&Account>,
+    limits: Option<Result<RateLimits, RequestError>>,
+) -> io::Result<()> {
+    let mut out = io::stdout();
+    match account {
+        Some(account) => writeln!(out, "Signed in {}.", describe(account))?,
+        None => writeln!(
+            out,
+            "Nobody is signed in: only the model demo works. `{} login` signs you in.",
+            cli::program()
+        )?,
+    }
+    match limits {
+        None => Ok(()),
+        Some(Err(error)) => writeln!(out, "What is left of the allowance is not known: {error}"),
+        Some(Ok(limits)) => {
+            for window in [limits.primary, limits.secondary].into_iter().flatten() {
+                writeln!(out, "{}", describe_window(&window, SystemTime::now()))?;
+            }
+            if let Some(credits) = limits.credits {
+                writeln!(out, "Credits: {credits}.")?;
+            }
+            if let Some(reached) = limits.reached {
+                writeln!(out, "A limit is reached: {reached}.")?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn describe_window(window: &LimitWindow, now: SystemTime) -> String {
+    let length = window.length.map_or_else(|| "the window".to_owned(), describe_time);
+    let reset = window.resets_at.map(|seconds| UNIX_EPOCH + Duration::from_secs(seconds));
+    let left = reset.and_then(|reset| reset.duration_since(now).ok());
+    let reset = left.map(|left| format!(", reset in {}", describe_time(left))).unwrap_or_default();
+    format!("{} % of the allowance of {length} used{reset}.", window.used_percent)
+}
+
+/// In the two largest units.
+fn describe_time(time: Duration) -> String {
+    let minutes = time.as_secs().div_ceil(60);
+    let (days, hours, minutes) = (minutes / 1440, minutes / 60 % 24, minutes % 60);
+    let parts = [(days, "d"), (hours, "h"), (minutes, "min")];
+    let words: Vec<_> = parts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .take(2)
+        .map(|(count, unit)| format!("{count} {unit}"))
+        .collect();
+    if words.is_empty() { "0 min".to_owned() } else { words.join(" ") }
+}
+
+fn to_json(account: Option<&Account>, limits: Option<&Result<RateLimits, RequestError>>) -> Value {
+    let account = account.map(|account| match account {
+        Account::ApiKey => json!({"type": "api_key"}),
+        Account::ChatGpt { email, plan, workspace } => {
+            json!({"type": "chatgpt", "email": email, "plan": plan, "workspace": workspace})
+        }
+        Account::Other(kind) => json!({"type": kind}),
+    });
+    let window = |window: LimitWindow| {
+        json!({
+            "used_percent": window.used_percent,
+            "window_seconds": window.length.map(|length| length.as_secs()),
+            "resets_at": window.resets_at,
+        })
+    };
+    let limits = limits.map(|limits| match limits {
+        Ok(limits) => json!({
+            "primary": limits.primary.map(window),
+            "secondary": limits.secondary.map(window),
+            "plan": limits.plan,
+            "credits": limits.credits,
+            "reached": limits.reached,
+        }),
+        Err(error) => json!({"error": error.to_string()}),
+    });
+    json!({"signed_in": account.is_some(), "account": account, "rate_limits": limits})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_in_two_units() {
+        for (seconds, words) in [
+            (0, "0 min"),
+            (1, "1 min"),
+            (18_000, "5 h"),
+            (604_800, "7 d"),
+            (93_780, "1 d 2 h"),
+            (3_660, "1 h 1 min"),
+        ] {
+            assert_eq!(describe_time(Duration::from_secs(seconds)), words);
+        }
+    }
+
+    #[test]
+    fn a_window_says_when_it_begins_anew() {
+        let now = UNIX_EPOCH + Duration::from_secs(1_000);
+        let window = LimitWindow {
+            used_percent: 12,
+            length: Some(Duration::from_secs(18_000)),
+            resets_at: Some(4_600),
+        };
+        assert_eq!(
+            describe_window(&window, now),
+            "12 % of the allowance of 5 h used, reset in 1 h."
+        );
+        let past = LimitWindow { resets_at: Some(10), length: None, ..window };
+        assert_eq!(describe_window(&past, now), "12 % of the allowance of the window used.");
+    }
+}

@@ -1,0 +1,83 @@
+//! `models`: what can be asked, and under which names.
+
+use std::error::Error;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use codex_app_server::{Model, ModelAliases};
+use serde_json::{Value, json};
+
+use crate::cli::ModelsOptions;
+use crate::codex;
+use crate::settings::Settings;
+
+pub(crate) async fn run(
+    options: &ModelsOptions,
+    settings: Settings,
+) -> Result<ExitCode, Box<dyn Error>> {
+    let client = codex::start_client(&settings).await?;
+    let models = client.models().await;
+    client.shutdown().await;
+    let models = models?;
+    let default = settings
+        .model
+        .or_else(|| models.iter().find(|model| model.is_default).map(|model| model.id.clone()))
+        .unwrap_or_default();
+    if options.json {
+        writeln!(io::stdout(), "{:#}", to_json(&models, &settings.aliases, &default))?;
+    } else {
+        print(&models, &settings.aliases, &default)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(models: &[Model], aliases: &ModelAliases, default: &str) -> io::Result<()> {
+    let mut out = io::stdout();
+    let shown = || models.iter().filter(|model| !model.hidden);
+    let names = shown().map(|model| model.id.as_str()).chain(aliases.iter().map(|(name, _)| name));
+    let width = names.map(str::len).max().unwrap_or(0);
+    for model in shown() {
+        let mark = if model.id == default { " (default)" } else { "" };
+        let description = &model.description;
+        writeln!(out, "{:width$}  {description}{mark}", model.id)?;
+        writeln!(out, "{:width$}  reasoning: {}", "", efforts(model).join(", "))?;
+    }
+    writeln!(out, "\nOther names:")?;
+    for (name, _) in aliases.iter() {
+        let resolved = aliases.resolve(name, default);
+        let effort = resolved.effort.map(|effort| format!(", effort {effort}")).unwrap_or_default();
+        writeln!(out, "{name:width$}  {}{effort}", resolved.model)?;
+    }
+    Ok(())
+}
+
+fn efforts(model: &Model) -> Vec<&str> {
+    let efforts = &model.supported_reasoning_efforts;
+    efforts.iter().map(|option| option.reasoning_effort.as_str()).collect()
+}
+
+fn to_json(models: &[Model], aliases: &ModelAliases, default: &str) -> Value {
+    let models: Vec<_> = models
+        .iter()
+        .map(|model| {
+            json!({
+                "id": model.id,
+                "name": model.display_name,
+                "description": model.description,
+                "default": model.id == default,
+                "hidden": model.hidden,
+                "efforts": efforts(model),
+                "default_effort": model.default_reasoning_effort,
+                "input": model.input_modalities,
+            })
+        })
+        .collect();
+    let aliases: Vec<_> = aliases
+        .iter()
+        .map(|(name, _)| {
+            let resolved = aliases.resolve(name, default);
+            json!({"name": name, "model": resolved.model, "effort": resolved.effort})
+        })
+        .collect();
+    json!({"models": models, "aliases": aliases})
+}
