@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde::de::IgnoredAny;
 
-use crate::client::{AccountChange, Client};
+use crate::client::Client;
 use crate::protocol::incoming::{self, RateLimitSnapshot, RateLimitsRead};
 use crate::protocol::outgoing::{self, LoginStart, Logout};
 use crate::request_error::RequestError;
@@ -62,6 +62,11 @@ pub struct LimitWindow {
 // === impl Client ===
 
 impl Client {
+    /// Whether there is a login, good or not.
+    pub fn is_signed_in(&self) -> bool {
+        self.login_watch().file().path().exists()
+    }
+
     /// Who is signed in; `None` is nobody.
     ///
     /// # Errors
@@ -91,7 +96,7 @@ impl Client {
     /// # Errors
     /// If Codex does not take it.
     pub async fn login_with_api_key(&self, api_key: &str) -> Result<(), RequestError> {
-        let _change = AccountChange::by(self);
+        let _change = self.login_watch().own_change();
         let start = LoginStart::ApiKey { api_key };
         self.connection().request::<_, IgnoredAny>(&start).await.map(|_| ())
     }
@@ -110,7 +115,7 @@ impl Client {
     /// # Errors
     /// If Codex does not answer.
     pub async fn logout(&self) -> Result<(), RequestError> {
-        let _change = AccountChange::by(self);
+        let _change = self.login_watch().own_change();
         self.connection().request::<_, IgnoredAny>(&Logout).await.map(|_| ())
     }
 

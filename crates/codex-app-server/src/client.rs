@@ -1,8 +1,6 @@
 //! A running `codex app-server`, and what can be asked of it.
 
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -11,22 +9,25 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::binary::CodexBinary;
 use crate::child::{Child, LastWords};
-use crate::connection::{Connection, Notification, WireTap};
+use crate::client_config::ClientConfig;
+use crate::connection::{Connection, Notification};
 use crate::home::{CodexHome, HomeError};
 use crate::log_database;
-use crate::login_file::{LoginFile, Whose};
+use crate::login_watch::LoginWatch;
 use crate::protocol::incoming::{Initialized, LoadedThreads};
 use crate::protocol::outgoing::{Capabilities, ClientInfo, Initialize, ThreadLoadedList};
 use crate::request_error::RequestError;
 use crate::stats::{Counter, Stats, StatsSnapshot};
 use crate::turn::driver::Driver;
 use crate::turn::plan::PlannedTurn;
-use crate::turn::{InvalidTurn, Turn, TurnLimits, TurnRequest};
+use crate::turn::{InvalidTurn, Turn, TurnRequest};
 
 /// Longest wait for Codex to confirm that the turns of a client that stops are interrupted.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(1);
+
+/// Even a killed process can be held up by the system, but not we with it.
+const KILL_GRACE: Duration = Duration::from_secs(5);
 
 /// Notifications that are noise to us; each costs a line per turn or more.
 const NOISE: [&str; 12] = [
@@ -43,39 +44,6 @@ const NOISE: [&str; 12] = [
     "thread/status/changed",
     "thread/tokenUsage/updated",
 ];
-
-/// Everything about a child that can be chosen.
-#[derive(Clone)]
-pub struct ClientConfig {
-    /// The binary to run.
-    pub binary: CodexBinary,
-    /// Folder of the child's own; made if it is missing.
-    pub home: PathBuf,
-    /// Name towards the upstream (`originator`).
-    pub client_name: String,
-    /// Version towards the upstream.
-    pub client_version: String,
-    /// From the start of the process to the end of the handshake.
-    pub handshake_timeout: Duration,
-    /// For one JSON-RPC request.
-    pub request_timeout: Duration,
-    /// Between two ways of asking the child to stop.
-    pub shutdown_grace: Duration,
-    /// Longest line of the child that is read.
-    pub max_line_bytes: usize,
-    /// Most bytes of events that wait for the consumer of one turn.
-    pub max_waiting_bytes: usize,
-    /// Time limits of a turn.
-    pub limits: TurnLimits,
-    /// Retries of a turn that failed before any output.
-    pub retries: u32,
-    /// Where a ChatGPT login finds its accounts and limits, instead of Codex's own address.
-    pub chatgpt_base_url: Option<String>,
-    /// Variables that the child sees beside those that every child sees.
-    pub environment: Vec<(String, String)>,
-    /// Sees every line in both directions.
-    pub tap: Option<WireTap>,
-}
 
 /// A child that could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -114,11 +82,7 @@ struct Inner {
     over: CancellationToken,
     config: ClientConfig,
     working_folder: String,
-    login_file: LoginFile,
-    /// Who was signed in when the child last looked.
-    signed_in: Mutex<Whose>,
-    /// Operations on the account that are under way.
-    account_changes: AtomicUsize,
+    login: Arc<LoginWatch>,
     user_agent: String,
 }
 
@@ -129,30 +93,6 @@ fn said(last_words: Option<&str>) -> String {
 impl std::fmt::Debug for Client {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Client").field("process_id", &self.inner.process_id).finish_non_exhaustive()
-    }
-}
-
-// === impl ClientConfig ===
-
-impl ClientConfig {
-    /// The defaults for a binary and a home.
-    pub fn new(binary: CodexBinary, home: impl Into<PathBuf>) -> Self {
-        Self {
-            binary,
-            home: home.into(),
-            client_name: "codex-completions".to_owned(),
-            client_version: env!("CARGO_PKG_VERSION").to_owned(),
-            handshake_timeout: Duration::from_secs(15),
-            request_timeout: Duration::from_secs(30),
-            shutdown_grace: Duration::from_secs(5),
-            max_line_bytes: 64 * 1024 * 1024,
-            max_waiting_bytes: 64 * 1024 * 1024,
-            limits: TurnLimits::default(),
-            retries: 2,
-            chatgpt_base_url: None,
-            environment: Vec::new(),
-            tap: None,
-        }
     }
 }
 
@@ -175,8 +115,7 @@ impl Client {
         let chatgpt = config.chatgpt_base_url.as_deref();
         let home = CodexHome::prepare(&config.home, &config.binary, chatgpt).await?;
         let starting = home.lock_start().await;
-        let login_file = home.login_file();
-        let signed_in = login_file.whose();
+        let login = LoginWatch::over(home.login_file());
         let (child, pipes) =
             Child::spawn(&config.binary, &home, &config.environment).map_err(StartError::Spawn)?;
         let (connection, finished) =
@@ -244,9 +183,7 @@ impl Client {
                 turns: TaskTracker::new(),
                 over,
                 working_folder: home.working_folder().to_string_lossy().into_owned(),
-                login_file,
-                signed_in: Mutex::new(signed_in),
-                account_changes: AtomicUsize::new(0),
+                login,
                 config,
                 user_agent: initialized.user_agent,
             }),
@@ -272,7 +209,7 @@ impl Client {
             limits: inner.config.limits,
             retries: inner.config.retries,
             working_folder: inner.working_folder.clone(),
-            login_file: inner.login_file.path().to_owned(),
+            login_file: inner.login.file().path().to_owned(),
         };
         inner.turns.spawn(driver.run());
     }
@@ -317,6 +254,10 @@ impl Client {
     /// How many lines were read from the child so far.
     pub(crate) fn lines_read(&self) -> u64 {
         self.inner.connection.lines_read()
+    }
+
+    pub(crate) fn login_watch(&self) -> &Arc<LoginWatch> {
+        &self.inner.login
     }
 
     pub(crate) fn connection(&self) -> &Arc<Connection> {
@@ -390,10 +331,12 @@ impl Client {
     /// Ends every turn, and the child without asking it.
     pub(crate) async fn kill(&self, reason: &str) {
         self.inner.connection.close(reason);
-        if let Some(child) = self.take_child()
-            && let Err(error) = child.kill().await
-        {
-            tracing::warn!(%error, "cannot wait for Codex");
+        if let Some(child) = self.take_child() {
+            match tokio::time::timeout(KILL_GRACE, child.kill()).await {
+                Ok(Ok(status)) => tracing::debug!(%status, "Codex was killed"),
+                Ok(Err(error)) => tracing::warn!(%error, "cannot wait for Codex"),
+                Err(_) => tracing::warn!("a killed Codex is still there"),
+            }
         }
         self.tidy_up().await;
     }
@@ -409,47 +352,6 @@ impl Client {
             tasks.close();
             tasks.wait().await;
         }
-    }
-}
-
-/// Says that the account is being changed by this child itself, until it is dropped.
-pub(crate) struct AccountChange(Client);
-
-// === impl AccountChange ===
-
-impl AccountChange {
-    pub(crate) fn by(client: &Client) -> Self {
-        client.inner.account_changes.fetch_add(1, Ordering::SeqCst);
-        Self(client.clone())
-    }
-}
-
-impl Drop for AccountChange {
-    fn drop(&mut self) {
-        let inner = &self.0.inner;
-        *self.0.signed_in() = inner.login_file.whose();
-        inner.account_changes.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-impl Client {
-    /// Whether there is a login, good or not.
-    pub fn is_signed_in(&self) -> bool {
-        self.inner.login_file.path().exists()
-    }
-
-    /// Whether somebody else has changed who is signed in. Codex does not notice that by itself.
-    pub(crate) fn login_changed_elsewhere(&self) -> bool {
-        let inner = &self.inner;
-        if inner.account_changes.load(Ordering::SeqCst) > 0 {
-            return false;
-        }
-        let now = inner.login_file.whose();
-        now != Whose::Unknown && now != *self.signed_in()
-    }
-
-    fn signed_in(&self) -> MutexGuard<'_, Whose> {
-        self.inner.signed_in.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

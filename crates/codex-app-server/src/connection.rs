@@ -142,6 +142,11 @@ impl Connection {
         self.closed.subscribe()
     }
 
+    /// Waits a while, but not longer than the connection lasts.
+    pub(crate) async fn pause(&self, pause: Duration) {
+        let _ = tokio::time::timeout(pause, self.closed().wait_for(Option::is_some)).await;
+    }
+
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.borrow().is_some()
     }
@@ -180,7 +185,7 @@ impl Connection {
                         return Err(RequestError::Overloaded { method });
                     }
                     self.stats.count(Counter::Flood);
-                    tokio::time::sleep(pause).await;
+                    self.pause(pause).await;
                 }
             }
         }

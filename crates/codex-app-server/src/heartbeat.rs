@@ -8,6 +8,9 @@ use crate::request_error::RequestError;
 /// A child that answers nothing is given up after this many questions, even if it still talks.
 const MISSED: u32 = 3;
 
+/// Between a time-out and the verdict.
+const SECOND_CHANCE: Duration = Duration::from_millis(100);
+
 /// How often a child is asked, and how long it may take.
 #[derive(Debug, Clone, Copy)]
 pub struct Heartbeat {
@@ -32,6 +35,8 @@ impl Heartbeat {
             match client.ping(self.timeout).await {
                 Err(RequestError::Timeout { after, .. }) => {
                     missed += 1;
+                    // It may be us who slept: what waits in the pipe is read first.
+                    tokio::time::sleep(SECOND_CHANCE).await;
                     let silent = client.lines_read() == heard_before;
                     if silent || missed >= MISSED {
                         return format!("Codex hangs: no sign of life within {after:?}");

@@ -10,7 +10,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::binary::BinaryError;
-use crate::client::{Client, ClientConfig, StartError};
+use crate::client::{Client, StartError};
+use crate::client_config::ClientConfig;
 use crate::failure::{Failure, FailureKind};
 use crate::heartbeat::Heartbeat;
 use crate::stats::{Stats, StatsSnapshot};
@@ -49,7 +50,8 @@ pub enum RenewError {
     NotReady,
 }
 
-/// Children under supervision. Clones share them.
+/// Children under supervision. Clones share them; they are stopped by [`Pool::shutdown`], or when
+/// the last clone is dropped.
 ///
 /// A child that exits, hangs or breaks the protocol is started again, with growing pauses and for
 /// ever. Only its own turns fail.
@@ -188,6 +190,13 @@ impl Pool {
 }
 
 // === impl Inner ===
+
+impl Drop for Inner {
+    /// Nobody can ask for turns any more, or for the end.
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
 
 impl Inner {
     /// Gives a turn to the child that has least to do, or else has had least.

@@ -10,7 +10,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::backoff::Backoff;
-use crate::client::{Client, ClientConfig};
+use crate::client::Client;
+use crate::client_config::ClientConfig;
 use crate::pool::{PoolConfig, RenewError};
 use crate::stats::{Counter, Stats};
 use crate::turn::plan::PlannedTurn;
@@ -238,7 +239,7 @@ impl Worker {
                             break;
                         }
                     }
-                    _ = login_check.tick() => if client.login_changed_elsewhere() {
+                    _ = login_check.tick() => if client.login_watch().changed_elsewhere() {
                         tracing::info!("the login has changed: taking a new child");
                         match self.renew().await {
                             Ok(_) => break,

@@ -4,7 +4,8 @@ use serde::de::IgnoredAny;
 use tokio::sync::watch;
 
 use super::{AccountEvent, AccountEvents};
-use crate::client::{AccountChange, Client};
+use crate::client::Client;
+use crate::login_watch::OwnChange;
 use crate::protocol::incoming::LoginStarted;
 use crate::protocol::outgoing::{LoginCancel, LoginStart, Request as _};
 use crate::request_error::RequestError;
@@ -62,7 +63,7 @@ pub struct Login {
 
 impl Login {
     pub(crate) async fn start(client: &Client, method: LoginMethod) -> Result<Self, RequestError> {
-        let change = AccountChange::by(client);
+        let change = client.login_watch().own_change();
         // Before the request, so that nothing is missed.
         let events = client.account_events();
         let params = match method {
@@ -127,7 +128,7 @@ async fn watch_over(
     id: String,
     mut events: AccountEvents,
     report: watch::Sender<Option<Result<(), LoginError>>>,
-    change: AccountChange,
+    change: OwnChange,
 ) {
     let outcome = loop {
         let event = tokio::select! {

@@ -59,7 +59,7 @@ impl Driver {
             self.connection.count(Counter::Retry);
             tracing::info!(kind = ?failure.kind, ?pause, "trying a turn again");
             tokio::select! {
-                () = tokio::time::sleep(pause) => {}
+                () = self.connection.pause(pause) => {}
                 stop = self.turn.next_stop() => return self.turn.stopped(stop),
             }
         }

@@ -1,0 +1,65 @@
+//! What can be chosen about a child.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::binary::CodexBinary;
+use crate::connection::WireTap;
+use crate::turn::TurnLimits;
+
+/// Everything about a child that can be chosen.
+#[derive(Clone)]
+pub struct ClientConfig {
+    /// The binary to run.
+    pub binary: CodexBinary,
+    /// Folder of the child's own; made if it is missing.
+    pub home: PathBuf,
+    /// Name towards the upstream (`originator`).
+    pub client_name: String,
+    /// Version towards the upstream.
+    pub client_version: String,
+    /// From the start of the process to the end of the handshake.
+    pub handshake_timeout: Duration,
+    /// For one JSON-RPC request.
+    pub request_timeout: Duration,
+    /// Between two ways of asking the child to stop.
+    pub shutdown_grace: Duration,
+    /// Longest line of the child that is read.
+    pub max_line_bytes: usize,
+    /// Most bytes of events that wait for the consumer of one turn.
+    pub max_waiting_bytes: usize,
+    /// Time limits of a turn.
+    pub limits: TurnLimits,
+    /// Retries of a turn that failed before any output.
+    pub retries: u32,
+    /// Where a ChatGPT login finds its accounts and limits, instead of Codex's own address.
+    pub chatgpt_base_url: Option<String>,
+    /// Variables that the child sees beside those that every child sees.
+    pub environment: Vec<(String, String)>,
+    /// Sees every line in both directions.
+    pub tap: Option<WireTap>,
+}
+
+// === impl ClientConfig ===
+
+impl ClientConfig {
+    /// The defaults for a binary and a home.
+    pub fn new(binary: CodexBinary, home: impl Into<PathBuf>) -> Self {
+        Self {
+            binary,
+            home: home.into(),
+            client_name: "codex-completions".to_owned(),
+            client_version: env!("CARGO_PKG_VERSION").to_owned(),
+            handshake_timeout: Duration::from_secs(15),
+            request_timeout: Duration::from_secs(30),
+            shutdown_grace: Duration::from_secs(5),
+            max_line_bytes: 64 * 1024 * 1024,
+            max_waiting_bytes: 64 * 1024 * 1024,
+            limits: TurnLimits::default(),
+            retries: 2,
+            chatgpt_base_url: None,
+            environment: Vec::new(),
+            tap: None,
+        }
+    }
+}
