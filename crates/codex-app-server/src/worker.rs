@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use semver::Version;
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -212,6 +213,7 @@ impl Worker {
     /// Waits until the child is lost, and replaces it where that is wanted.
     async fn watch(&mut self) -> Watched {
         let mut login_check = tokio::time::interval(LOGIN_CHECK);
+        login_check.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let Some(client) = self.slot.lock().clone() else {
                 return Watched::Lost("there is no child".into());

@@ -57,6 +57,16 @@ fn err(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+/// Everything that a process of ours has started.
+fn processes_of(process: &Child) -> Vec<u32> {
+    let id = process.id();
+    std::fs::read_to_string(format!("/proc/{id}/task/{id}/children"))
+        .unwrap_or_default()
+        .split_whitespace()
+        .map(|pid| pid.parse().unwrap())
+        .collect()
+}
+
 /// A port that nobody listens on, for a server that is asked before it tells its own.
 fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
@@ -128,14 +138,8 @@ impl Server {
         processes
     }
 
-    /// Everything that it has started.
     fn processes(&self) -> Vec<u32> {
-        let id = self.process.id();
-        std::fs::read_to_string(format!("/proc/{id}/task/{id}/children"))
-            .unwrap_or_default()
-            .split_whitespace()
-            .map(|pid| pid.parse().unwrap())
-            .collect()
+        processes_of(&self.process)
     }
 }
 
@@ -312,6 +316,27 @@ async fn what_the_child_has_started_goes_with_it() {
             std::thread::yield_now();
         }
         assert!(!processes.into_iter().chain([grandchild]).any(is_running));
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_is_ended_by_a_signal_leaves_nothing() {
+    let user = User::new().await;
+    for ending in ["-INT", "-TERM", "-KILL"] {
+        let mut process = user
+            .command(&["ask", "--model", "demo", "[[hang]]"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut first = [0];
+        process.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+        let processes = processes_of(&process);
+        assert!(!processes.is_empty());
+        signal(process.id(), ending);
+        process.wait().unwrap();
+        while processes.iter().any(|pid| is_running(*pid)) {
+            std::thread::yield_now();
+        }
     }
 }
 
