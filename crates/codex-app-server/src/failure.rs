@@ -65,6 +65,10 @@ const DISCONNECTED: &str = "stream disconnected before completion: ";
 const TRANSPORT: [&str; 4] =
     ["Transport error", "stream closed before", "idle timeout", "WebSocket closed"];
 
+/// Codex's words for a turn that it ends because somebody signs in or out, whatever upstream the
+/// turn is at. The next one works again.
+const LOGIN_CHANGED: &str = "Fatal error: application network permission was revoked";
+
 // === impl FailureKind ===
 
 impl FailureKind {
@@ -145,6 +149,9 @@ impl Failure {
                 self.kind = FailureKind::ServerError;
                 self.message = self.message.split_off(DISCONNECTED.len());
             }
+        } else if self.message == LOGIN_CHANGED {
+            self.kind = FailureKind::StreamCut;
+            "Codex has ended the turn because its login was changed".clone_into(&mut self.message);
         } else if !self.message.starts_with("Fatal error") {
             return self.bad_request();
         }

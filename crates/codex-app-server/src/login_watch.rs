@@ -1,7 +1,6 @@
-//! Has somebody else changed who is signed in? Codex does not notice that by itself.
+//! Has somebody else changed who is signed in? Once somebody is, Codex does not notice by itself.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::login_file::{LoginFile, Whose};
 
@@ -9,10 +8,16 @@ use crate::login_file::{LoginFile, Whose};
 #[derive(Debug)]
 pub(crate) struct LoginWatch {
     file: LoginFile,
+    /// Locked while the file is read, so that a change of the child's own is never in between.
+    known: Mutex<Known>,
+}
+
+#[derive(Debug)]
+struct Known {
     /// Who was signed in when the child last looked.
-    known: Mutex<Whose>,
+    whose: Whose,
     /// Changes that the child itself is making.
-    own_changes: AtomicUsize,
+    own_changes: usize,
 }
 
 /// Says that the child itself is changing the account, until it is dropped.
@@ -24,8 +29,8 @@ pub(crate) struct OwnChange(Arc<LoginWatch>);
 impl LoginWatch {
     /// To be made before the child reads the file.
     pub(crate) fn over(file: LoginFile) -> Arc<Self> {
-        let known = Mutex::new(file.whose());
-        Arc::new(Self { file, known, own_changes: AtomicUsize::new(0) })
+        let known = Known { whose: file.whose(), own_changes: 0 };
+        Arc::new(Self { file, known: Mutex::new(known) })
     }
 
     pub(crate) fn file(&self) -> &LoginFile {
@@ -33,16 +38,18 @@ impl LoginWatch {
     }
 
     pub(crate) fn own_change(self: &Arc<Self>) -> OwnChange {
-        self.own_changes.fetch_add(1, Ordering::SeqCst);
+        self.lock().own_changes += 1;
         OwnChange(Arc::clone(self))
     }
 
     pub(crate) fn changed_elsewhere(&self) -> bool {
-        if self.own_changes.load(Ordering::SeqCst) > 0 {
-            return false;
-        }
+        let known = self.lock();
         let now = self.file.whose();
-        now != Whose::Unknown && now != *self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        known.own_changes == 0 && now != Whose::Unknown && now != known.whose
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -50,9 +57,9 @@ impl LoginWatch {
 
 impl Drop for OwnChange {
     fn drop(&mut self) {
-        let watch = &self.0;
-        *watch.known.lock().unwrap_or_else(PoisonError::into_inner) = watch.file.whose();
-        watch.own_changes.fetch_sub(1, Ordering::SeqCst);
+        let mut known = self.0.lock();
+        known.whose = self.0.file.whose();
+        known.own_changes -= 1;
     }
 }
 

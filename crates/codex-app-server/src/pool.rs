@@ -144,8 +144,8 @@ impl Pool {
         Ok(turn)
     }
 
-    /// A child that is ready, for everything but turns. What is asked of it about the account is
-    /// noticed by all others.
+    /// A child that is ready, for everything but turns. Signing in or out through it ends the turns
+    /// that it has; a [`Client`] of its own in the same home does not, and is noticed by all others.
     pub fn client(&self) -> Option<Client> {
         self.inner.workers.iter().find_map(|place| place.slot.client())
     }

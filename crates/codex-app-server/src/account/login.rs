@@ -141,6 +141,9 @@ async fn watch_over(
             {
                 break outcome.map_err(|words| LoginError::from_words(&words));
             }
+            Some(AccountEvent::Missed(_)) => {
+                break Err(LoginError::Failed("Codex's word on the login was missed".to_owned()));
+            }
             Some(_) => {}
             None => break Err(LoginError::ChildGone),
         }

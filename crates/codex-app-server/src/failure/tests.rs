@@ -56,6 +56,7 @@ fn every_description_that_codex_was_seen_to_give_has_its_kind() {
             K::BadRequest,
         ),
         ("bad gateway", json!({"httpConnectionFailed": {"httpStatusCode": 502}}), K::ServerError),
+        ("Fatal error: application network permission was revoked", json!("other"), K::StreamCut),
         ("Fatal error: something new", json!("other"), K::Unexpected),
         ("<html>no</html>", json!("other"), K::BadRequest),
         ("Incomplete response returned, reason: new", json!("other"), K::Unexpected),
