@@ -1,13 +1,18 @@
-//! What every test with the real Codex needs: a binary, a home, a scripted upstream, and turns.
+//! What every test with the real Codex needs: a binary, a home, a scripted upstream, a scripted
+//! issuer of logins, and turns.
 
+mod browser;
 mod codex;
 mod files;
+mod issuer;
 mod outcome;
 mod pool;
 pub mod process;
 
+pub use browser::{Page, browse};
 pub use codex::{TestCodex, codex_binary};
 pub use files::files_with;
+pub use issuer::{Consent, IssuedAccount, IssuerRequest, Routing, ScriptedIssuer};
 pub use outcome::Outcome;
 pub use pool::TestPool;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use codex_app_server::turn::event::TurnEnd;
 use codex_app_server::{DEMO_MODEL, Upstream};
 use serde_json::{Value, json};
-use testkit::{TestCodex, files_with};
+use testkit::{ScriptedIssuer, TestCodex, files_with};
 
 /// The token of the login.
 const CANARY: &str = "sk-canary-b0a71e5c0ffee";
@@ -31,9 +31,12 @@ async fn with_api_key_login() -> TestCodex {
     codex
 }
 
-/// A child whose home holds a ChatGPT login, as Codex itself would have left it there.
-async fn with_chatgpt_login() -> TestCodex {
-    TestCodex::with(|config| {
+/// A child whose home holds a ChatGPT login, as Codex itself would have left it there; and the only
+/// issuer that it knows.
+async fn with_chatgpt_login() -> (TestCodex, ScriptedIssuer) {
+    let issuer = ScriptedIssuer::start().await;
+    let codex = TestCodex::with(|config| {
+        issuer.configure(config);
         let login = json!({
             "auth_mode": "chatgpt",
             "OPENAI_API_KEY": null,
@@ -48,7 +51,8 @@ async fn with_chatgpt_login() -> TestCodex {
         let file = config.home.join("auth.json");
         std::fs::write(file, login.to_string()).expect("a writable home");
     })
-    .await
+    .await;
+    (codex, issuer)
 }
 
 /// A JSON web token that does not end in this century, with a readable signature.
@@ -121,7 +125,7 @@ async fn the_key_of_a_login_stays_away_from_other_upstreams() {
 
 #[tokio::test]
 async fn the_token_of_a_chatgpt_login_stays_away_from_other_upstreams() {
-    let codex = with_chatgpt_login().await;
+    let (codex, _issuer) = with_chatgpt_login().await;
     assert_eq!(keys_received_in_turns(&codex).await, own_key_only());
     let received = everything_received(&codex);
     for secret in [CANARY, CANARY_ACCOUNT] {
@@ -141,7 +145,7 @@ async fn an_upstream_set_by_its_address_alone_would_receive_the_key() {
 
 #[tokio::test]
 async fn an_upstream_set_by_its_address_alone_would_receive_the_chatgpt_token() {
-    let codex = with_chatgpt_login().await;
+    let (codex, _issuer) = with_chatgpt_login().await;
     let login = format!("Bearer {}", unsigned_token(CANARY));
     assert_eq!(login_received_at_a_bare_address(&codex).await, Some(login));
     codex.client.shutdown().await;

@@ -9,6 +9,7 @@ mod failures;
 mod faults;
 mod housekeeping;
 mod lifecycle;
+mod login;
 mod protocol_schema;
 mod request_body;
 mod retries;

@@ -5,20 +5,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use codex_app_server::account::LoginMethod;
 use codex_app_server::protocol::incoming;
 use codex_app_server::protocol::outgoing::{
-    Initialize, ModelList, Request, ThreadInjectItems, ThreadLoadedList, ThreadStart,
-    ThreadUnsubscribe, TurnInterrupt, TurnStart, refusal,
+    AccountRead, Initialize, LoginCancel, LoginStart, Logout, ModelList, RateLimitsRead, Request,
+    ThreadInjectItems, ThreadLoadedList, ThreadStart, ThreadUnsubscribe, TurnInterrupt, TurnStart,
+    refusal,
 };
 use codex_app_server::turn::event::{TurnEnd, TurnEvent};
-use codex_app_server::{ContentPart, Direction, HistoryItem, Role, ToolOutput, Upstream, WireTap};
+use codex_app_server::{
+    Client, ContentPart, Direction, HistoryItem, Role, ToolOutput, Upstream, WireTap,
+};
 use jsonschema::Validator;
 use serde::de::value::Error;
 use serde::de::{Deserialize, Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use testkit::{Outcome, TestCodex, codex_binary, tools};
+use testkit::{Outcome, ScriptedIssuer, TestCodex, codex_binary, tools};
 use tokio::process::Command;
 
 const PIXEL: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -260,10 +264,23 @@ fn history_of_everything(last_words: &str) -> Vec<HistoryItem> {
     ]
 }
 
+/// Everything about the account but a browser login, which needs a port that others may use.
+async fn use_the_account(client: &Client) {
+    client.login_with_api_key("sk-own").await.expect("a login");
+    let mut login = client.login(LoginMethod::DeviceCode).await.expect("a login");
+    login.finished().await.expect("a good end");
+    client.refresh_account().await.expect("an answer");
+    client.rate_limits().await.expect("an answer");
+    client.logout().await.expect("a logout");
+    login.cancel().await.expect("an answer");
+}
+
 /// Everything that we send in a session in which everything is used.
 async fn sent_in_a_session() -> Vec<Value> {
     let (tap, lines) = tapped_lines();
+    let issuer = ScriptedIssuer::start().await;
     let codex = TestCodex::with(|config| {
+        issuer.configure(config);
         config.tap = Some(tap);
         config.limits.probe_after = Some(Duration::from_millis(50));
     })
@@ -292,6 +309,7 @@ async fn sent_in_a_session() -> Vec<Value> {
 
     codex.client.loaded_threads().await.expect("an answer");
     codex.client.default_model().await.expect("an answer");
+    use_the_account(&codex.client).await;
     codex.client.shutdown().await;
     let lines = lines.lock().expect("no panic elsewhere");
     lines.clone()
@@ -320,8 +338,18 @@ async fn every_message_that_we_send_is_valid() {
         Some(ThreadUnsubscribe::METHOD),
         Some(ThreadLoadedList::METHOD),
         Some(ModelList::METHOD),
+        Some(AccountRead::METHOD),
+        Some(LoginStart::METHOD),
+        Some(LoginCancel::METHOD),
+        Some(Logout::METHOD),
+        Some(RateLimitsRead::METHOD),
     ];
     assert_eq!(methods, BTreeSet::from(expected));
+    let logins = sent.iter().filter(|sent| sent["method"] == LoginStart::METHOD);
+    let logins: BTreeSet<_> = logins.map(|sent| sent["params"]["type"].as_str()).collect();
+    assert_eq!(logins, BTreeSet::from([Some("apiKey"), Some("chatgptDeviceCode")]));
+    let browser = json!({"id": 1, "method": LoginStart::METHOD, "params": LoginStart::Chatgpt});
+    assert_eq!(schemas.faults(&browser), [""; 0]);
 }
 
 #[tokio::test]

@@ -1,0 +1,117 @@
+//! Children under supervision share a login: whoever changes it, all others take it up.
+
+use codex_app_server::account::{Account, LoginMethod};
+use codex_app_server::turn::event::{TurnEnd, TurnEvent};
+use codex_app_server::{Client, ClientConfig, WorkerState};
+use testkit::{Outcome, Routing, ScriptedIssuer, TestPool, codex_binary};
+
+use super::{account_of_the_issuer, sign_in};
+
+/// Two children, and nobody signed in.
+async fn two_children(issuer: &ScriptedIssuer) -> TestPool {
+    let codex = TestPool::with(codex_binary().await, |config| {
+        config.workers = 2;
+        issuer.configure(&mut config.client);
+    })
+    .await;
+    codex.until_ready().await;
+    codex
+}
+
+fn is_another(state: &WorkerState, old: u32) -> bool {
+    matches!(state, WorkerState::Ready { process_id: Some(new), .. } if *new != old)
+}
+
+/// Waits until there is another second child. It looks at the login as often as the first does, so
+/// that after the second time the first has looked as well.
+async fn until_the_second_is_replaced(codex: &TestPool, old: &[u32]) {
+    codex.until(|states| is_another(&states[1], old[1])).await;
+}
+
+/// Waits until both children are others.
+async fn until_both_are_replaced(codex: &TestPool, old: &[u32]) {
+    codex.until(|states| (0..2).all(|place| is_another(&states[place], old[place]))).await;
+}
+
+/// A child beside those of the pool, in the same home.
+async fn child_elsewhere(codex: &TestPool, issuer: &ScriptedIssuer) -> Client {
+    let mut config = ClientConfig::new(codex_binary().await, codex.home.path());
+    issuer.configure(&mut config);
+    Client::start(config).await.expect("Codex does not start")
+}
+
+#[tokio::test]
+async fn a_login_made_elsewhere_is_taken_up() {
+    let issuer = ScriptedIssuer::start().await;
+    let codex = two_children(&issuer).await;
+    let elsewhere = child_elsewhere(&codex, &issuer).await;
+    let account = async || codex.pool.client().expect("a child").account().await;
+
+    let old = codex.process_ids();
+    elsewhere.login_with_api_key("sk-of-the-owner").await.unwrap();
+    until_both_are_replaced(&codex, &old).await;
+    assert_eq!(account().await, Ok(Some(Account::ApiKey)));
+
+    let mut turn = codex.start("[[hang]]");
+    assert!(matches!(turn.next().await, Some(TurnEvent::Text(_))));
+    let old = codex.process_ids();
+    sign_in(&elsewhere).await;
+    until_both_are_replaced(&codex, &old).await;
+    assert_eq!(account().await, Ok(Some(account_of_the_issuer())));
+    let old = codex.process_ids();
+    elsewhere.logout().await.unwrap();
+    until_both_are_replaced(&codex, &old).await;
+    assert_eq!(account().await, Ok(None));
+
+    turn.interrupt();
+    assert_eq!(Outcome::of(turn).await.end, Ok(TurnEnd::Interrupted), "it was not disturbed");
+    assert_eq!((codex.pool.stats().renewals, codex.pool.stats().restarts), (6, 0));
+    elsewhere.shutdown().await;
+    codex.pool.shutdown().await;
+}
+
+#[tokio::test]
+async fn the_child_that_signs_in_stays_and_the_other_follows() {
+    let issuer = ScriptedIssuer::start().await;
+    let codex = two_children(&issuer).await;
+    let first = codex.process_ids()[0];
+    let client = codex.pool.client().unwrap();
+    assert_eq!(client.process_id(), Some(first));
+    for key in ["sk-of-the-owner", "sk-of-another"] {
+        let old = codex.process_ids();
+        client.login_with_api_key(key).await.unwrap();
+        until_the_second_is_replaced(&codex, &old).await;
+        assert_eq!(codex.process_ids()[0], first);
+    }
+    let old = codex.process_ids();
+    client.logout().await.unwrap();
+    until_the_second_is_replaced(&codex, &old).await;
+    assert_eq!(codex.process_ids()[0], first);
+    codex.pool.shutdown().await;
+}
+
+/// Codex writes its file before it has looked up the account, which is part of the login.
+#[tokio::test]
+async fn a_child_is_left_alone_while_it_signs_in() {
+    let issuer = ScriptedIssuer::start().await;
+    let codex = two_children(&issuer).await;
+    let old = codex.process_ids();
+    issuer.change(|script| script.routing = Routing::Waits);
+    let client = codex.pool.client().unwrap();
+    let mut login = client.login(LoginMethod::DeviceCode).await.unwrap();
+    until_the_second_is_replaced(&codex, &old).await;
+    // Away and back again: something for the second child to notice.
+    let (file, aside) = (codex.home.path().join("auth.json"), codex.home.path().join("aside"));
+    for (from, to) in [(&file, &aside), (&aside, &file)] {
+        let old = codex.process_ids();
+        std::fs::rename(from, to).unwrap();
+        until_the_second_is_replaced(&codex, &old).await;
+    }
+    assert_eq!(codex.process_ids()[0], old[0]);
+    issuer.change(|script| script.routing = Routing::Works);
+    assert_eq!(login.finished().await, Ok(()));
+    assert_eq!(client.account().await, Ok(Some(account_of_the_issuer())));
+    assert_eq!(codex.process_ids()[0], old[0]);
+    assert_eq!((codex.pool.stats().renewals, codex.pool.stats().restarts), (3, 0));
+    codex.pool.shutdown().await;
+}
