@@ -55,6 +55,10 @@ impl Driver {
             if retries_left == 0 || !in_time || !is_worth_a_retry(failure.kind) {
                 return self.turn.fail(failure);
             }
+            // A command that came during the attempt was seen then, and does not come again.
+            if let Some(stop) = self.turn.stop_wanted() {
+                return self.turn.stopped(stop);
+            }
             retries_left -= 1;
             self.connection.count(Counter::Retry);
             tracing::info!(kind = ?failure.kind, ?pause, "trying a turn again");
