@@ -147,7 +147,16 @@ impl Pool {
     /// A child that is ready, for everything but turns. Signing in or out through it ends the turns
     /// that it has; a [`Client`] of its own in the same home does not, and is noticed by all others.
     pub fn client(&self) -> Option<Client> {
-        self.inner.workers.iter().find_map(|place| place.slot.client())
+        self.ready().next()
+    }
+
+    /// Every child that is ready.
+    pub fn clients(&self) -> Vec<Client> {
+        self.ready().collect()
+    }
+
+    fn ready(&self) -> impl Iterator<Item = Client> {
+        self.inner.workers.iter().filter_map(|place| place.slot.client())
     }
 
     /// Replaces every child by a new one of the Codex that is on disk now; says its version.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::answer::{Call, Delivery, Script};
+use crate::answer::{Answer, Call, Delivery, Script};
 use crate::chunking::Chunking;
 use crate::scenario::Scene;
 
@@ -41,6 +41,15 @@ pub(crate) fn tool(scene: &Scene<'_>) -> Script {
 }
 
 pub(crate) fn parallel(scene: &Scene<'_>) -> Script {
+    marked_calls(scene, scene.count()).completed()
+}
+
+pub(crate) fn call_hang(scene: &Scene<'_>) -> Script {
+    marked_calls(scene, 1).silence()
+}
+
+/// So many calls of the declared tools in turn, each with the user's text as an argument.
+fn marked_calls<'a>(scene: &Scene<'a>, count: usize) -> Answer<'a> {
     let declared = scene.request.tools();
     let tools: Vec<(&str, Option<&str>)> = if declared.is_empty() {
         [WEATHER, TIME, "lookup"].map(|name| (name, None)).to_vec()
@@ -51,14 +60,13 @@ pub(crate) fn parallel(scene: &Scene<'_>) -> Script {
     tools
         .iter()
         .cycle()
-        .take(scene.count())
+        .take(count)
         .enumerate()
         .map(|(index, (name, namespace))| {
             let arguments = format!(r#"{{"city": "C{index}", "mark": {mark}}}"#);
             Call::new(*name, arguments).within(namespace.map(str::to_owned))
         })
         .fold(scene.begin(), |answer, call| answer.call(&call))
-        .completed()
 }
 
 pub(crate) fn parallel_slow(scene: &Scene<'_>) -> Script {

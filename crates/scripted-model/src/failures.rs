@@ -68,7 +68,9 @@ pub(crate) fn http(scene: &Scene<'_>) -> Result<Script, ErrorReply> {
         ))
     })?;
     if failure.times.is_some_and(|times| scene.attempt > times) {
-        return Ok(scene.begin().message(DEFAULT_TEXT).completed());
+        let asked = scene.mark.rest();
+        let text = if asked.is_empty() { DEFAULT_TEXT } else { &asked };
+        return Ok(scene.begin().message(text).completed());
     }
     let body = if failure.about_context {
         context_length_exceeded()
@@ -137,6 +139,10 @@ pub(crate) fn incomplete(scene: &Scene<'_>) -> Script {
 
 pub(crate) fn cut(scene: &Scene<'_>) -> Script {
     scene.begin().message_begun(CUT_TEXT, 2).cut()
+}
+
+pub(crate) fn echo_cut(scene: &Scene<'_>) -> Script {
+    scene.begin().message_begun(&scene.mark.rest(), 2).cut()
 }
 
 pub(crate) fn cut_once(scene: &Scene<'_>) -> Script {

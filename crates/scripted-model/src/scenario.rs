@@ -113,6 +113,10 @@ static SCENARIOS: &[Scenario] = &[
     row("echo", Nothing, "the user's text, in deltas of 1 to 17 characters", texts::echo),
     row("echo-chars", Nothing, "the user's text, a character a delta", texts::echo_chars),
     row("echo-whole", Nothing, "the user's text in one delta", texts::echo_whole),
+    row("echo-slow", milliseconds(2_000), "the user's text over that time", texts::echo_slow),
+    row("echo-reasoning", Nothing, "the user's text as reasoning and text", texts::echo_reasoning),
+    row("echo-hang", Nothing, "two thirds of the user's text, then silence", texts::echo_hang),
+    row("echo-cut", Nothing, "two thirds of the user's text, then a cut", failures::echo_cut),
     row("reasoning", Nothing, "two summary parts of reasoning, then text", texts::reasoning),
     row("raw-reasoning", Nothing, "raw reasoning, then text", texts::raw_reasoning),
     row("two-messages", Nothing, "a commentary and a final answer", texts::two_messages),
@@ -131,6 +135,7 @@ static SCENARIOS: &[Scenario] = &[
     row("tool-loop", Text("NAME,{ARGUMENTS}"), "a call, again after each result", calls::tool)
         .sticky(),
     row("parallel", number("N", 3, 10_000), "N calls in one response", calls::parallel),
+    row("call-hang", Nothing, "a call with the user's text, then silence", calls::call_hang),
     row("parallel-slow", milliseconds(1_000), "two calls, that far apart", calls::parallel_slow),
     row("mixed", Nothing, "text, then a call", calls::mixed),
     row("mixed-reasoning", Nothing, "reasoning, text and two calls", calls::mixed_reasoning),

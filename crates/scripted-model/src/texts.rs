@@ -43,6 +43,22 @@ pub(crate) fn echo_whole(scene: &Scene<'_>) -> Script {
     echoed(scene, Chunking::Whole)
 }
 
+pub(crate) fn echo_slow(scene: &Scene<'_>) -> Script {
+    let text = scene.mark.rest();
+    let words = u32::try_from(text.split_whitespace().count()).unwrap_or(u32::MAX);
+    let pause = scene.duration() / words.max(1);
+    delivered(scene, &text, Delivery { chunking: Chunking::Words, pause: Some(pause) })
+}
+
+pub(crate) fn echo_reasoning(scene: &Scene<'_>) -> Script {
+    let text = scene.mark.rest();
+    scene.begin().reasoning(&[&text], None).message(&text).completed()
+}
+
+pub(crate) fn echo_hang(scene: &Scene<'_>) -> Script {
+    scene.begin().message_begun(&scene.mark.rest(), 2).silence()
+}
+
 pub(crate) fn reasoning(scene: &Scene<'_>) -> Script {
     scene
         .begin()

@@ -41,6 +41,23 @@ async fn install_pinned() -> PathBuf {
     PathBuf::from(String::from_utf8_lossy(&output.stdout).trim())
 }
 
+/// Waits until no turn runs on a child, and Codex has forgotten every thread.
+///
+/// # Panics
+/// If Codex does not answer, or still has a thread after a long time.
+#[allow(clippy::expect_used, reason = "a broken contract fails the test")]
+pub(crate) async fn until_no_thread_is_loaded(client: &Client) {
+    let is_busy = async || {
+        // First: a turn that is dropped while it starts has its thread only later.
+        let is_running = client.running_turns() > 0;
+        let loaded = client.loaded_threads().await.expect("an answer");
+        is_running || !loaded.is_empty()
+    };
+    let forgotten = async { while is_busy().await {} };
+    let in_time = tokio::time::timeout(Duration::from_secs(30), forgotten).await;
+    in_time.expect("a thread stays loaded");
+}
+
 // === impl TestCodex ===
 
 impl TestCodex {
@@ -73,13 +90,8 @@ impl TestCodex {
     ///
     /// # Panics
     /// If Codex does not answer, or still has a thread after a long time.
-    #[allow(clippy::expect_used, reason = "a broken contract fails the test")]
     pub async fn until_no_thread_is_loaded(&self) {
-        let forgotten =
-            async { while !self.client.loaded_threads().await.expect("an answer").is_empty() {} };
-        tokio::time::timeout(Duration::from_secs(30), forgotten)
-            .await
-            .expect("a thread stays loaded");
+        until_no_thread_is_loaded(&self.client).await;
     }
 
     /// Runs a turn to its end.

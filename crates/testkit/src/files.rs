@@ -1,6 +1,6 @@
-//! Searching what a test has left on disk.
+//! Looking at what a test has left on disk.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Files under `folder`, at any depth, that hold `secret`.
@@ -24,4 +24,24 @@ pub fn files_with(secret: &str, folder: &Path) -> BTreeSet<PathBuf> {
         }
     }
     found
+}
+
+/// Every file under `folder`, at any depth, with its size.
+///
+/// # Panics
+/// If a folder cannot be read.
+#[allow(clippy::expect_used, reason = "an unread folder could hold anything")]
+pub fn file_sizes(folder: &Path) -> BTreeMap<PathBuf, u64> {
+    let mut sizes = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).expect("a readable folder") {
+        let path = entry.expect("a readable folder").path();
+        // A file that has gone meanwhile takes no room.
+        let Ok(metadata) = path.symlink_metadata() else { continue };
+        if metadata.is_dir() {
+            sizes.extend(file_sizes(&path));
+        } else {
+            sizes.insert(path, metadata.len());
+        }
+    }
+    sizes
 }

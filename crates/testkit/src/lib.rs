@@ -11,7 +11,7 @@ pub mod process;
 
 pub use browser::{Page, browse};
 pub use codex::{TestCodex, codex_binary};
-pub use files::files_with;
+pub use files::{file_sizes, files_with};
 pub use issuer::{Consent, IssuedAccount, IssuerRequest, Routing, ScriptedIssuer};
 pub use outcome::Outcome;
 pub use pool::TestPool;

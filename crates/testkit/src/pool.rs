@@ -8,6 +8,7 @@ use codex_app_server::{
 use scripted_model::ScriptedModel;
 use tempfile::TempDir;
 
+use crate::codex::until_no_thread_is_loaded;
 use crate::outcome::Outcome;
 
 /// Running children, their upstream and their home.
@@ -65,6 +66,16 @@ impl TestPool {
             _ => None,
         };
         self.pool.states().borrow().iter().filter_map(process_id).collect()
+    }
+
+    /// Waits until every child has forgotten every thread, and with it every turn.
+    ///
+    /// # Panics
+    /// If a child does not answer, or still has a thread after a long time.
+    pub async fn until_no_thread_is_loaded(&self) {
+        for client in self.pool.clients() {
+            until_no_thread_is_loaded(&client).await;
+        }
     }
 
     /// A request for one user message, to the scripted model.

@@ -130,9 +130,16 @@ fn a_number_is_wanted_where_the_table_says_so() {
 #[test]
 fn an_echo_is_the_text_without_the_mark() {
     let text = "\u{0}\tcontrol [[echo-chars]]👩‍👩‍👧[[Link]]\r\n ";
-    for name in ["echo", "echo-chars", "echo-whole"] {
+    for name in ["echo", "echo-chars", "echo-whole", "echo-slow", "echo-reasoning"] {
         let steps = steps(&format!("{text}[[{name}]]é"));
         assert_eq!(text_of(&steps), format!("{text}é"), "{name}");
+    }
+}
+
+#[test]
+fn an_echo_that_breaks_off_is_two_thirds_of_the_text() {
+    for name in ["echo-hang", "echo-cut"] {
+        assert_eq!(text_of(&steps(&format!("one two six[[{name}]]"))), "one two ", "{name}");
     }
 }
 
@@ -154,11 +161,12 @@ fn arguments_of_a_tool_go_out_as_given() {
 
 #[test]
 fn parallel_calls_carry_their_number_and_the_rest_of_the_text() {
-    let calls = calls(&steps("a \"quoted\" text [[parallel:4]]\n"));
-    let names: Vec<&str> = calls.iter().map(|(name, _)| name.as_str()).collect();
+    let four = calls(&steps("a \"quoted\" text [[parallel:4]]\n"));
+    let names: Vec<&str> = four.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["get_weather", "get_time", "lookup", "get_weather"]);
-    let last: Value = serde_json::from_str(&calls[3].1).unwrap();
+    let last: Value = serde_json::from_str(&four[3].1).unwrap();
     assert_eq!(last, json!({"city": "C3", "mark": "a \"quoted\" text"}));
+    assert_eq!(calls(&steps("a \"quoted\" text [[call-hang]]")), four[..1]);
 }
 
 #[test]
@@ -206,7 +214,8 @@ fn an_http_failure_has_its_body_and_ends_after_its_times() {
     assert_eq!(usage.body["error"]["resets_at"], 4_600);
     assert_eq!(error("[[http:418]]").status, 418);
     assert!(reply(&asked("[[http:500,x2]]"), 2).is_err());
-    assert!(reply(&asked("[[http:500,x2]]"), 3).is_ok());
+    let after = reply(&asked("again[[http:500,x2]]"), 3).ok().unwrap();
+    assert_eq!(text_of(&after.collect::<Vec<_>>()), "again");
 }
 
 #[test]

@@ -4,10 +4,12 @@
 mod burst;
 mod codex_never_acts;
 mod credentials;
+mod endurance;
 mod exact_text;
 mod failures;
 mod faults;
 mod housekeeping;
+mod interleaved;
 mod lifecycle;
 mod login;
 mod protocol_schema;
