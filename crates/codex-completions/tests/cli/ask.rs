@@ -1,0 +1,114 @@
+//! `ask`.
+
+use std::io::Read as _;
+use std::process::Stdio;
+
+use testkit::process::{is_running, signal};
+
+use crate::user::{User, err, out, processes_of};
+
+#[tokio::test]
+async fn ask_streams_an_answer_without_an_account() {
+    let user = User::new().await;
+    let output = user.run(&["ask", "--model", "demo", "hello"]);
+    assert!(output.status.success(), "{}", err(&output));
+    assert!(out(&output).contains("demo"), "{}", out(&output));
+    assert_eq!(err(&output), "");
+}
+
+#[tokio::test]
+async fn ask_shows_the_calls_of_the_tools_that_it_offers() {
+    let user = User::new().await;
+    let question = "What is the weather in Paris, and what is the time?";
+    let output = user.run(&[
+        "ask",
+        "--model",
+        "demo",
+        question,
+        "--tool",
+        "get_weather",
+        "--tool",
+        "get_time",
+    ]);
+    assert!(output.status.success(), "{}", err(&output));
+    let calls: Vec<_> =
+        out(&output).lines().filter(|line| line.starts_with("→ ")).map(str::to_owned).collect();
+    assert!(
+        matches!(&calls[..], [weather, time]
+        if weather.starts_with("→ get_weather {") && time.starts_with("→ get_time {")),
+        "{calls:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_failure_is_explained_and_has_an_exit_code() {
+    let user = User::new().await;
+    let output = user.run(&["ask", "--model", "demo", "[[http:401]]"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(err(&output).contains("login` signs you in"), "{}", err(&output));
+
+    let output = user.command(&["ask", "x"]).env("PROXY_TIMEOUT_MS", "soon").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(err(&output).starts_with("error: PROXY_TIMEOUT_MS=\"soon\": expected"));
+}
+
+#[tokio::test]
+async fn odd_places_and_readers_are_fine() {
+    let user = User::new().await;
+    let parent = user.folder.path().join("with a space, and ümläuts");
+    std::fs::create_dir(&parent).unwrap();
+    let output = user
+        .command(&["ask", "--model", "demo", "[[text:fine]]"])
+        .current_dir(&parent)
+        .env("PROXY_CODEX_HOME", "relative/home")
+        .output()
+        .unwrap();
+    assert_eq!((out(&output).as_str(), err(&output).as_str()), ("fine\n", ""));
+    assert!(parent.join("relative/home/config.toml").exists());
+
+    let mut unread = user
+        .command(&["ask", "--model", "demo", "[[big:1000000]]"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(unread.stdout.take());
+    assert_eq!(err(&unread.wait_with_output().unwrap()), "");
+}
+
+#[tokio::test]
+async fn another_upstream_gets_the_question_with_its_own_key() {
+    let user = User::new().await;
+    let model = scripted_model::ScriptedModel::start().await.unwrap();
+    let mut command = user.command(&["ask", "--model", "my-model", "[[echo]]to you"]);
+    command
+        .env("PROXY_UPSTREAM_BASE_URL", model.base_url())
+        .env("PROXY_UPSTREAM_API_KEY", "sk-mine");
+    // The model lives in this process, so nothing may block its only thread.
+    let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+    assert_eq!(out(&output), "to you\n", "{}", err(&output));
+    let request = model.last_request().unwrap();
+    assert_eq!(request.header("authorization"), Some("Bearer sk-mine"));
+    assert_eq!(request.body["model"], "my-model");
+}
+
+#[tokio::test]
+async fn a_turn_that_is_ended_by_a_signal_leaves_nothing() {
+    let user = User::new().await;
+    for ending in ["-INT", "-TERM", "-KILL"] {
+        let mut process = user
+            .command(&["ask", "--model", "demo", "[[hang]]"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut first = [0];
+        process.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+        let processes = processes_of(&process);
+        assert!(!processes.is_empty());
+        signal(process.id(), ending);
+        process.wait().unwrap();
+        while processes.iter().any(|pid| is_running(*pid)) {
+            std::thread::yield_now();
+        }
+    }
+}

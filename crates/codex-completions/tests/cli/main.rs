@@ -1,0 +1,10 @@
+//! The binary as a person uses it, with the real Codex.
+#![cfg(test)]
+
+mod account;
+mod ask;
+mod doctor;
+mod models;
+mod serve;
+mod server;
+mod user;

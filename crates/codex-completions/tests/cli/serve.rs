@@ -1,0 +1,171 @@
+//! `serve`: health, restarts, a new version, and the end.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
+use std::process::Stdio;
+
+use testkit::codex_binary;
+use testkit::process::{is_running, signal};
+
+use crate::server::{Server, free_port};
+use crate::user::{User, err, write_script};
+
+#[tokio::test]
+async fn the_server_tells_its_health_and_stops_when_asked() {
+    let user = User::new().await;
+    let mut server = Server::start(&user, &[("WORKER_SHUTDOWN_GRACE_MS", "500")]);
+    assert!(server.get("/livez").starts_with("HTTP/1.1 200"));
+    let ready = server.get("/readyz");
+    let version = format!(r#""codex":"{}""#, codex_binary().await.version());
+    assert!(ready.starts_with("HTTP/1.1 200") && ready.contains(&version), "{ready}");
+    assert!(server.get("/healthz").contains(r#""state":"ready""#));
+    let unknown = server.get("/v1/nothing");
+    assert!(unknown.starts_with("HTTP/1.1 404") && unknown.contains(r#""code":"unknown_path""#));
+
+    let processes = server.processes();
+    assert_eq!(server.children().len(), 1);
+    // Neither a request that never ends nor a grandchild may hold it up.
+    let mut half = TcpStream::connect(&server.address).unwrap();
+    half.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n").unwrap();
+    signal(server.process.id(), "-TERM");
+    assert_eq!(server.process.wait().unwrap().code(), Some(0));
+    assert!(!processes.into_iter().any(is_running));
+}
+
+/// A process that Codex starts belongs to its group, and goes with it.
+#[tokio::test]
+async fn what_the_child_has_started_goes_with_it() {
+    let mut user = User::new().await;
+    let pid_file = user.folder.path().join("grandchild");
+    let wrapper = user.folder.path().join("wrapper");
+    let script = format!(
+        "if [ \"$1\" = app-server ]; then sleep 1000 & echo $! > '{}'; fi\nexec '{}' \"$@\"",
+        pid_file.display(),
+        user.codex.display(),
+    );
+    write_script(&wrapper, &script);
+    user.codex = wrapper;
+    for ending in ["-TERM", "-KILL"] {
+        let mut server = Server::start(&user, &[]);
+        let grandchild: u32 = std::fs::read_to_string(&pid_file).unwrap().trim().parse().unwrap();
+        assert!(is_running(grandchild));
+        let processes = server.processes();
+        signal(server.process.id(), ending);
+        server.process.wait().unwrap();
+        // If we were killed ourselves, somebody else sees to it a moment later.
+        while ending == "-KILL" && processes.iter().chain([&grandchild]).any(|pid| is_running(*pid))
+        {
+            std::thread::yield_now();
+        }
+        assert!(!processes.into_iter().chain([grandchild]).any(is_running));
+    }
+}
+
+/// A child that does not notice that we are gone.
+#[tokio::test]
+async fn a_child_that_hangs_goes_when_we_are_killed() {
+    let user = User::new().await;
+    let mut server = Server::start(&user, &[]);
+    let processes = server.processes();
+    signal(server.children()[0], "-STOP");
+    signal(server.process.id(), "-KILL");
+    server.process.wait().unwrap();
+    while processes.iter().any(|pid| is_running(*pid)) {
+        std::thread::yield_now();
+    }
+}
+
+#[tokio::test]
+async fn a_lost_child_makes_the_server_unready_until_it_is_back() {
+    let user = User::new().await;
+    let long = [("PROXY_LOG", "off"), ("WORKER_BACKOFF_INITIAL_MS", "2000")];
+    let server = Server::start(&user, &long);
+    let child = server.children()[0];
+    signal(child, "-KILL");
+    let lost = server.until("/readyz", |answer| answer.starts_with("HTTP/1.1 503"));
+    assert!(lost.contains(r#""state":"restarting""#) && lost.contains("next_try_ms"), "{lost}");
+    assert!(lost.contains("closed its output"), "{lost}");
+    assert!(server.get("/livez").starts_with("HTTP/1.1 200"));
+    server.until("/readyz", |answer| answer.starts_with("HTTP/1.1 200"));
+    assert_ne!(server.children(), [child]);
+}
+
+#[tokio::test]
+async fn a_new_codex_is_taken_up_on_request() {
+    let mut user = User::new().await;
+    // A link, as a package manager would move it to another version.
+    let (real, link) = (user.codex.clone(), user.folder.path().join("codex"));
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    user.codex.clone_from(&link);
+    let mut server = Server::start_with_log(&user, &[("WORKER_COUNT", "2")], Stdio::piped());
+    let log = BufReader::new(server.process.stderr.take().unwrap());
+    server.until("/healthz", |answer| answer.matches(r#"{"state":"ready""#).count() == 2);
+    let old = server.children();
+    assert_eq!(old.len(), 2);
+
+    let newer = user.folder.path().join("newer");
+    let script = format!(
+        "if [ \"$1\" = --version ]; then echo codex-cli 9.9.9; else exec '{}' \"$@\"; fi",
+        real.display()
+    );
+    write_script(&newer, &script);
+    std::fs::remove_file(&link).unwrap();
+    std::os::unix::fs::symlink(&newer, &link).unwrap();
+    signal(server.process.id(), "-USR2");
+    server.until("/healthz", |answer| {
+        answer.matches(r#"{"state":"ready","codex":"9.9.9""#).count() == 2
+    });
+    while server.children().iter().any(|child| old.contains(child)) {
+        std::thread::yield_now();
+    }
+    assert_eq!(server.children().len(), 2);
+
+    // One that does not work changes nothing.
+    let children = server.children();
+    write_script(&newer, "echo codex-cli 10.0.0");
+    signal(server.process.id(), "-USR2");
+    let refused = log.lines().map_while(Result::ok).find(|line| line.contains("was not renewed"));
+    assert!(refused.is_some());
+    let ready = server.get("/readyz");
+    assert!(ready.starts_with("HTTP/1.1 200") && ready.contains("9.9.9"), "{ready}");
+    assert_eq!(server.children(), children);
+}
+
+#[tokio::test]
+async fn a_codex_that_does_not_start_is_tried_again_and_its_words_are_shown() {
+    let mut user = User::new().await;
+    let (real, broken) = (user.codex.clone(), user.folder.path().join("broken"));
+    let mended = user.folder.path().join("mended");
+    let script = format!(
+        "if [ \"$1\" = app-server ] && ! [ -e '{}' ]; then echo no disk >&2; exit 1; fi\nexec '{}' \"$@\"",
+        mended.display(),
+        real.display()
+    );
+    write_script(&broken, &script);
+    user.codex = broken;
+    let port = free_port();
+    let mut process = user
+        .command(&["serve", "--port", &port.to_string()])
+        .env("PROXY_LOG", "off")
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let stdout = process.stdout.take().unwrap();
+    let server = Server { process, address: format!("127.0.0.1:{port}") };
+    server.until("/readyz", |answer| {
+        answer.starts_with("HTTP/1.1 503") && answer.contains("no disk")
+    });
+    std::fs::write(mended, "").unwrap();
+    server.until("/readyz", |answer| answer.starts_with("HTTP/1.1 200"));
+    assert!(BufReader::new(stdout).lines().next().unwrap().unwrap().contains("is ready"));
+}
+
+#[tokio::test]
+async fn a_port_in_use_is_an_error_that_says_what_to_do() {
+    let user = User::new().await;
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let output = user.run(&["serve", "--port", &port]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(err(&output).contains("choose another port with --port or PORT"), "{}", err(&output));
+}
