@@ -8,6 +8,7 @@ use std::time::Duration;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessGroup};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio_util::sync::CancellationToken;
 
 use crate::binary::CodexBinary;
 use crate::guard::Guard;
@@ -16,6 +17,10 @@ use crate::line::{Line, LineSplitter};
 
 /// Longest line of standard error that is kept whole.
 const MAX_LINE: usize = 64 * 1024;
+
+/// How long we wait for the end of standard error when the child has gone. One that others still
+/// hold open may never end.
+const LAST_WORDS_GRACE: Duration = Duration::from_millis(100);
 
 /// SIGTERM; the wrapper takes the bare number.
 const TERMINATE: i32 = 15;
@@ -36,7 +41,14 @@ pub(crate) struct Pipes {
 
 /// The last line that the child wrote to standard error.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct LastWords(Arc<Mutex<Option<String>>>);
+pub(crate) struct LastWords(Arc<Spoken>);
+
+#[derive(Debug, Default)]
+struct Spoken {
+    last_line: Mutex<Option<String>>,
+    /// Standard error has ended.
+    ended: CancellationToken,
+}
 
 // === impl Child ===
 
@@ -120,6 +132,14 @@ impl LastWords {
                 *self.lock() = Some(text);
             }
         }
+        self.0.ended.cancel();
+    }
+
+    /// The last line of a child that has gone. What it said just before may still be on its way,
+    /// because it comes through another pipe than the one by which we see it go.
+    pub(crate) async fn of_the_gone(&self) -> Option<String> {
+        let _ = tokio::time::timeout(LAST_WORDS_GRACE, self.0.ended.cancelled()).await;
+        self.last()
     }
 
     pub(crate) fn last(&self) -> Option<String> {
@@ -127,6 +147,6 @@ impl LastWords {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.last_line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

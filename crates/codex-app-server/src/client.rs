@@ -11,7 +11,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::child::{Child, LastWords};
 use crate::client_config::ClientConfig;
-use crate::connection::{Connection, Notification};
+use crate::connection::{Connection, Damage, Notification};
 use crate::home::{CodexHome, HomeError};
 use crate::log_database;
 use crate::login_watch::LoginWatch;
@@ -62,6 +62,9 @@ pub enum StartError {
         /// Its last line on standard error.
         last_words: Option<String>,
     },
+    /// It was told to stop before it was ready.
+    #[error("the proxy is stopping")]
+    Stopped,
 }
 
 /// A running child. Clones share it; it is stopped by [`Client::shutdown`], or killed when the
@@ -104,17 +107,23 @@ impl Client {
     /// # Errors
     /// If the home cannot be used, the process does not start, or the handshake fails.
     pub async fn start(config: ClientConfig) -> Result<Self, StartError> {
-        Self::start_counting(config, Arc::default()).await
+        Self::start_until(&CancellationToken::new(), config, Arc::default()).await
     }
 
-    /// The same, with counters that outlive the child.
-    pub(crate) async fn start_counting(
+    /// The same until `stop`, after which no process is left, and with counters that outlive the
+    /// child.
+    pub(crate) async fn start_until(
+        stop: &CancellationToken,
         config: ClientConfig,
         stats: Arc<Stats>,
     ) -> Result<Self, StartError> {
-        let chatgpt = config.chatgpt_base_url.as_deref();
-        let home = CodexHome::prepare(&config.home, &config.binary, chatgpt).await?;
-        let starting = home.lock_start().await;
+        let prepared = stop.run_until_cancelled(async {
+            let chatgpt = config.chatgpt_base_url.as_deref();
+            let home = CodexHome::prepare(&config.home, &config.binary, chatgpt).await?;
+            let starting = home.lock_start().await;
+            Ok::<_, HomeError>((home, starting))
+        });
+        let (home, starting) = prepared.await.ok_or(StartError::Stopped)??;
         let login = LoginWatch::over(home.login_file());
         let (child, pipes) =
             Child::spawn(&config.binary, &home, &config.environment).map_err(StartError::Spawn)?;
@@ -128,9 +137,11 @@ impl Client {
         tasks.spawn(over.clone().run_until_cancelled_owned(listener));
         tasks.spawn({
             let connection = Arc::clone(&connection);
+            let last_words = last_words.clone();
             over.clone().run_until_cancelled_owned(async move {
                 if let Err(error) = connection.outbox().drain_into(pipes.stdin).await {
-                    connection.close(&format!("cannot write to Codex: {error}"));
+                    let said = said(last_words.of_the_gone().await.as_deref());
+                    connection.close(&format!("cannot write to Codex: {error}{said}"));
                 }
             })
         });
@@ -139,22 +150,27 @@ impl Client {
             let last_words = last_words.clone();
             let max_line = config.max_line_bytes;
             over.clone().run_until_cancelled_owned(async move {
-                let reason = connection.read(pipes.stdout, max_line).await;
-                connection.close(&format!("{reason}{}", said(last_words.last().as_deref())));
+                let (reason, last_words) = match connection.read(pipes.stdout, max_line).await {
+                    Ok(reason) => (reason, last_words.of_the_gone().await),
+                    Err(Damage(reason)) => (reason, last_words.last()),
+                };
+                connection.close(&format!("{reason}{}", said(last_words.as_deref())));
             })
         });
         tasks.spawn({
             let connection = Arc::clone(&connection);
             async move { connection.unsubscribe_all(finished).await }
         });
-        let initialized = match initialize(&connection, &config).await {
-            Ok(initialized) => initialized,
-            Err(reason) => {
+        let handshake = stop.run_until_cancelled(initialize(&connection, &config));
+        let initialized = match handshake.await {
+            Some(Ok(initialized)) => initialized,
+            failed => {
                 connection.close("the handshake failed");
                 let _ = child.kill().await;
                 over.cancel();
                 tasks.close();
                 tasks.wait().await;
+                let Some(Err(reason)) = failed else { return Err(StartError::Stopped) };
                 // A child that has gone has its last words in the reason.
                 let last_words = match &reason {
                     RequestError::ChildGone(_) => None,

@@ -23,6 +23,7 @@ use crate::protocol::outgoing::{LoginCancel, Request, ThreadUnsubscribe, TurnInt
 use crate::request_error::RequestError;
 use crate::stats::{Counter, Stats};
 use crate::turn::router::{Router, Wire};
+pub(crate) use reading::Damage;
 
 /// Unrouted notifications that a slow listener may fall behind by.
 const NOTIFICATION_BACKLOG: usize = 256;
@@ -57,6 +58,7 @@ enum Reply {
     Result(Option<Box<RawValue>>),
     Error(RpcError),
     TooLarge(usize),
+    Unreadable(String),
 }
 
 /// The shared half of a connection; the tasks that read and write hold it too.
@@ -176,6 +178,9 @@ impl Connection {
             match self.request_once(method, params, deadline).await? {
                 Reply::Result(result) => return Ok(result),
                 Reply::TooLarge(bytes) => return Err(RequestError::TooLarge { method, bytes }),
+                Reply::Unreadable(reason) => {
+                    return Err(RequestError::Unreadable { method, reason });
+                }
                 Reply::Error(error) if error.code != RpcError::OVERLOADED => {
                     return Err(RequestError::Rejected { method, error });
                 }

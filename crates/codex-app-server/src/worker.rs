@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::backoff::Backoff;
-use crate::client::Client;
+use crate::client::{Client, StartError};
 use crate::client_config::ClientConfig;
 use crate::pool::{PoolConfig, RenewError};
 use crate::stats::{Counter, Stats};
@@ -135,11 +135,8 @@ impl Worker {
         let mut backoff = self.new_backoff();
         let mut failures = 0;
         loop {
-            let started = tokio::select! {
-                started = self.start() => started,
-                () = stop.cancelled() => break,
-            };
-            let reason = match started {
+            let reason = match self.start().await {
+                Err(_) if stop.is_cancelled() => break,
                 Ok(client) => {
                     let ready_at = Instant::now();
                     failures = 0;
@@ -178,11 +175,12 @@ impl Worker {
         Backoff::new(self.config.backoff_initial, self.config.backoff_max)
     }
 
-    /// Starts a child of the version that is on disk by now.
+    /// Starts a child of the version that is on disk by now, unless the worker is told to stop.
     async fn start(&self) -> Result<Client, RenewError> {
-        let binary = self.config.client.binary.found_again().await?;
+        let found = self.stop.run_until_cancelled(self.config.client.binary.found_again());
+        let binary = found.await.ok_or(StartError::Stopped)??;
         let config = ClientConfig { binary, ..self.config.client.clone() };
-        Ok(Client::start_counting(config, Arc::clone(&self.stats)).await?)
+        Ok(Client::start_until(&self.stop, config, Arc::clone(&self.stats)).await?)
     }
 
     /// Lets a child take turns, in the place of the one before.

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use memchr::memmem::{find, find_iter};
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
@@ -21,11 +22,15 @@ const TICK: Duration = Duration::from_millis(50);
 /// What cannot be read, and may be a part of anybody's answer: from here on nothing that the
 /// child says can be trusted.
 #[derive(Debug)]
-struct Damage(String);
+pub(crate) struct Damage(pub(crate) String);
 
 impl Connection {
-    /// Reads the child's output to its end, and never waits for anybody else.
-    pub(crate) async fn read(&self, mut source: impl AsyncRead + Unpin, max_line: usize) -> String {
+    /// Reads the child's output to its end, says how that came, and never waits for anybody else.
+    pub(crate) async fn read(
+        &self,
+        mut source: impl AsyncRead + Unpin,
+        max_line: usize,
+    ) -> Result<String, Damage> {
         let mut splitter = LineSplitter::new(max_line);
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -36,12 +41,10 @@ impl Connection {
             tokio::select! {
                 biased;
                 read = source.read_buf(splitter.space()) => match read {
-                    Ok(0) => return "Codex has closed its output".to_owned(),
-                    Err(error) => return format!("cannot read from Codex: {error}"),
+                    Ok(0) => return Ok("Codex has closed its output".to_owned()),
+                    Err(error) => return Ok(format!("cannot read from Codex: {error}")),
                     Ok(_) => while let Some(line) = splitter.next_line() {
-                        if let Err(Damage(reason)) = self.on_line(&line) {
-                            return reason;
-                        }
+                        self.on_line(&line)?;
                     },
                 },
                 _ = tick.tick(), if ticking => self.router.on_tick(self),
@@ -105,13 +108,22 @@ impl Connection {
             return Ok(());
         }
         let words = format!("Codex sent something that is not understood: {error}");
-        match LineEnds::of(line).thread_id() {
+        let (ends, whole) = (LineEnds::of(line), is_json(line));
+        if !whole && holds_another_message(line) {
+            return Err(Damage(words));
+        }
+        if let Some(id) = ends.response_id() {
+            // Whoever waits for it would do so until its time is up.
+            self.on_response(id, Reply::Unreadable(error.to_string()));
+            return Ok(());
+        }
+        match ends.thread_id() {
             Some(thread) => {
                 self.fail_turn(thread, FailureKind::Unexpected, &words);
                 Ok(())
             }
             // A notification that is none of a turn's may be new, but is nobody's loss.
-            None if is_json(line) => Ok(()),
+            None if whole => Ok(()),
             None => Err(Damage(words)),
         }
     }
@@ -159,6 +171,18 @@ impl Connection {
             machine.fail(Failure::new(kind, words), now, steps);
         });
     }
+}
+
+/// Whether another message begins behind one that breaks off: it can be anybody's, too.
+///
+/// Quotes within a string are escaped, so only a nested object could look the same.
+fn holds_another_message(line: &[u8]) -> bool {
+    const METHOD: &[u8] = br#"{"method":""#;
+    const ID: &[u8] = br#"{"id":"#;
+    let rest = line.get(1..).unwrap_or_default();
+    // The ids of messages are numbers, those of everything else are texts.
+    let is_number = |at: usize| rest.get(at + ID.len()).is_some_and(u8::is_ascii_digit);
+    find(rest, METHOD).is_some() || find_iter(rest, ID).any(is_number)
 }
 
 fn is_json(line: &[u8]) -> bool {

@@ -25,7 +25,7 @@ impl Peer {
         tasks.spawn(async move { writer.outbox().drain_into(ours).await });
         let reader = Arc::clone(&connection);
         tasks.spawn(async move {
-            let reason = reader.read(output, 1 << 16).await;
+            let (Ok(reason) | Err(Damage(reason))) = reader.read(output, 1 << 16).await;
             reader.close(&reason);
         });
         Self { connection, lines: BufReader::new(theirs).lines(), answers, tasks }
@@ -121,10 +121,32 @@ async fn rubbish_is_counted_and_survived() {
     assert_eq!((stats.unreadable_messages, stats.unclaimed_responses), (4, 1));
 }
 
+#[tokio::test]
+async fn an_answer_that_cannot_be_read_fails_its_request_only() {
+    let mut peer = Peer::new();
+    let (first, second) = (peer.ask(), peer.ask());
+    let ids = [peer.hear().await["id"].clone(), peer.hear().await["id"].clone()];
+    let mut answer =
+        format!("{{\"id\":{},\"result\":{{\"data\":[\"?\"]}}}}\n", ids[0]).into_bytes();
+    for byte in answer.iter_mut().filter(|byte| **byte == b'?') {
+        *byte = 0xff;
+    }
+    peer.answers.write_all(&answer).await.unwrap();
+    peer.say(&format!(r#"{{"id":{},"result":{{"data":[]}}}}"#, ids[1])).await;
+    let error = first.await.unwrap().unwrap_err();
+    assert!(matches!(error, RequestError::Unreadable { .. }), "{error}");
+    assert_eq!(second.await.unwrap(), Ok(Vec::new()));
+}
+
 /// Half a message can be a part of anybody's answer.
 #[tokio::test]
 async fn damage_that_is_nobodys_ends_the_connection() {
-    for line in [r#"{"id":1,"resu"#, r#"{"method":"item/agentMessage/delta","params":{"thre"#] {
+    for line in [
+        r#"{"id":1,"resu"#,
+        r#"{"method":"item/agentMessage/delta","params":{"thre"#,
+        r#"{"method":"item/agentMessage/delta","params":{"threadId":"T","d{"method":"turn/started"}"#,
+        r#"{"method":"item/agentMessage/delta","params":{"threadId":"T","d{"id":1,"result":{}}"#,
+    ] {
         let mut peer = Peer::new();
         let asking = peer.ask();
         peer.hear().await;
