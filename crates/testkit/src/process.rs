@@ -1,6 +1,10 @@
 //! Processes, looked at from outside.
 
 use std::process::Command;
+use std::time::Duration;
+
+/// The kernel counts processor time for others in hundredths of a second.
+const TICK: Duration = Duration::from_millis(10);
 
 /// Whether a process is there and does something.
 pub fn is_running(pid: u32) -> bool {
@@ -37,4 +41,17 @@ pub fn resident_kilobytes(pid: u32) -> u64 {
 #[allow(clippy::expect_used, reason = "a test that cannot look cannot go on")]
 pub fn open_files(pid: u32) -> usize {
     std::fs::read_dir(format!("/proc/{pid}/fd")).expect("a process").count()
+}
+
+/// Processor time of this process, and of its children that have gone.
+///
+/// # Panics
+/// If the kernel does not tell.
+#[allow(clippy::expect_used, reason = "a test that cannot measure cannot go on")]
+pub fn processor_time() -> Duration {
+    let stat = std::fs::read_to_string("/proc/self/stat").expect("a list of counters");
+    let (_, fields) = stat.rsplit_once(") ").expect("the name in brackets");
+    // User and system time, of the process itself and of its children.
+    let ticks = fields.split(' ').skip(11).take(4).map(str::parse::<u32>);
+    TICK * ticks.sum::<Result<u32, _>>().expect("numbers")
 }

@@ -1,7 +1,8 @@
-//! Integration tests with the real Codex binary.
+//! Integration tests with the real Codex binary; only `child_faults` has a scripted one.
 #![cfg(test)]
 
 mod burst;
+mod child_faults;
 mod codex_never_acts;
 mod credentials;
 mod endurance;

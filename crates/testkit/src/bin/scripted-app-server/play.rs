@@ -1,0 +1,152 @@
+//! What the model says in a turn, as Codex passes it on.
+
+use crate::server::{Server, turn_member};
+
+/// The tools that a scripted answer calls, in turn.
+const TOOLS: [&str; 3] = ["get_weather", "get_time", "lookup"];
+
+/// A text that is being said.
+pub(crate) struct Text<'a> {
+    pub(crate) thread: &'a str,
+    pub(crate) turn: &'a str,
+    /// The two ids as members of a notification's parameters.
+    pub(crate) of: String,
+    so_far: String,
+}
+
+// === impl Text ===
+
+impl<'a> Text<'a> {
+    fn new(thread: &'a str, turn: &'a str) -> Self {
+        let of = format!(r#""threadId":"{thread}","turnId":"{turn}""#);
+        Self { thread, turn, of, so_far: String::new() }
+    }
+
+    /// The delta as a line, with its line feed.
+    pub(crate) fn delta_line(&self, delta: &str) -> String {
+        let of = &self.of;
+        format!(
+            "{{\"method\":\"item/agentMessage/delta\",\"params\":{{{of},\
+             \"itemId\":\"msg_000001\",\"delta\":\"{delta}\"}}}}\n"
+        )
+    }
+}
+
+// === impl Server ===
+
+impl Server {
+    pub(crate) fn play_text(&mut self, thread: &str, turn: &str, deltas: usize) {
+        let mut text = self.begin_text(thread, turn);
+        for index in 0..deltas {
+            self.say(&mut text, &format!("word{index} "));
+        }
+        self.finish_text(&text);
+    }
+
+    /// Begins a text and says its first word.
+    pub(crate) fn open_text<'a>(&mut self, thread: &'a str, turn: &'a str) -> Text<'a> {
+        let mut text = self.begin_text(thread, turn);
+        self.say(&mut text, "word0 ");
+        text
+    }
+
+    /// Says the last word of a text that [`Self::open_text`] has begun.
+    pub(crate) fn close_text(&mut self, thread: &str, turn: &str) {
+        let mut text = Text::new(thread, turn);
+        text.so_far.push_str("word0 ");
+        self.say(&mut text, "word1 ");
+        self.finish_text(&text);
+    }
+
+    fn begin_text<'a>(&mut self, thread: &'a str, turn: &'a str) -> Text<'a> {
+        let text = Text::new(thread, turn);
+        self.notify("item/started", &format!(r#""item":{},{}"#, message(""), text.of));
+        text
+    }
+
+    pub(crate) fn say(&mut self, text: &mut Text<'_>, delta: &str) {
+        self.notify(
+            "item/agentMessage/delta",
+            &format!(r#"{},"itemId":"msg_000001","delta":"{delta}""#, text.of),
+        );
+        text.so_far += delta;
+    }
+
+    pub(crate) fn finish_text(&mut self, text: &Text<'_>) {
+        let Text { thread, turn, of, so_far } = text;
+        let whole = message(so_far);
+        self.notify("item/completed", &format!(r#""item":{whole},{of}"#));
+        self.raw_item(
+            of,
+            &format!(
+                r#"{{"type":"message","status":"completed","id":"msg_000001","role":"assistant","content":[{{"type":"output_text","text":"{so_far}","annotations":[]}}]}}"#
+            ),
+        );
+        self.response_completed(of);
+        self.notify(
+            "turn/completed",
+            &format!(r#""threadId":"{thread}",{}"#, turn_member(turn, "completed", &whole)),
+        );
+    }
+
+    pub(crate) fn play_calls(&mut self, thread: &str, turn: &str, count: usize) {
+        let of = format!(r#""threadId":"{thread}","turnId":"{turn}""#);
+        for (index, tool) in TOOLS.into_iter().cycle().take(count).enumerate() {
+            self.raw_item(
+                &of,
+                &format!(
+                    r#"{{"type":"function_call","status":"completed","id":"fc_{index}","name":"{tool}","arguments":"{{\"city\": \"C{index}\"}}","call_id":"call_{index}"}}"#
+                ),
+            );
+            let item = tool_call_item(index, tool, "inProgress");
+            self.notify("item/started", &format!(r#""item":{item},{of}"#));
+            let request = self.next_request();
+            self.line(&format!(
+                r#"{{"method":"item/tool/call","id":{request},"params":{{{of},"callId":"call_{index}","namespace":null,"tool":"{tool}","arguments":{{"city":"C{index}"}}}}}}"#
+            ));
+        }
+        self.response_completed(&of);
+    }
+
+    /// Ends the calls that wait, as Codex does: failed items, and made-up outputs.
+    pub(crate) fn fail_calls(&mut self, of: &str, count: usize) {
+        let calls = || TOOLS.into_iter().cycle().take(count).enumerate();
+        for (index, tool) in calls() {
+            let item = tool_call_item(index, tool, "failed");
+            self.notify("item/completed", &format!(r#""item":{item},{of}"#));
+        }
+        for (index, _) in calls() {
+            self.raw_item(
+                of,
+                &format!(
+                    r#"{{"type":"function_call_output","id":"fco_{index}","call_id":"call_{index}","output":"dynamic tool call was cancelled before receiving a response"}}"#
+                ),
+            );
+        }
+    }
+
+    fn raw_item(&mut self, of: &str, item: &str) {
+        self.notify("rawResponseItem/completed", &format!(r#"{of},"item":{item}"#));
+    }
+
+    fn response_completed(&mut self, of: &str) {
+        self.notify(
+            "rawResponse/completed",
+            &format!(
+                r#"{of},"responseId":"resp_000001","usage":{{"totalTokens":168,"inputTokens":123,"cachedInputTokens":100,"cacheWriteInputTokens":0,"outputTokens":45,"reasoningOutputTokens":7}},"usageMetadata":{{"amount":null,"metadata":{{"input_tokens":123,"input_tokens_details":{{"cached_tokens":100}},"output_tokens":45,"output_tokens_details":{{"reasoning_tokens":7}},"total_tokens":168}}}}"#
+            ),
+        );
+    }
+}
+
+fn message(text: &str) -> String {
+    format!(
+        r#"{{"type":"agentMessage","id":"msg_000001","text":"{text}","phase":null,"memoryCitation":null,"delivery":null,"questions":null,"startedAtMs":1794771460850,"completedAtMs":null}}"#
+    )
+}
+
+fn tool_call_item(index: usize, tool: &str, status: &str) -> String {
+    format!(
+        r#"{{"type":"dynamicToolCall","id":"call_{index}","namespace":null,"tool":"{tool}","arguments":{{"city":"C{index}"}},"status":"{status}","contentItems":null,"success":null,"durationMs":null,"startedAtMs":1794771460815,"completedAtMs":null}}"#
+    )
+}

@@ -1,0 +1,44 @@
+//! What a turn plays, chosen by a mark.
+
+use crate::fault::TurnFault;
+
+/// What a turn plays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scenario {
+    /// A text in so many deltas.
+    Text { deltas: usize },
+    /// So many tool calls, which wait for `turn/interrupt`.
+    Calls { count: usize },
+    /// The first delta of a text, whose rest comes with `Finish`: the neighbour of a fault.
+    Open,
+    /// The rest of every open text, and one of its own.
+    Finish,
+    /// A text that something goes wrong with.
+    Faulty(TurnFault),
+}
+
+// === impl Scenario ===
+
+impl Scenario {
+    /// The scenario of the last mark in `text`, which is `[[name]]` or `[[name:number]]`.
+    pub(crate) fn marked(text: &str) -> Self {
+        let mark = || {
+            let (_, mark) = text.rsplit_once("[[")?;
+            let (mark, _) = mark.split_once("]]")?;
+            match mark.split_once(':') {
+                Some((name, number)) => Some((name, number.parse().ok()?)),
+                None => Some((mark, 0)),
+            }
+        };
+        match mark() {
+            Some(("deltas", deltas)) => Self::Text { deltas },
+            Some(("calls", count)) => Self::Calls { count },
+            Some(("open", _)) => Self::Open,
+            Some(("finish", _)) => Self::Finish,
+            Some((name, number)) => {
+                TurnFault::named(name, number).map_or(Self::Text { deltas: 1 }, Self::Faulty)
+            }
+            None => Self::Text { deltas: 1 },
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! The conversation with one client: its requests, and the lines that answer them.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::io::{self, BufRead as _, BufReader, Read, Write};
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+use crate::fault::{Deed, TurnFault, UNKNOWN_REQUESTS};
+use crate::scenario::Scenario;
+
+/// Enough for any request of a benchmark in one read.
+const READ_BUFFER: usize = 64 * 1024;
+
+/// A line from the client; an answer to one of our requests has no method.
+#[derive(Deserialize)]
+struct Incoming<'a> {
+    id: Option<u64>,
+    method: Option<&'a str>,
+    #[serde(borrow, default)]
+    params: Params<'a>,
+    error: Option<IgnoredAny>,
+}
+
+/// The parameters that matter here, of whichever method.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Params<'a> {
+    thread_id: &'a str,
+    turn_id: &'a str,
+    #[serde(borrow)]
+    items: Vec<&'a RawValue>,
+}
+
+/// The conversation with one client, on one thread and without any waiting.
+#[derive(Default)]
+pub(crate) struct Server {
+    /// What each thread will play, by its id.
+    threads: HashMap<String, Scenario>,
+    /// Thread and turn of each text that is to be finished later.
+    open: Vec<(String, String)>,
+    /// Threads and turns so far.
+    ids: u64,
+    /// Requests of ours so far.
+    requests: u64,
+    /// Lines that wait for the end of the batch.
+    out: Vec<u8>,
+    /// What to do instead of going on, once these lines are written.
+    pub(crate) deed: Option<Deed>,
+    /// How many threads there may be before nothing is read any more.
+    threads_until_deaf: Option<usize>,
+    /// Requests of an unknown method that have their answer.
+    answers: usize,
+}
+
+// === impl Server ===
+
+impl Server {
+    /// One that never reads again once there are so many threads.
+    pub(crate) fn deaf_after(threads: usize) -> Self {
+        Self { threads_until_deaf: Some(threads), ..Self::default() }
+    }
+
+    /// Answers until the client closes the pipe: everything that was read at once in one write.
+    pub(crate) fn serve(mut self, input: impl Read, mut output: impl Write) -> io::Result<()> {
+        let mut input = BufReader::with_capacity(READ_BUFFER, input);
+        let mut line = Vec::new();
+        while input.read_until(b'\n', &mut line)? > 0 {
+            // Codex ignores what it cannot read, too.
+            if let Ok(message) = serde_json::from_slice(&line) {
+                self.answer(&message);
+            }
+            line.clear();
+            if input.buffer().is_empty() || self.deed.is_some() {
+                output.write_all(&self.out)?;
+                output.flush()?;
+                self.out.clear();
+                if let Some(deed) = self.deed {
+                    return deed.perform(output);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, message: &Incoming<'_>) {
+        let (Some(id), Some(method)) = (message.id, message.method) else {
+            return self.note_refusal(message);
+        };
+        let params = &message.params;
+        match method {
+            "initialize" => self.initialize(id),
+            "thread/start" => self.start_thread(id),
+            "thread/inject_items" => self.inject_items(id, params),
+            "turn/start" => self.start_turn(id, params.thread_id),
+            "turn/interrupt" => self.interrupt(id, params),
+            "thread/unsubscribe" => self.unsubscribe(id, params.thread_id),
+            _ => self.line(&format!(
+                r#"{{"error":{{"code":-32600,"message":"unknown method"}},"id":{id}}}"#
+            )),
+        }
+    }
+
+    /// The client has declined a request of ours; the last one lets the open texts end.
+    fn note_refusal(&mut self, message: &Incoming<'_>) {
+        if message.error.is_some() {
+            self.answers += 1;
+            if self.answers == UNKNOWN_REQUESTS {
+                self.finish_open_texts();
+            }
+        }
+    }
+
+    fn initialize(&mut self, id: u64) {
+        self.result(
+            id,
+            r#"{"userAgent":"scripted/0.166.0 (scripted)","codexHome":"home","platformFamily":"unix","platformOs":"linux"}"#,
+        );
+    }
+
+    fn start_thread(&mut self, id: u64) {
+        let thread = self.next_id("01a1e0b7-22a4-7f71-a8cc");
+        self.result(
+            id,
+            &format!(
+                r#"{{"thread":{{"id":"{thread}","environments":[],"extra":null,"sessionId":"{thread}","forkedFromId":null,"parentThreadId":null,"preview":"","ephemeral":true,"section":null,"sectionEnteredAt":null,"projectId":null,"historyMode":"paginated","modelProvider":"upstream","model":"scripted","reasoningEffort":null,"createdAt":1794771460,"updatedAt":1794771460,"recencyAt":1794771460,"status":{{"type":"idle"}},"path":null,"cwd":"/","cliVersion":"0.166.0","originator":"scripted","source":"vscode","canAcceptDirectInput":true,"threadSource":null,"agentNickname":null,"agentRole":null,"gitInfo":null,"name":null,"daybreakEnabled":null,"turns":[]}},"model":"scripted","modelProvider":"upstream","serviceTier":null,"disabledPluginIds":[],"cwd":"/","runtimeWorkspaceRoots":[],"instructionSources":[],"approvalPolicy":"never","approvalsReviewer":"user","sandbox":{{"type":"readOnly","networkAccess":false}},"activePermissionProfile":null,"reasoningEffort":null}}"#
+            ),
+        );
+        self.threads.insert(thread, Scenario::Text { deltas: 1 });
+        if self.threads_until_deaf == Some(self.threads.len()) {
+            self.deed = Some(Deed::Hang);
+        }
+    }
+
+    fn inject_items(&mut self, id: u64, params: &Params<'_>) {
+        self.result(id, "{}");
+        let thread = params.thread_id;
+        for item in &params.items {
+            self.notify(
+                "rawResponseItem/completed",
+                &format!(r#""threadId":"{thread}","turnId":"auto-compact-0","item":{item}"#),
+            );
+        }
+        if let (Some(item), Some(scenario)) = (params.items.last(), self.threads.get_mut(thread)) {
+            *scenario = Scenario::marked(item.get());
+        }
+    }
+
+    fn start_turn(&mut self, id: u64, thread: &str) {
+        let Some(scenario) = self.threads.get(thread).copied() else {
+            return self.line(&format!(
+                r#"{{"error":{{"code":-32600,"message":"thread not found"}},"id":{id}}}"#
+            ));
+        };
+        if scenario == Scenario::Faulty(TurnFault::BadAnswer) {
+            return self.spoil_answer(id);
+        }
+        let turn = self.next_id("01a1e0b7-22b4-7100-b2bc");
+        self.answer_turn_start(id, &turn);
+        self.notify(
+            "turn/started",
+            &format!(r#""threadId":"{thread}",{}"#, turn_member(&turn, "inProgress", "")),
+        );
+        match scenario {
+            Scenario::Text { deltas } => self.play_text(thread, &turn, deltas),
+            Scenario::Calls { count } => self.play_calls(thread, &turn, count),
+            Scenario::Open => {
+                self.open_text(thread, &turn);
+                self.keep_open(thread, &turn);
+            }
+            Scenario::Finish => {
+                self.finish_open_texts();
+                self.play_text(thread, &turn, 1);
+            }
+            Scenario::Faulty(fault) => {
+                let text = self.open_text(thread, &turn);
+                self.play_fault(text, id, fault);
+            }
+        }
+    }
+
+    pub(crate) fn answer_turn_start(&mut self, id: u64, turn: &str) {
+        self.result(id, &format!("{{{}}}", turn_member(turn, "inProgress", "")));
+    }
+
+    /// Leaves a text open until [`Self::finish_open_texts`].
+    pub(crate) fn keep_open(&mut self, thread: &str, turn: &str) {
+        self.open.push((thread.to_owned(), turn.to_owned()));
+    }
+
+    /// The id of a new request of ours.
+    pub(crate) fn next_request(&mut self) -> u64 {
+        self.requests += 1;
+        self.requests - 1
+    }
+
+    pub(crate) fn finish_open_texts(&mut self) {
+        for (thread, turn) in std::mem::take(&mut self.open) {
+            self.close_text(&thread, &turn);
+        }
+    }
+
+    fn interrupt(&mut self, id: u64, params: &Params<'_>) {
+        let Params { thread_id: thread, turn_id: turn, .. } = params;
+        if let Some(Scenario::Calls { count }) = self.threads.get(*thread).copied() {
+            self.fail_calls(&format!(r#""threadId":"{thread}","turnId":"{turn}""#), count);
+        }
+        self.result(id, "{}");
+        self.notify(
+            "turn/completed",
+            &format!(r#""threadId":"{thread}",{}"#, turn_member(turn, "interrupted", "")),
+        );
+    }
+
+    fn unsubscribe(&mut self, id: u64, thread: &str) {
+        self.threads.remove(thread);
+        self.result(id, r#"{"status":"unsubscribed"}"#);
+    }
+
+    pub(crate) fn result(&mut self, id: u64, result: &str) {
+        self.line(&format!(r#"{{"id":{id},"result":{result}}}"#));
+    }
+
+    /// `members` are those of the parameters, without the braces.
+    pub(crate) fn notify(&mut self, method: &str, members: &str) {
+        self.line(&format!(
+            r#"{{"method":"{method}","params":{{{members}}},"emittedAtMs":1794771460850}}"#
+        ));
+    }
+
+    pub(crate) fn line(&mut self, line: &str) {
+        self.raw(line.as_bytes());
+        self.raw(b"\n");
+    }
+
+    /// Any bytes at all.
+    pub(crate) fn raw(&mut self, bytes: &[u8]) {
+        self.out.extend_from_slice(bytes);
+    }
+
+    /// Puts bytes in front of the last line.
+    pub(crate) fn glue_to_last_line(&mut self, bytes: &[u8]) {
+        let before = self.out.len().saturating_sub(1);
+        let start = self.out[..before].iter().rposition(|byte| *byte == b'\n');
+        let at = start.map_or(0, |feed| feed + 1);
+        self.out.splice(at..at, bytes.iter().copied());
+    }
+
+    /// A new id in the form of a UUID, by whose length echoes are recognised.
+    fn next_id(&mut self, prefix: &str) -> String {
+        self.ids += 1;
+        let mut id = prefix.to_owned();
+        let _ = write!(id, "-{:012x}", self.ids);
+        id
+    }
+}
+
+/// A turn, with `items` as its only item or none.
+pub(crate) fn turn_member(turn: &str, status: &str, items: &str) -> String {
+    let view = if items.is_empty() { "notLoaded" } else { "summary" };
+    format!(
+        r#""turn":{{"id":"{turn}","rootTurnId":"{turn}","items":[{items}],"itemsView":"{view}","status":"{status}","error":null,"startedAt":1794771460,"completedAt":null,"durationMs":null}}"#
+    )
+}
