@@ -8,6 +8,9 @@ use tokio::sync::Notify;
 /// From here on senders wait for the child to read. A longer line goes alone.
 const HIGH_WATER: usize = 16 * 1024 * 1024;
 
+/// What cannot wait, interrupts and refusals, may go beyond that, but not without end.
+const LIMIT: usize = 4 * HIGH_WATER;
+
 /// Nothing is written any more.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Closed;
@@ -23,6 +26,8 @@ pub(crate) struct Outbox {
 struct Waiting {
     lines: Vec<u8>,
     closed: bool,
+    /// Something found no room, so that the child has not heard everything that it should.
+    overfull: bool,
 }
 
 // === impl Outbox ===
@@ -34,6 +39,10 @@ impl Outbox {
             let mut waiting = self.lock();
             if waiting.closed {
                 return Err(Closed);
+            }
+            if !waiting.lines.is_empty() && waiting.lines.len() + line.len() > LIMIT {
+                waiting.overfull = true;
+                return Ok(());
             }
             waiting.lines.extend_from_slice(line);
             waiting.lines.push(b'\n');
@@ -58,6 +67,11 @@ impl Outbox {
             }
             drained.await;
         }
+    }
+
+    /// Whether a line was left out because the child does not read: it is not to be used any more.
+    pub(crate) fn is_overfull(&self) -> bool {
+        self.lock().overfull
     }
 
     /// Ends [`Self::drain_into`] once everything is written.
@@ -123,6 +137,19 @@ mod tests {
         let mut read = vec![0; 8 * (line.len() + 1)];
         theirs.read_exact(&mut read).await.unwrap();
         assert!(read.split(|byte| *byte == b'\n').take(8).all(|part| part == line));
+    }
+
+    #[test]
+    fn a_child_that_does_not_read_costs_no_more_than_the_limit() {
+        let outbox = Outbox::default();
+        let line = vec![b'x'; HIGH_WATER - 1];
+        for _ in 0..4 {
+            assert_eq!(outbox.push(&line), Ok(()));
+            assert!(!outbox.is_overfull());
+        }
+        assert_eq!(outbox.push(b"one more"), Ok(()));
+        assert!(outbox.is_overfull());
+        assert_eq!(outbox.lock().lines.len(), LIMIT);
     }
 
     #[tokio::test]

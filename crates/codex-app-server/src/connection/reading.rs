@@ -19,8 +19,8 @@ use crate::stats::Counter;
 /// How often running turns look at the clock.
 const TICK: Duration = Duration::from_millis(50);
 
-/// What cannot be read, and may be a part of anybody's answer: from here on nothing that the
-/// child says can be trusted.
+/// What cannot be read or written, and may be a part of anybody's turn: from here on the child
+/// cannot be trusted.
 #[derive(Debug)]
 pub(crate) struct Damage(pub(crate) String);
 
@@ -48,6 +48,9 @@ impl Connection {
                     },
                 },
                 _ = tick.tick(), if ticking => self.router.on_tick(self),
+            }
+            if self.outbox.is_overfull() {
+                return Err(Damage("Codex does not read what it is sent".to_owned()));
             }
         }
     }
