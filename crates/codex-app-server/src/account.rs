@@ -96,9 +96,11 @@ impl Client {
     /// # Errors
     /// If Codex does not take it.
     pub async fn login_with_api_key(&self, api_key: &str) -> Result<(), RequestError> {
-        let _change = self.login_watch().own_change();
+        let change = self.login_watch().own_change();
         let start = LoginStart::ApiKey { api_key };
-        self.connection().request::<_, IgnoredAny>(&start).await.map(|_| ())
+        self.connection().request::<_, IgnoredAny>(&start).await?;
+        change.made();
+        Ok(())
     }
 
     /// Begins to sign in with ChatGPT. There is only one such login at a time: another one
@@ -115,8 +117,10 @@ impl Client {
     /// # Errors
     /// If Codex does not answer.
     pub async fn logout(&self) -> Result<(), RequestError> {
-        let _change = self.login_watch().own_change();
-        self.connection().request::<_, IgnoredAny>(&Logout).await.map(|_| ())
+        let change = self.login_watch().own_change();
+        self.connection().request::<_, IgnoredAny>(&Logout).await?;
+        change.made();
+        Ok(())
     }
 
     /// How much of the allowance is used; only a ChatGPT login has one.
@@ -131,7 +135,7 @@ impl Client {
 
     /// What happens to the account from now on.
     pub fn account_events(&self) -> AccountEvents {
-        AccountEvents::of(self.notifications())
+        AccountEvents::of(self.connection())
     }
 }
 
@@ -193,7 +197,7 @@ impl From<incoming::RateLimitWindow> for LimitWindow {
             length: window
                 .window_duration_mins
                 .and_then(positive)
-                .map(|minutes| Duration::from_secs(minutes * 60)),
+                .map(|minutes| Duration::from_secs(minutes.saturating_mul(60))),
             resets_at: window.resets_at.and_then(positive),
         }
     }

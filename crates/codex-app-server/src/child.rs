@@ -22,6 +22,9 @@ const MAX_LINE: usize = 64 * 1024;
 /// hold open may never end.
 const LAST_WORDS_GRACE: Duration = Duration::from_millis(100);
 
+/// Even a killed process can be held up by the system, but not we with it.
+const KILL_GRACE: Duration = Duration::from_secs(5);
+
 /// SIGTERM; the wrapper takes the bare number.
 const TERMINATE: i32 = 15;
 
@@ -99,7 +102,9 @@ impl Child {
     pub(crate) async fn kill(mut self) -> io::Result<ExitStatus> {
         // It may have gone already.
         let _ = self.process.start_kill();
-        self.process.wait().await
+        tokio::time::timeout(KILL_GRACE, self.process.wait()).await.unwrap_or_else(|_| {
+            Err(io::Error::new(io::ErrorKind::TimedOut, "a killed process is still there"))
+        })
     }
 }
 

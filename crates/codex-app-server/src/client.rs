@@ -1,6 +1,6 @@
 //! A running `codex app-server`, and what can be asked of it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -9,6 +9,7 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::binary::BinaryError;
 use crate::child::{Child, LastWords};
 use crate::client_config::ClientConfig;
 use crate::connection::{Connection, Damage, Notification};
@@ -25,9 +26,6 @@ use crate::turn::{InvalidTurn, Turn, TurnRequest};
 
 /// Longest wait for Codex to confirm that the turns of a client that stops are interrupted.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(1);
-
-/// Even a killed process can be held up by the system, but not we with it.
-const KILL_GRACE: Duration = Duration::from_secs(5);
 
 /// Notifications that are noise to us; each costs a line per turn or more.
 const NOISE: [&str; 12] = [
@@ -48,6 +46,9 @@ const NOISE: [&str; 12] = [
 /// A child that could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
+    /// There is no usable Codex any more.
+    #[error(transparent)]
+    Binary(#[from] BinaryError),
     /// Its home is not usable.
     #[error(transparent)]
     Home(#[from] HomeError),
@@ -76,7 +77,7 @@ pub struct Client {
 
 struct Inner {
     connection: Arc<Connection>,
-    child: Mutex<Option<Child>>,
+    child: tokio::sync::Mutex<Option<Child>>,
     process_id: Option<u32>,
     tasks: TaskTracker,
     /// The turns that still run, apart from all other tasks.
@@ -120,7 +121,7 @@ impl Client {
         let prepared = stop.run_until_cancelled(async {
             let chatgpt = config.chatgpt_base_url.as_deref();
             let home = CodexHome::prepare(&config.home, &config.binary, chatgpt).await?;
-            let starting = home.lock_start().await;
+            let starting = home.lock_start(config.handshake_timeout).await?;
             Ok::<_, HomeError>((home, starting))
         });
         let (home, starting) = prepared.await.ok_or(StartError::Stopped)??;
@@ -194,7 +195,7 @@ impl Client {
             inner: Arc::new(Inner {
                 connection,
                 process_id: child.id(),
-                child: Mutex::new(Some(child)),
+                child: tokio::sync::Mutex::new(Some(child)),
                 tasks,
                 turns: TaskTracker::new(),
                 over,
@@ -235,10 +236,12 @@ impl Client {
         self.inner.turns.len()
     }
 
-    /// Waits until no turn is running. Nobody else may start one.
-    pub(crate) async fn turns_ended(&self) {
+    /// Waits until no turn is running and the account is not being changed. Nobody else may begin
+    /// anything.
+    pub(crate) async fn until_idle(&self) {
         self.inner.turns.close();
         self.inner.turns.wait().await;
+        self.inner.login.no_own_change().await;
     }
 
     /// Sends any request of the app-server's protocol.
@@ -328,15 +331,20 @@ impl Client {
 
     /// Ends every turn and stops the child; no process of it is left afterwards.
     pub async fn shutdown(&self) {
-        let inner = &self.inner;
-        let reason = "the proxy is stopping";
+        self.stop("the proxy is stopping").await;
+    }
+
+    /// The same for any reason.
+    pub(crate) async fn stop(&self, reason: &str) {
+        let connection = &*self.inner.connection;
         // Codex lets go of the upstream's streams before it is asked to go itself.
-        let connection = &*inner.connection;
         connection.router.fail_all(reason, connection);
         let _ = tokio::time::timeout(INTERRUPT_GRACE, connection.router.until_empty()).await;
-        inner.connection.close(reason);
-        if let Some(child) = self.take_child() {
-            match child.stop(inner.config.shutdown_grace).await {
+        connection.close(reason);
+        // Whoever comes second waits here for the first.
+        let mut child = self.inner.child.lock().await;
+        if let Some(child) = child.take() {
+            match child.stop(self.inner.config.shutdown_grace).await {
                 Ok(status) => tracing::debug!(%status, "Codex has ended"),
                 Err(error) => tracing::warn!(%error, "cannot wait for Codex"),
             }
@@ -347,18 +355,14 @@ impl Client {
     /// Ends every turn, and the child without asking it.
     pub(crate) async fn kill(&self, reason: &str) {
         self.inner.connection.close(reason);
-        if let Some(child) = self.take_child() {
-            match tokio::time::timeout(KILL_GRACE, child.kill()).await {
-                Ok(Ok(status)) => tracing::debug!(%status, "Codex was killed"),
-                Ok(Err(error)) => tracing::warn!(%error, "cannot wait for Codex"),
-                Err(_) => tracing::warn!("a killed Codex is still there"),
+        let mut child = self.inner.child.lock().await;
+        if let Some(child) = child.take() {
+            match child.kill().await {
+                Ok(status) => tracing::debug!(%status, "Codex was killed"),
+                Err(error) => tracing::warn!(%error, "cannot wait for Codex"),
             }
         }
         self.tidy_up().await;
-    }
-
-    fn take_child(&self) -> Option<Child> {
-        self.inner.child.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     async fn tidy_up(&self) {

@@ -36,7 +36,7 @@ pub struct ClientConfig {
     pub chatgpt_base_url: Option<String>,
     /// Variables that the child sees beside those that every child sees.
     pub environment: Vec<(String, String)>,
-    /// Sees every line in both directions.
+    /// Sees every line in both directions, keys and all.
     pub tap: Option<WireTap>,
 }
 

@@ -1,10 +1,11 @@
 //! The folder that Codex lives in: its configuration, model catalog, login and databases.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use crate::binary::CodexBinary;
 use crate::catalog::{self, CatalogError};
@@ -26,7 +27,7 @@ pub struct CodexHome {
 /// time fail, whichever process they belong to.
 #[derive(Debug)]
 pub(crate) struct StartLock {
-    _file: Option<File>,
+    _file: File,
 }
 
 /// A home that cannot be used.
@@ -51,6 +52,12 @@ pub enum HomeError {
         /// Why.
         source: io::Error,
     },
+    /// Another child has been starting in it for too long.
+    #[error("another Codex is starting in {}, and does not get ready", path.display())]
+    Busy {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The model catalog could not be made.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
@@ -59,12 +66,13 @@ pub enum HomeError {
 // === impl CodexHome ===
 
 impl CodexHome {
-    /// Whether the folder can be a home: there is none yet, or it is ours.
+    /// Makes the folder if there is none.
     ///
     /// # Errors
-    /// If it holds somebody else's configuration.
-    pub fn check(path: &Path) -> Result<(), HomeError> {
-        Self { path: path.to_owned() }.refuse_foreign()
+    /// If it holds somebody else's configuration, or cannot be made.
+    pub fn make(path: &Path) -> Result<(), HomeError> {
+        Self { path: path.to_owned() }.refuse_foreign()?;
+        make_private_folder(path)
     }
 
     /// Makes the folder, the configuration and the patched model catalog of `binary`.
@@ -112,19 +120,27 @@ impl CodexHome {
     }
 
     /// Waits until no other child is starting in this home.
-    pub(crate) async fn lock_start(&self) -> StartLock {
+    pub(crate) async fn lock_start(&self, limit: Duration) -> Result<StartLock, HomeError> {
+        const LOOK_AGAIN: Duration = Duration::from_millis(20);
         let path = self.path.join("start.lock");
-        let lock = move || -> io::Result<File> {
-            let file = File::options().write(true).create(true).truncate(false).open(path)?;
-            file.lock()?;
-            Ok(file)
+        let file = File::options().write(true).create(true).truncate(false).open(&path);
+        let file = file.map_err(|source| HomeError::Write { path, source })?;
+        // Asked again and again: a thread that waits in the system could not be called back.
+        let locked = async {
+            loop {
+                match file.try_lock() {
+                    Err(TryLockError::WouldBlock) => tokio::time::sleep(LOOK_AGAIN).await,
+                    Ok(()) => return,
+                    Err(TryLockError::Error(error)) => {
+                        tracing::warn!(%error, "cannot lock the home against other starts");
+                        return;
+                    }
+                }
+            }
         };
-        let file =
-            tokio::task::spawn_blocking(lock).await.unwrap_or_else(|error| Err(error.into()));
-        if let Err(error) = &file {
-            tracing::warn!(%error, "cannot lock the home of Codex against other starts");
-        }
-        StartLock { _file: file.ok() }
+        let in_time = tokio::time::timeout(limit, locked).await;
+        in_time.map_err(|_| HomeError::Busy { path: self.path.clone() })?;
+        Ok(StartLock { _file: file })
     }
 
     /// Ours is a folder with our configuration, and one that holds nothing, or a login alone, or

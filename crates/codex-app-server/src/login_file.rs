@@ -3,7 +3,9 @@
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use serde::{Deserialize, Deserializer};
 use siphasher::sip128::{Hasher128 as _, SipHasher};
 
 /// `auth.json` in the child's home. Codex writes it at a login and at every refresh of its
@@ -32,6 +34,25 @@ struct Login {
 #[derive(Deserialize, Hash)]
 struct Tokens {
     account_id: Option<String>,
+    #[serde(default, deserialize_with = "subject")]
+    id_token: Option<String>,
+}
+
+/// The part of a token that says whom it is about. Members of a workspace have one account.
+#[derive(Deserialize)]
+struct Claims {
+    sub: Option<String>,
+    email: Option<String>,
+}
+
+/// Reads of a token only whom it is about, so that a new one of the same user is the same.
+fn subject<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let token = Option::<String>::deserialize(deserializer)?;
+    let claims = || -> Option<Claims> {
+        let payload = token.as_deref()?.split('.').nth(1)?;
+        serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(payload).ok()?).ok()
+    };
+    Ok(claims().and_then(|claims| claims.sub.or(claims.email)))
 }
 
 // === impl LoginFile ===
@@ -76,13 +97,21 @@ mod tests {
             std::fs::write(file.path(), content).unwrap();
             file.whose()
         };
-        let first = whose(r#"{"auth_mode":"chatgpt","tokens":{"account_id":"a","id_token":"1"}}"#);
-        let again = whose(r#"{"auth_mode":"chatgpt","tokens":{"account_id":"a","id_token":"2"}}"#);
-        let other = whose(r#"{"auth_mode":"chatgpt","tokens":{"account_id":"b","id_token":"1"}}"#);
+        let chatgpt = |account: &str, claims: &str| {
+            let token = format!("e30.{}.x", BASE64_URL_SAFE_NO_PAD.encode(claims));
+            whose(&format!(
+                r#"{{"auth_mode":"chatgpt","tokens":{{"account_id":"{account}","id_token":"{token}"}}}}"#
+            ))
+        };
+        let first = chatgpt("a", r#"{"sub":"me","exp":1}"#);
+        let again = chatgpt("a", r#"{"sub":"me","exp":2}"#);
+        let other = chatgpt("b", r#"{"sub":"me","exp":1}"#);
+        let colleague = chatgpt("a", r#"{"sub":"you","exp":1}"#);
         let key = whose(r#"{"auth_mode":"apikey","OPENAI_API_KEY":"sk-1"}"#);
         let another_key = whose(r#"{"auth_mode":"apikey","OPENAI_API_KEY":"sk-2"}"#);
         assert_eq!(first, again);
         assert_ne!(first, other);
+        assert_ne!(first, colleague);
         assert_ne!(key, another_key);
         assert_eq!(whose(r#"{"auth_mo"#), Whose::Unknown);
     }

@@ -2,35 +2,36 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
+
 use crate::login_file::{LoginFile, Whose};
 
 /// What one child knows of the login.
 #[derive(Debug)]
 pub(crate) struct LoginWatch {
     file: LoginFile,
-    /// Locked while the file is read, so that a change of the child's own is never in between.
-    known: Mutex<Known>,
-}
-
-#[derive(Debug)]
-struct Known {
-    /// Who was signed in when the child last looked.
-    whose: Whose,
+    /// Who was signed in when the child last looked. Locked while the file is read, so that a
+    /// change of the child's own is never in between.
+    known: Mutex<Whose>,
     /// Changes that the child itself is making.
-    own_changes: usize,
+    own_changes: TaskTracker,
 }
 
 /// Says that the child itself is changing the account, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct OwnChange(Arc<LoginWatch>);
+pub(crate) struct OwnChange {
+    watch: Arc<LoginWatch>,
+    _under_way: TaskTrackerToken,
+}
 
 // === impl LoginWatch ===
 
 impl LoginWatch {
     /// To be made before the child reads the file.
     pub(crate) fn over(file: LoginFile) -> Arc<Self> {
-        let known = Known { whose: file.whose(), own_changes: 0 };
-        Arc::new(Self { file, known: Mutex::new(known) })
+        let known = Mutex::new(file.whose());
+        Arc::new(Self { file, known, own_changes: TaskTracker::new() })
     }
 
     pub(crate) fn file(&self) -> &LoginFile {
@@ -38,28 +39,34 @@ impl LoginWatch {
     }
 
     pub(crate) fn own_change(self: &Arc<Self>) -> OwnChange {
-        self.lock().own_changes += 1;
-        OwnChange(Arc::clone(self))
+        OwnChange { watch: Arc::clone(self), _under_way: self.own_changes.token() }
     }
 
     pub(crate) fn changed_elsewhere(&self) -> bool {
         let known = self.lock();
         let now = self.file.whose();
-        known.own_changes == 0 && now != Whose::Unknown && now != known.whose
+        self.own_changes.is_empty() && now != Whose::Unknown && now != *known
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    /// Waits until the child is not changing the account.
+    pub(crate) async fn no_own_change(&self) {
+        self.own_changes.close();
+        self.own_changes.wait().await;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Whose> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 // === impl OwnChange ===
 
-impl Drop for OwnChange {
-    fn drop(&mut self) {
-        let mut known = self.0.lock();
-        known.whose = self.0.file.whose();
-        known.own_changes -= 1;
+impl OwnChange {
+    /// The child has made the change, and knows what is in the file now. One that came to nothing
+    /// says nothing about the file: that may have been changed by somebody else meanwhile.
+    pub(crate) fn made(self) {
+        let mut known = self.watch.lock();
+        *known = self.watch.file.whose();
     }
 }
 
@@ -81,9 +88,20 @@ mod tests {
         let change = watch.own_change();
         sign_in("ours");
         assert!(!watch.changed_elsewhere());
-        drop(change);
+        change.made();
         assert!(!watch.changed_elsewhere());
         std::fs::remove_file(watch.file().path()).unwrap();
+        assert!(watch.changed_elsewhere());
+    }
+
+    #[test]
+    fn a_change_that_came_to_nothing_hides_nobody_elses() {
+        let home = tempfile::tempdir().unwrap();
+        let watch = LoginWatch::over(LoginFile::in_home(home.path()));
+        let change = watch.own_change();
+        std::fs::write(watch.file().path(), r#"{"OPENAI_API_KEY":"theirs"}"#).unwrap();
+        assert!(!watch.changed_elsewhere());
+        drop(change);
         assert!(watch.changed_elsewhere());
     }
 }

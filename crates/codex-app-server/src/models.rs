@@ -69,15 +69,6 @@ impl Client {
             }
         }
     }
-
-    /// Slug of the model that Codex takes when nobody chooses; `None` if it names none.
-    ///
-    /// # Errors
-    /// If Codex does not answer.
-    pub async fn default_model(&self) -> Result<Option<String>, RequestError> {
-        let models = self.models().await?;
-        Ok(models.into_iter().find(|model| model.is_default).map(|model| model.id))
-    }
 }
 
 // === impl ModelAliases ===
@@ -86,6 +77,11 @@ impl ModelAliases {
     /// All names, with what they stand for.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &ModelAlias)> {
         self.aliases.iter().map(|(name, alias)| (name.as_str(), alias))
+    }
+
+    /// Whether `name` is another name for a model.
+    pub fn contains(&self, name: &str) -> bool {
+        self.aliases.contains_key(name)
     }
 
     /// What `name` stands for; a name that is no alias is the slug of a model.

@@ -1,5 +1,6 @@
 //! Several children, always brought back, with turns spread over them.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -9,8 +10,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::binary::BinaryError;
-use crate::client::{Client, StartError};
+use crate::client::Client;
 use crate::client_config::ClientConfig;
 use crate::failure::{Failure, FailureKind};
 use crate::heartbeat::Heartbeat;
@@ -36,18 +36,15 @@ pub struct PoolConfig {
     pub ready_timeout: Duration,
 }
 
-/// A child that could not be replaced by a new one.
-#[derive(Debug, thiserror::Error)]
+/// Children that were not replaced by new ones.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RenewError {
-    /// There is no usable Codex on disk.
-    #[error(transparent)]
-    Binary(#[from] BinaryError),
-    /// It does not start.
-    #[error(transparent)]
-    Start(#[from] StartError),
-    /// There is no child at the moment; the next one will be of the version on disk anyway.
-    #[error("the child is not ready")]
-    NotReady,
+    /// A new child did not start; the present one stays.
+    #[error("{0}")]
+    DidNotStart(Arc<str>),
+    /// The pool was told to stop.
+    #[error("the proxy is stopping")]
+    Stopped,
 }
 
 /// Children under supervision. Clones share them; they are stopped by [`Pool::shutdown`], or when
@@ -162,22 +159,17 @@ impl Pool {
     /// Replaces every child by a new one of the Codex that is on disk now; says its version.
     ///
     /// A new child is started first. The old one gets no more turns, finishes those that it has,
-    /// and goes. If the new one does not start, the old one stays.
+    /// and goes. If the new one does not start, the old one stays. Where there is no child, one is
+    /// tried at once.
     ///
     /// # Errors
     /// If a new child did not start; those before it are replaced.
     pub async fn renew(&self) -> Result<Version, RenewError> {
-        let mut renewed = Err(RenewError::NotReady);
+        let mut renewed = Err(RenewError::Stopped);
         for place in &self.inner.workers {
-            if place.slot.client().is_none() {
-                // It is being started anyway, of whatever is on disk.
-                continue;
-            }
             let (reply, answer) = oneshot::channel();
-            if place.renewals.send(reply).await.is_err() {
-                return Err(RenewError::NotReady);
-            }
-            renewed = Ok(answer.await.unwrap_or(Err(RenewError::NotReady))?);
+            place.renewals.send(reply).await.map_err(|_| RenewError::Stopped)?;
+            renewed = Ok(answer.await.unwrap_or(Err(RenewError::Stopped))?);
         }
         renewed
     }
@@ -233,7 +225,7 @@ impl Inner {
 
     async fn give_when_ready(self: Arc<Self>, mut turn: PlannedTurn) {
         let mut states = self.states.subscribe();
-        let deadline = tokio::time::Instant::from_std(turn.asked_at) + self.config.ready_timeout;
+        let mut too_long = pin!(tokio::time::sleep(self.config.ready_timeout));
         loop {
             states.mark_unchanged();
             match self.give(turn) {
@@ -246,7 +238,7 @@ impl Inner {
                 () = self.stop.cancelled() => {
                     return turn.fail(Failure::new(FailureKind::ChildGone, "the proxy is stopping"));
                 }
-                () = tokio::time::sleep_until(deadline) => {
+                () = &mut too_long => {
                     let words = not_ready(&states.borrow());
                     return turn.fail(Failure::new(FailureKind::ChildGone, words));
                 }

@@ -63,6 +63,19 @@ pub enum RequestError {
 // === impl RequestError ===
 
 impl RequestError {
+    /// What happened, without the words of the protocol.
+    pub fn in_plain_words(&self) -> String {
+        match self {
+            Self::Rejected { error, .. } => error.message.clone(),
+            Self::Overloaded { .. } => "Codex is overloaded".to_owned(),
+            Self::Timeout { after, .. } => format!("no answer from Codex within {after:?}"),
+            Self::TooLarge { .. } | Self::Unreadable { .. } | Self::Unwritable { .. } => {
+                format!("the answer of Codex is not understood ({self})")
+            }
+            Self::ChildGone(reason) => reason.to_string(),
+        }
+    }
+
     /// Whether Codex may be doing what it was asked, although we do not have its answer.
     pub(crate) fn may_have_been_heard(&self) -> bool {
         match self {

@@ -1,64 +1,33 @@
 //! One child that is always brought back.
 
+mod slot;
+mod state;
+
+pub(crate) use slot::Slot;
+pub(crate) use state::StateReport;
+pub use state::WorkerState;
+
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use semver::Version;
-use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::MissedTickBehavior;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::backoff::Backoff;
 use crate::client::{Client, StartError};
 use crate::client_config::ClientConfig;
+use crate::heartbeat::Heartbeat;
 use crate::pool::{PoolConfig, RenewError};
 use crate::stats::{Counter, Stats};
-use crate::turn::plan::PlannedTurn;
 
 /// How often the login file is looked at.
 const LOGIN_CHECK: Duration = Duration::from_secs(1);
 
-/// Where a child stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WorkerState {
-    /// It is starting for the first time.
-    Starting,
-    /// It has finished its handshake and takes turns.
-    Ready {
-        /// Version of Codex.
-        version: Version,
-        /// Process id of the child.
-        process_id: Option<u32>,
-    },
-    /// It was lost, or did not start, and is being brought back.
-    Restarting {
-        /// Why.
-        reason: Arc<str>,
-        /// Tries that failed since it was last ready.
-        failures: u32,
-        /// When it is tried again; in the past while a try is under way.
-        next_try: Instant,
-    },
-    /// It was told to stop.
-    Stopped,
-}
-
-/// What a worker says about itself, at its place among all workers.
-#[derive(Debug, Clone)]
-pub(crate) struct StateReport {
-    pub(crate) states: watch::Sender<Vec<WorkerState>>,
-    pub(crate) place: usize,
-}
-
-/// The child of a worker, for those who have turns for it.
-#[derive(Default)]
-pub(crate) struct Slot {
-    /// Only a child in here gets turns. It leaves under the lock, so that none is given to a child
-    /// that is already being drained.
-    client: Mutex<Option<Client>>,
-}
+/// The same, at the least, where a changed login cannot be taken up.
+const LOGIN_CHECK_MAX: Duration = Duration::from_secs(60);
 
 /// Somebody wants the child to be replaced by a new one, and waits for how that goes.
 pub(crate) type RenewRequest = oneshot::Sender<Result<Version, RenewError>>;
@@ -74,101 +43,54 @@ pub(crate) struct Worker {
     pub(crate) retired: TaskTracker,
 }
 
-/// Why a child is not watched any longer.
-enum Watched {
-    Stop,
-    Lost(Arc<str>),
-}
-
-// === impl StateReport ===
-
-impl StateReport {
-    fn say(&self, state: WorkerState) {
-        tracing::debug!(worker = self.place, ?state, "a worker's state");
-        self.states.send_modify(|states| states[self.place] = state);
-    }
-}
-
-// === impl Slot ===
-
-impl Slot {
-    /// How much the child has to do, if there is one.
-    pub(crate) fn running_turns(&self) -> Option<usize> {
-        usable(self.lock().as_ref()).map(Client::running_turns)
-    }
-
-    /// Gives the turn to the child, or back if there is none.
-    pub(crate) fn give(&self, turn: PlannedTurn) -> Result<(), Box<PlannedTurn>> {
-        match usable(self.lock().as_ref()) {
-            Some(client) => {
-                client.run(turn);
-                Ok(())
-            }
-            None => Err(Box::new(turn)),
-        }
-    }
-
-    pub(crate) fn client(&self) -> Option<Client> {
-        usable(self.lock().as_ref()).cloned()
-    }
-
-    fn put(&self, client: Option<Client>) -> Option<Client> {
-        std::mem::replace(&mut *self.lock(), client)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Client>> {
-        self.client.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The worker may not have noticed yet that its child has gone.
-fn usable(client: Option<&Client>) -> Option<&Client> {
-    client.filter(|client| !client.is_gone())
-}
-
 // === impl Worker ===
 
 impl Worker {
     /// Keeps a child running until the worker is told to stop.
     pub(crate) async fn run(mut self) {
-        let stop = self.stop.clone();
         let mut backoff = self.new_backoff();
         let mut failures = 0;
+        let mut asking = Vec::new();
+        let worker = self.report.place;
         loop {
             let reason = match self.start().await {
-                Err(_) if stop.is_cancelled() => break,
                 Ok(client) => {
-                    let ready_at = Instant::now();
+                    answer(&mut asking, &Ok(client.version().clone()));
                     failures = 0;
-                    self.present(client);
-                    let watched = self.watch().await;
-                    match watched {
-                        Watched::Stop => break,
-                        Watched::Lost(reason) => {
-                            if ready_at.elapsed() > self.config.backoff_max {
-                                backoff = self.new_backoff();
-                            }
-                            reason
-                        }
+                    let ready_at = Instant::now();
+                    self.present(client.clone());
+                    let Some(reason) = self.watch(client).await else { break };
+                    tracing::error!(worker, %reason, "Codex was lost");
+                    if ready_at.elapsed() > self.config.backoff_max {
+                        backoff = self.new_backoff();
                     }
+                    reason
                 }
-                Err(error) => Arc::from(error.to_string()),
+                Err(StartError::Stopped) => break,
+                Err(error) => {
+                    let reason: Arc<str> = error.to_string().into();
+                    answer(&mut asking, &Err(RenewError::DidNotStart(Arc::clone(&reason))));
+                    tracing::error!(worker, %reason, "Codex did not start");
+                    reason
+                }
             };
             failures += 1;
             self.stats.count(Counter::Restart);
             let pause = backoff.next_pause();
-            tracing::error!(worker = self.report.place, %reason, failures, ?pause, "lost Codex");
             let next_try = Instant::now() + pause;
             self.report.say(WorkerState::Restarting { reason, failures, next_try });
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
-                () = stop.cancelled() => break,
+                () = self.stop.cancelled() => break,
+                // Whoever asks for a new child has mended something: it is tried at once.
+                Some(request) = self.renewals.recv() => asking.push(request),
             }
         }
-        if let Some(client) = self.slot.put(None) {
+        let client = self.slot.put(None);
+        self.report.say(WorkerState::Stopped);
+        if let Some(client) = client {
             client.shutdown().await;
         }
-        self.report.say(WorkerState::Stopped);
     }
 
     fn new_backoff(&self) -> Backoff {
@@ -176,11 +98,11 @@ impl Worker {
     }
 
     /// Starts a child of the version that is on disk by now, unless the worker is told to stop.
-    async fn start(&self) -> Result<Client, RenewError> {
+    async fn start(&self) -> Result<Client, StartError> {
         let found = self.stop.run_until_cancelled(self.config.client.binary.found_again());
         let binary = found.await.ok_or(StartError::Stopped)??;
         let config = ClientConfig { binary, ..self.config.client.clone() };
-        Ok(Client::start_until(&self.stop, config, Arc::clone(&self.stats)).await?)
+        Client::start_until(&self.stop, config, Arc::clone(&self.stats)).await
     }
 
     /// Lets a child take turns, in the place of the one before.
@@ -196,67 +118,99 @@ impl Worker {
         }
     }
 
-    /// Lets a child finish its turns and go.
+    /// Lets a child finish what it has begun, and go.
     fn retire(&self, client: Client) {
-        let stop = self.stop.clone();
+        let (stop, heartbeat) = (self.stop.clone(), self.config.heartbeat);
         self.retired.spawn(async move {
             tokio::select! {
-                () = client.turns_ended() => {}
-                () = stop.cancelled() => {}
+                () = client.until_idle() => client.stop("this Codex was replaced by a new one").await,
+                reason = until_lost(&client, heartbeat) => client.kill(&reason).await,
+                () = stop.cancelled() => client.shutdown().await,
             }
-            client.shutdown().await;
         });
     }
 
-    /// Waits until the child is lost, and replaces it where that is wanted.
-    async fn watch(&mut self) -> Watched {
-        let mut login_check = tokio::time::interval(LOGIN_CHECK);
-        login_check.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    /// Watches the child, and replaces it where that is wanted. Says why it was lost; `None` if the
+    /// worker was told to stop.
+    async fn watch(&mut self, mut client: Client) -> Option<Arc<str>> {
+        let heartbeat = self.config.heartbeat;
+        let mut login_check = LOGIN_CHECK;
         loop {
-            let Some(client) = self.slot.lock().clone() else {
-                return Watched::Lost("there is no child".into());
+            let request = tokio::select! {
+                () = self.stop.cancelled() => return None,
+                reason = until_lost(&client, heartbeat) => {
+                    self.lose(&client, &reason).await;
+                    return Some(reason);
+                }
+                Some(request) = self.renewals.recv() => Some(request),
+                () = login_changed(&client, login_check) => {
+                    tracing::info!("the login has changed: taking a new child");
+                    None
+                }
             };
-            let heartbeat = self.config.heartbeat;
-            let mut lost = pin!(async {
-                tokio::select! {
-                    reason = client.until_gone() => reason,
-                    reason = heartbeat.until_hung(&client) => reason.into(),
+            let outcome = match self.renew(&client).await {
+                Ok(new) => {
+                    client = new;
+                    login_check = LOGIN_CHECK;
+                    Ok(client.version().clone())
                 }
-            });
-            loop {
-                tokio::select! {
-                    () = self.stop.cancelled() => return Watched::Stop,
-                    reason = &mut lost => {
-                        self.slot.put(None);
-                        client.kill(&reason).await;
-                        return Watched::Lost(reason);
-                    }
-                    Some(request) = self.renewals.recv() => {
-                        let outcome = self.renew().await;
-                        let renewed = outcome.is_ok();
-                        let _ = request.send(outcome);
-                        if renewed {
-                            break;
-                        }
-                    }
-                    _ = login_check.tick() => if client.login_watch().changed_elsewhere() {
-                        tracing::info!("the login has changed: taking a new child");
-                        match self.renew().await {
-                            Ok(_) => break,
-                            Err(error) => tracing::error!(%error, "cannot take up the new login"),
-                        }
-                    },
+                Err(StartError::Stopped) => return None,
+                Err(error) => {
+                    tracing::error!(%error, "no new Codex: the present one stays");
+                    login_check = (login_check * 2).min(LOGIN_CHECK_MAX);
+                    Err(RenewError::DidNotStart(error.to_string().into()))
                 }
-            }
+            };
+            answer(&mut Vec::from_iter(request), &outcome);
         }
     }
 
-    /// Starts a new child beside the present one, and lets that one go only then.
-    async fn renew(&self) -> Result<Version, RenewError> {
-        let client = self.start().await?;
-        let version = client.version().clone();
+    /// Starts a new child beside the present one, and lets that one go only then. If it is lost
+    /// meanwhile, the new one is its successor.
+    async fn renew(&self, present: &Client) -> Result<Client, StartError> {
+        let mut starting = pin!(self.start());
+        let started = tokio::select! {
+            started = &mut starting => started,
+            reason = until_lost(present, self.config.heartbeat) => {
+                let next_try = Instant::now();
+                self.lose(present, &reason).await;
+                self.report.say(WorkerState::Restarting { reason, failures: 1, next_try });
+                starting.await
+            }
+        };
+        let client = started?;
         self.stats.count(Counter::Renewal);
-        self.present(client);
-        Ok(version)
+        self.present(client.clone());
+        Ok(client)
+    }
+
+    async fn lose(&self, client: &Client, reason: &str) {
+        self.slot.put(None);
+        client.kill(reason).await;
+    }
+}
+
+/// Waits until a child has gone or hangs, and says which.
+async fn until_lost(client: &Client, heartbeat: Heartbeat) -> Arc<str> {
+    tokio::select! {
+        reason = client.until_gone() => reason,
+        reason = heartbeat.until_hung(client) => reason.into(),
+    }
+}
+
+/// Waits until somebody else has signed in or out.
+async fn login_changed(client: &Client, interval: Duration) {
+    loop {
+        tokio::time::sleep(interval).await;
+        if client.login_watch().changed_elsewhere() {
+            return;
+        }
+    }
+}
+
+fn answer(asking: &mut Vec<RenewRequest>, outcome: &Result<Version, RenewError>) {
+    for request in asking.drain(..) {
+        // Whoever asked may have stopped waiting.
+        let _ = request.send(outcome.clone());
     }
 }

@@ -16,6 +16,17 @@ use crate::cli::{self, LoginOptions, StatusOptions};
 use crate::codex;
 use crate::settings::Settings;
 
+/// How long a login that is given up may hold us.
+const GIVE_UP: Duration = Duration::from_secs(2);
+
+/// What is known of the account.
+pub(crate) enum Standing {
+    Nobody,
+    SignedIn(Account),
+    /// There is a login, but nobody can be asked about it.
+    NotLookedUp(String),
+}
+
 pub(crate) async fn login(
     options: &LoginOptions,
     settings: &Settings,
@@ -27,10 +38,11 @@ pub(crate) async fn login(
         None => login_with_chatgpt(&client, method(options)).await,
     };
     let outcome = match outcome {
-        Ok(()) => greet(&client).await,
+        Ok(()) => Ok(greet(&client).await?),
         Err(error) => Err(error),
     };
-    client.shutdown().await;
+    // If Codex hangs, whoever gave the login up does not want to wait for it: it is killed.
+    let _ = tokio::time::timeout(GIVE_UP, client.shutdown()).await;
     outcome.map(|()| ExitCode::SUCCESS)
 }
 
@@ -50,20 +62,51 @@ pub(crate) async fn status(
     settings: &Settings,
 ) -> Result<ExitCode, Box<dyn Error>> {
     let client = codex::start_client(settings).await?;
-    let account =
-        if options.refresh { client.refresh_account().await } else { client.account().await };
-    let limits = match &account {
-        Ok(Some(Account::ChatGpt { .. })) => Some(client.rate_limits().await),
+    let standing = Standing::of(&client, options.refresh).await;
+    let limits = match &standing {
+        Ok(Standing::SignedIn(Account::ChatGpt { .. })) => Some(client.rate_limits().await),
         _ => None,
     };
     client.shutdown().await;
-    let account = account?;
+    let standing = standing?;
     if options.json {
-        writeln!(io::stdout(), "{:#}", to_json(account.as_ref(), limits.as_ref()))?;
+        writeln!(io::stdout(), "{:#}", to_json(&standing, limits.as_ref()))?;
     } else {
-        print(account.as_ref(), limits)?;
+        writeln!(io::stdout(), "{}", standing.in_words())?;
+        if let Some(limits) = limits {
+            print_limits(limits)?;
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+// === impl Standing ===
+
+impl Standing {
+    /// # Errors
+    /// If there is no login that could be the cause, but Codex does not answer.
+    pub(crate) async fn of(client: &Client, refresh: bool) -> Result<Self, RequestError> {
+        let account = if refresh { client.refresh_account().await } else { client.account().await };
+        match account {
+            Ok(Some(account)) => Ok(Self::SignedIn(account)),
+            Ok(None) => Ok(Self::Nobody),
+            Err(error) if client.is_signed_in() => Ok(Self::NotLookedUp(error.in_plain_words())),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn in_words(&self) -> String {
+        match self {
+            Self::SignedIn(account) => format!("Signed in {}.", describe(account)),
+            Self::Nobody => format!(
+                "Nobody is signed in: only the model demo works. `{} login` signs you in.",
+                cli::program()
+            ),
+            Self::NotLookedUp(reason) => format!(
+                "Signed in, but the account cannot be looked up: {reason}. Check the network."
+            ),
+        }
+    }
 }
 
 /// Who is signed in, in a few words.
@@ -99,10 +142,10 @@ fn method(options: &LoginOptions) -> LoginMethod {
     }
 }
 
-/// From standard input, so that it is in no history and no list of processes.
+/// From a pipe, so that it is on no screen, in no history and in no list of processes.
 fn read_api_key() -> Result<String, Box<dyn Error>> {
     if io::stdin().is_terminal() {
-        write!(io::stderr(), "API key: ")?;
+        return Err("pipe the key in: `printenv OPENAI_API_KEY | … login --with-api-key`".into());
     }
     let mut line = String::new();
     io::stdin().read_line(&mut line)?;
@@ -114,7 +157,7 @@ fn read_api_key() -> Result<String, Box<dyn Error>> {
 }
 
 async fn login_with_chatgpt(client: &Client, method: LoginMethod) -> Result<(), Box<dyn Error>> {
-    let mut login = client.login(method).await.map_err(|error| refused(error, method))?;
+    let mut login = client.login(method).await.map_err(|error| refused(&error, method))?;
     let mut out = io::stdout();
     match login.prompt() {
         LoginPrompt::Browser { url } => {
@@ -139,62 +182,57 @@ async fn login_with_chatgpt(client: &Client, method: LoginMethod) -> Result<(), 
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
     }
-    login.cancel().await?;
-    // It may have come to its end after all.
-    match login.finished().await {
-        Err(LoginError::Cancelled) => Err("given up: nobody was signed in".into()),
-        outcome => Ok(outcome?),
-    }
+    let given_up = || Err("given up: nobody was signed in".into());
+    let cancelled = async {
+        login.cancel().await?;
+        // It may have come to its end after all.
+        match login.finished().await {
+            Err(LoginError::Cancelled) => given_up(),
+            outcome => Ok(outcome?),
+        }
+    };
+    tokio::time::timeout(GIVE_UP, cancelled).await.unwrap_or_else(|_| given_up())
 }
 
 /// Codex says what failed; we say what else can be done.
-fn refused(error: RequestError, method: LoginMethod) -> Box<dyn Error> {
+fn refused(error: &RequestError, method: LoginMethod) -> Box<dyn Error> {
+    let words = error.in_plain_words();
     match method {
         LoginMethod::Browser => {
-            format!("{error}; --device-code needs no browser on this machine").into()
+            format!("{words}; --device-code needs no browser on this machine").into()
         }
-        LoginMethod::DeviceCode => error.into(),
+        LoginMethod::DeviceCode => words.into(),
     }
 }
 
 async fn greet(client: &Client) -> Result<(), Box<dyn Error>> {
-    let words = match client.account().await? {
-        Some(account) => format!("Signed in {}.", describe(&account)),
-        None => return Err("Codex says that nobody is signed in".into()),
-    };
-    writeln!(io::stdout(), "{words}")?;
+    let standing = Standing::of(client, false).await?;
+    if let Standing::Nobody = standing {
+        return Err("Codex says that nobody is signed in".into());
+    }
+    writeln!(io::stdout(), "{}", standing.in_words())?;
     Ok(())
 }
 
-fn print(
-    account: Option<&Account>,
-    limits: Option<Result<RateLimits, RequestError>>,
-) -> io::Result<()> {
+fn print_limits(limits: Result<RateLimits, RequestError>) -> io::Result<()> {
     let mut out = io::stdout();
-    match account {
-        Some(account) => writeln!(out, "Signed in {}.", describe(account))?,
-        None => writeln!(
-            out,
-            "Nobody is signed in: only the model demo works. `{} login` signs you in.",
-            cli::program()
-        )?,
-    }
-    match limits {
-        None => Ok(()),
-        Some(Err(error)) => writeln!(out, "What is left of the allowance is not known: {error}"),
-        Some(Ok(limits)) => {
-            for window in [limits.primary, limits.secondary].into_iter().flatten() {
-                writeln!(out, "{}", describe_window(&window, SystemTime::now()))?;
-            }
-            if let Some(credits) = limits.credits {
-                writeln!(out, "Credits: {credits}.")?;
-            }
-            if let Some(reached) = limits.reached {
-                writeln!(out, "A limit is reached: {reached}.")?;
-            }
-            Ok(())
+    let limits = match limits {
+        Ok(limits) => limits,
+        Err(error) => {
+            let reason = error.in_plain_words();
+            return writeln!(out, "What is left of the allowance is not known: {reason}");
         }
+    };
+    for window in [limits.primary, limits.secondary].into_iter().flatten() {
+        writeln!(out, "{}", describe_window(&window, SystemTime::now()))?;
     }
+    if let Some(credits) = limits.credits {
+        writeln!(out, "Credits: {credits}.")?;
+    }
+    if let Some(reached) = limits.reached {
+        writeln!(out, "A limit is reached: {reached}.")?;
+    }
+    Ok(())
 }
 
 fn describe_window(window: &LimitWindow, now: SystemTime) -> String {
@@ -219,14 +257,16 @@ fn describe_time(time: Duration) -> String {
     if words.is_empty() { "0 min".to_owned() } else { words.join(" ") }
 }
 
-fn to_json(account: Option<&Account>, limits: Option<&Result<RateLimits, RequestError>>) -> Value {
-    let account = account.map(|account| match account {
-        Account::ApiKey => json!({"type": "api_key"}),
-        Account::ChatGpt { email, plan, workspace } => {
+fn to_json(standing: &Standing, limits: Option<&Result<RateLimits, RequestError>>) -> Value {
+    let account = match standing {
+        Standing::SignedIn(Account::ApiKey) => json!({"type": "api_key"}),
+        Standing::SignedIn(Account::ChatGpt { email, plan, workspace }) => {
             json!({"type": "chatgpt", "email": email, "plan": plan, "workspace": workspace})
         }
-        Account::Other(kind) => json!({"type": kind}),
-    });
+        Standing::SignedIn(Account::Other(kind)) => json!({"type": kind}),
+        Standing::NotLookedUp(reason) => json!({"type": null, "error": reason}),
+        Standing::Nobody => Value::Null,
+    };
     let window = |window: LimitWindow| {
         json!({
             "used_percent": window.used_percent,
@@ -242,9 +282,9 @@ fn to_json(account: Option<&Account>, limits: Option<&Result<RateLimits, Request
             "credits": limits.credits,
             "reached": limits.reached,
         }),
-        Err(error) => json!({"error": error.to_string()}),
+        Err(error) => json!({"error": error.in_plain_words()}),
     });
-    json!({"signed_in": account.is_some(), "account": account, "rate_limits": limits})
+    json!({"signed_in": !account.is_null(), "account": account, "rate_limits": limits})
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use codex_app_server::{
 use serde_json::json;
 
 use crate::cli::{self, Question};
-use crate::codex::Codex;
+use crate::codex::{self, Codex};
 use crate::settings::Settings;
 
 pub(crate) async fn run(
@@ -29,12 +29,13 @@ async fn answer(
     question: Question,
     settings: &Settings,
 ) -> Result<ExitCode, Box<dyn Error>> {
-    let default = match &settings.model {
-        Some(model) => model.clone(),
-        None => codex.client.default_model().await?.ok_or("Codex names no default model")?,
+    let ResolvedModel { model, effort } = match question.model.or(settings.model.clone()) {
+        Some(model) if !settings.aliases.contains(&model) => ResolvedModel { model, effort: None },
+        name => {
+            let default = codex::default_model(settings, &codex.client.models().await?)?;
+            settings.aliases.resolve(name.as_ref().unwrap_or(&default), &default)
+        }
     };
-    let name = question.model.as_deref().unwrap_or(&default);
-    let ResolvedModel { model, effort } = settings.aliases.resolve(name, &default);
     let turn = codex.client.start_turn(TurnRequest {
         history: vec![HistoryItem::text(Role::User, question.text)],
         tools: question.tools.into_iter().map(tool).collect(),

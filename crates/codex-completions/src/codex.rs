@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use codex_app_server::{Client, CodexBinary, DEMO_MODEL, Upstream};
+use codex_app_server::{Client, CodexBinary, DEMO_MODEL, Model, Upstream};
 use scripted_model::ScriptedModel;
 
 use crate::settings::Settings;
@@ -49,4 +49,17 @@ pub(crate) async fn locate(
     settings: &Settings,
 ) -> Result<CodexBinary, codex_app_server::BinaryError> {
     CodexBinary::locate(settings.codex_bin.as_deref(), &settings.codex_copies()).await
+}
+
+/// The model where none is chosen: the configured one, which may be another name for a model, or
+/// else Codex's own.
+pub(crate) fn default_model(settings: &Settings, models: &[Model]) -> Result<String, &'static str> {
+    let of_codex = models.iter().find(|model| model.is_default).map(|model| model.id.as_str());
+    match (settings.model.as_deref(), of_codex) {
+        (Some(name), of_codex) => {
+            Ok(settings.aliases.resolve(name, of_codex.unwrap_or(name)).model)
+        }
+        (None, Some(model)) => Ok(model.to_owned()),
+        (None, None) => Err("Codex names no default model; set CODEX_MODEL"),
+    }
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 use codex_app_server::turn::event::{TurnEnd, TurnEvent};
 use codex_app_server::{CodexBinary, DEMO_MODEL, HistoryItem, Role, TurnRequest};
 
-use crate::account;
+use crate::account::{Standing, describe};
 use crate::cli::{self, ServeOptions};
 use crate::codex::{self, Codex};
 use crate::settings::Settings;
@@ -67,18 +67,19 @@ async fn check_child(
 
 /// Nobody signed in is a state, and not a fault.
 async fn check_login(codex: &Codex, settings: &Settings, report: &mut Report) -> io::Result<()> {
-    let program = cli::program();
-    match codex.client.account().await {
-        Ok(Some(account)) => good(&format!("signed in {}", account::describe(&account))),
-        Ok(None) if settings.upstream.is_some() => {
+    match Standing::of(&codex.client, false).await {
+        Ok(Standing::SignedIn(account)) => good(&format!("signed in {}", describe(&account))),
+        Ok(Standing::NotLookedUp(reason)) => report.bad(&format!(
+            "signed in, but the account cannot be looked up: {reason}; check the network"
+        )),
+        Ok(Standing::Nobody) if settings.upstream.is_some() => {
             note("nobody is signed in, and PROXY_UPSTREAM_BASE_URL needs nobody")
         }
-        Ok(None) => note(&format!(
-            "nobody is signed in: only the model demo works; `{program} login` signs you in"
+        Ok(Standing::Nobody) => note(&format!(
+            "nobody is signed in: only the model demo works; `{} login` signs you in",
+            cli::program()
         )),
-        Err(error) => report.bad(&format!(
-            "the login cannot be checked: {error}; `{program} login` signs you in anew"
-        )),
+        Err(error) => report.bad(&format!("the login cannot be checked: {error}")),
     }
 }
 
@@ -108,6 +109,7 @@ async fn demo_turn(codex: &Codex) -> Result<(), String> {
 
 async fn check_port(port: u16, report: &mut Report) -> io::Result<()> {
     match server::bind_loopback(port).await {
+        Ok(_) if port == 0 => good("a port is free"),
         Ok(_) => good(&format!("port {port} is free")),
         Err(error) => report.bad(&error.to_string()),
     }

@@ -19,10 +19,7 @@ pub(crate) async fn run(
     let models = client.models().await;
     client.shutdown().await;
     let models = models?;
-    let default = settings
-        .model
-        .or_else(|| models.iter().find(|model| model.is_default).map(|model| model.id.clone()))
-        .unwrap_or_default();
+    let default = codex::default_model(&settings, &models)?;
     if options.json {
         writeln!(io::stdout(), "{:#}", to_json(&models, &settings.aliases, &default))?;
     } else {

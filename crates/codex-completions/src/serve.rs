@@ -1,5 +1,6 @@
 //! `serve`: the server, until it is told to stop.
 
+use std::convert::Infallible;
 use std::error::Error;
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -27,19 +28,26 @@ pub(crate) async fn run(
     let address = listeners.first().map(TcpListener::local_addr).transpose()?;
     let (readiness, observed) = watch::channel(Readiness::default());
     let stop = CancellationToken::new();
-    let mut serving = pin!(server::serve(listeners, observed, stop.clone()));
-    let outcome = tokio::select! {
-        outcome = work(&settings, &mut signals, &readiness, address) => outcome,
-        () = &mut serving => Ok(()),
-    };
+    let tasks = TaskTracker::new();
+    let serving = tasks.spawn(server::serve(listeners, observed, stop.clone()));
+    let outcome = work(&settings, &mut signals, &readiness, address).await;
     stop.cancel();
     // A client that never ends its request must not keep us, nor somebody who asks twice.
-    tokio::select! {
-        () = serving => {}
-        () = tokio::time::sleep(settings.shutdown_grace) => {}
-        () = signals.stop() => {}
+    if !matches!(outcome, Ok(Stop::AtOnce)) {
+        tokio::select! {
+            _ = serving => {}
+            () = tokio::time::sleep(settings.shutdown_grace) => {}
+            () = signals.stop() => {}
+        }
     }
-    outcome.map(|()| ExitCode::SUCCESS)
+    outcome.map(|_| ExitCode::SUCCESS)
+}
+
+/// How we were asked to stop.
+enum Stop {
+    Politely,
+    /// For the second time: what still runs is killed.
+    AtOnce,
 }
 
 /// Keeps the children running until somebody asks us to stop.
@@ -48,14 +56,17 @@ async fn work(
     signals: &mut Signals,
     readiness: &watch::Sender<Readiness>,
     address: Option<SocketAddr>,
-) -> Result<(), Box<dyn Error>> {
-    let mut renewals = signal(SignalKind::user_defined2())?;
-    let binary = codex::locate(settings).await?;
+) -> Result<Stop, Box<dyn Error>> {
+    let renewals = signal(SignalKind::user_defined2())?;
     // What no restart can mend is an error at once.
-    CodexHome::check(&settings.codex_home)?;
+    CodexHome::make(&settings.codex_home)?;
+    let binary = tokio::select! {
+        binary = codex::locate(settings) => binary?,
+        () = signals.stop() => return Ok(Stop::Politely),
+    };
     let pool = Pool::start(settings.pool_config(binary.clone()));
-    let tasks = TaskTracker::new();
     let mut states = pool.states();
+    let mut renewing = pin!(renew_on_request(&pool, renewals));
     let mut greeted = false;
     loop {
         let now = health_of(&states.borrow_and_update());
@@ -68,26 +79,26 @@ async fn work(
         readiness.send_replace(now);
         tokio::select! {
             _ = states.changed() => {}
-            _ = renewals.recv() => {
-                tasks.spawn(renew(pool.clone()));
-            }
+            never = &mut renewing => match never {},
             () = signals.stop() => break,
         }
     }
     tracing::info!("stopping");
+    readiness.send_modify(|now| now.workers.fill(WorkerHealth::Stopped));
     tokio::select! {
-        () = pool.shutdown() => {}
-        // Who asks twice does not want to wait: what still runs is killed.
-        () = signals.stop() => {}
+        () = pool.shutdown() => Ok(Stop::Politely),
+        () = signals.stop() => Ok(Stop::AtOnce),
     }
-    Ok(())
 }
 
-/// Takes up another version of Codex, on request.
-async fn renew(pool: Pool) {
-    match pool.renew().await {
-        Ok(version) => tracing::info!(%version, "new turns go to a new Codex"),
-        Err(error) => tracing::error!(%error, "Codex was not renewed"),
+/// Takes up another version of Codex at every request; one that comes meanwhile is the next.
+async fn renew_on_request(pool: &Pool, mut requests: Signal) -> Infallible {
+    loop {
+        requests.recv().await;
+        match pool.renew().await {
+            Ok(version) => tracing::info!(%version, "new turns go to a new Codex"),
+            Err(error) => tracing::error!(%error, "Codex was not renewed"),
+        }
     }
 }
 

@@ -1,11 +1,13 @@
 //! What happens to the account, as it happens.
 
+use std::sync::Arc;
+
 use serde::de::DeserializeOwned;
-use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast, watch};
 
 use super::RateLimits;
-use crate::connection::Notification;
+use crate::connection::{Connection, Notification};
 use crate::protocol::incoming::{AccountUpdated, AuthRecovery, LoginCompleted, RateLimitsRead};
 
 /// Something that happened to the account.
@@ -39,21 +41,27 @@ pub enum AccountEvent {
 #[derive(Debug)]
 pub struct AccountEvents {
     notifications: broadcast::Receiver<Notification>,
+    gone: watch::Receiver<Option<Arc<str>>>,
 }
 
 // === impl AccountEvents ===
 
 impl AccountEvents {
-    pub(crate) fn of(notifications: broadcast::Receiver<Notification>) -> Self {
-        Self { notifications }
+    pub(crate) fn of(connection: &Connection) -> Self {
+        Self { notifications: connection.notifications(), gone: connection.closed() }
     }
 
-    /// The next event; `None` when the client has gone.
+    /// The next event; `None` when the child has gone.
     ///
     /// Cancel safe.
     pub async fn next(&mut self) -> Option<AccountEvent> {
         loop {
-            match self.notifications.recv().await {
+            let received = tokio::select! {
+                biased;
+                received = self.notifications.recv() => received,
+                _ = self.gone.wait_for(Option::is_some) => return None,
+            };
+            match received {
                 Ok(notification) => {
                     if let Some(event) = AccountEvent::read(&notification) {
                         return Some(event);

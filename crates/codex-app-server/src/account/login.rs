@@ -1,11 +1,13 @@
 //! Signing in with ChatGPT: what to show to the user, and how it ends.
 
+use std::sync::Arc;
+
 use serde::de::IgnoredAny;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 use super::{AccountEvent, AccountEvents};
 use crate::client::Client;
-use crate::login_watch::OwnChange;
+use crate::connection::Connection;
 use crate::protocol::incoming::LoginStarted;
 use crate::protocol::outgoing::{LoginCancel, LoginStart, Request as _};
 use crate::request_error::RequestError;
@@ -56,36 +58,42 @@ pub struct Login {
     client: Client,
     id: String,
     prompt: LoginPrompt,
-    ended: watch::Receiver<Option<Result<(), LoginError>>>,
+    ended: watch::Receiver<Option<Outcome>>,
 }
+
+/// What becomes of a login, told once.
+type Outcome = Result<(), LoginError>;
 
 // === impl Login ===
 
 impl Login {
     pub(crate) async fn start(client: &Client, method: LoginMethod) -> Result<Self, RequestError> {
+        let connection = Arc::clone(client.connection());
         let change = client.login_watch().own_change();
-        // Before the request, so that nothing is missed.
-        let events = client.account_events();
-        let params = match method {
-            LoginMethod::Browser => LoginStart::Chatgpt,
-            LoginMethod::DeviceCode => LoginStart::ChatgptDeviceCode,
-        };
-        let started: LoginStarted = client.connection().request(&params).await?;
-        let unreadable = |reason: &str| RequestError::Unreadable {
-            method: LoginStart::METHOD,
-            reason: reason.to_owned(),
-        };
-        let id = started.login_id.ok_or_else(|| unreadable("it names no login"))?;
-        let prompt = match (method, started.auth_url, started.verification_url, started.user_code) {
-            (LoginMethod::Browser, Some(url), _, _) => LoginPrompt::Browser { url },
-            (LoginMethod::DeviceCode, _, Some(url), Some(code)) => {
-                LoginPrompt::DeviceCode { url, code }
+        let (begun, beginning) = oneshot::channel();
+        // In a task of its own, so that whoever asks for the login, or holds it, can go at any time.
+        client.spawn(async move {
+            let events = AccountEvents::of(&connection);
+            match begin(&connection, method).await {
+                Ok((id, prompt)) => {
+                    let (report, ended) = watch::channel(None);
+                    // If nobody wants to hear of it any more, there is nobody to sign in either.
+                    if begun.send(Ok((id.clone(), prompt, ended))).is_err() {
+                        connection.cancel_login(&id);
+                    }
+                    let outcome = watch_over(&connection, &id, events).await;
+                    if outcome.is_ok() {
+                        change.made();
+                    }
+                    report.send_replace(Some(outcome));
+                }
+                Err(error) => {
+                    let _ = begun.send(Err(error));
+                }
             }
-            _ => return Err(unreadable("it names no page")),
-        };
-        let (report, ended) = watch::channel(None);
-        // In a task of its own, so that whoever holds the login need not listen all the time.
-        client.spawn(watch_over(client.clone(), id.clone(), events, report, change));
+        });
+        let gone = || RequestError::ChildGone(Arc::from("Codex has gone"));
+        let (id, prompt, ended) = beginning.await.map_err(|_| gone())??;
         Ok(Self { client: client.clone(), id, prompt, ended })
     }
 
@@ -117,40 +125,56 @@ impl Login {
 
 impl Drop for Login {
     fn drop(&mut self) {
-        if self.ended.borrow().is_none() && self.ended.has_changed().is_ok() {
+        if self.ended.borrow().is_none() {
             self.client.connection().cancel_login(&self.id);
         }
     }
 }
 
-async fn watch_over(
-    client: Client,
-    id: String,
-    mut events: AccountEvents,
-    report: watch::Sender<Option<Result<(), LoginError>>>,
-    change: OwnChange,
-) {
-    let outcome = loop {
-        let event = tokio::select! {
-            event = events.next() => event,
-            _ = client.until_gone() => None,
-        };
-        match event {
+async fn begin(
+    connection: &Connection,
+    method: LoginMethod,
+) -> Result<(String, LoginPrompt), RequestError> {
+    let params = match method {
+        LoginMethod::Browser => LoginStart::Chatgpt,
+        LoginMethod::DeviceCode => LoginStart::ChatgptDeviceCode,
+    };
+    let started: LoginStarted = connection.request(&params).await?;
+    let unreadable = |reason: &str| RequestError::Unreadable {
+        method: LoginStart::METHOD,
+        reason: reason.to_owned(),
+    };
+    let id = started.login_id.ok_or_else(|| unreadable("it names no login"))?;
+    match (method, started.auth_url, started.verification_url, started.user_code) {
+        (LoginMethod::Browser, Some(url), _, _) => Ok((id, LoginPrompt::Browser { url })),
+        (LoginMethod::DeviceCode, _, Some(url), Some(code)) => {
+            Ok((id, LoginPrompt::DeviceCode { url, code }))
+        }
+        _ => {
+            connection.cancel_login(&id);
+            Err(unreadable("it names no page"))
+        }
+    }
+}
+
+async fn watch_over(connection: &Connection, id: &str, mut events: AccountEvents) -> Outcome {
+    loop {
+        match events.next().await {
             Some(AccountEvent::LoginEnded { login_id, outcome })
-                if login_id.as_deref() == Some(id.as_str()) =>
+                if login_id.as_deref() == Some(id) =>
             {
-                break outcome.map_err(|words| LoginError::from_words(&words));
+                return outcome.map_err(|words| LoginError::from_words(&words));
             }
             Some(AccountEvent::Missed(_)) => {
-                break Err(LoginError::Failed("Codex's word on the login was missed".to_owned()));
+                // Its end may be among what was missed. If not, this is one.
+                connection.cancel_login(id);
+                let words = "Codex's word on the login was missed";
+                return Err(LoginError::Failed(words.to_owned()));
             }
             Some(_) => {}
-            None => break Err(LoginError::ChildGone),
+            None => return Err(LoginError::ChildGone),
         }
-    };
-    // First, so that whoever hears of the end finds the account as it is now.
-    drop(change);
-    report.send_replace(Some(outcome));
+    }
 }
 
 // === impl LoginError ===

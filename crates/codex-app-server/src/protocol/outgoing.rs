@@ -65,8 +65,8 @@ pub struct Capabilities<'a> {
     pub opt_out_notification_methods: &'a [&'a str],
 }
 
-/// Starts a thread: here always a fresh one, for one turn.
-#[derive(Debug, Serialize)]
+/// Starts a thread: here always a fresh one, for one turn. Its `config` may hold a key.
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadStart<'a> {
     /// Slug of the model.

@@ -90,7 +90,10 @@ async fn a_login_that_fails_says_why() {
     assert_eq!(lost.status.code(), Some(1));
     assert!(err(&lost).contains("workspace routing discovery failed"), "{}", err(&lost));
     let doctor = user.command_at(&issuer, &["doctor", "--port", "0"]).output().unwrap();
-    assert!(out(&doctor).contains("FAIL  the login cannot be checked"), "{}", out(&doctor));
+    let words = "the account cannot be looked up: workspace routing discovery failed";
+    assert!(out(&doctor).contains(&format!("FAIL  signed in, but {words}")), "{}", out(&doctor));
+    let status = user.command_at(&issuer, &["status"]).output().unwrap();
+    assert!(status.status.success() && out(&status).contains(words), "{}", out(&status));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -32,6 +32,20 @@ async fn the_server_tells_its_health_and_stops_when_asked() {
     assert!(!processes.into_iter().any(is_running));
 }
 
+#[tokio::test]
+async fn a_server_that_is_stopping_is_not_ready() {
+    let user = User::new().await;
+    let mut server = Server::start(&user, &[("WORKER_SHUTDOWN_GRACE_MS", "1000")]);
+    let processes = server.processes();
+    // It takes both graces to stop this one.
+    signal(server.children()[0], "-STOP");
+    signal(server.process.id(), "-TERM");
+    let answer = server.until("/readyz", |answer| !answer.starts_with("HTTP/1.1 200"));
+    assert!(answer.starts_with("HTTP/1.1 503") && answer.contains(r#""state":"stopped""#));
+    assert_eq!(server.process.wait().unwrap().code(), Some(0));
+    assert!(!processes.into_iter().any(is_running));
+}
+
 /// A process that Codex starts belongs to its group, and goes with it.
 #[tokio::test]
 async fn what_the_child_has_started_goes_with_it() {

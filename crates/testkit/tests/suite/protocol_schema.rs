@@ -308,7 +308,7 @@ async fn sent_in_a_session() -> Vec<Value> {
     assert!(codex.run(cut).await.end.is_err());
 
     codex.client.loaded_threads().await.expect("an answer");
-    codex.client.default_model().await.expect("an answer");
+    codex.client.models().await.expect("an answer");
     use_the_account(&codex.client).await;
     codex.client.shutdown().await;
     let lines = lines.lock().expect("no panic elsewhere");

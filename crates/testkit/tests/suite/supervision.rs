@@ -1,9 +1,12 @@
 //! A real child that dies or hangs is brought back, and only its own turns fail.
 
+use std::fs::File;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use codex_app_server::turn::event::{TurnEnd, TurnEvent};
-use codex_app_server::{FailureKind, WorkerState};
+use codex_app_server::{CodexBinary, FailureKind, WorkerState};
 use testkit::process::{is_running, signal};
 use testkit::{Outcome, TestPool, codex_binary};
 use tokio::task::JoinSet;
@@ -110,7 +113,9 @@ async fn renewing_a_child_disturbs_no_turn() {
     let new = codex.process_ids();
     assert!(new.iter().all(|pid| !old.contains(pid)), "{old:?} {new:?}");
     assert_eq!(codex.run("[[text:new]]").await.text, "new");
-    assert_eq!(old.iter().filter(|pid| is_running(**pid)).count(), 1, "the other has gone");
+    while old.iter().filter(|pid| is_running(**pid)).count() > 1 {
+        tokio::task::yield_now().await;
+    }
     turn.interrupt();
     assert_eq!(Outcome::of(turn).await.end, Ok(TurnEnd::Interrupted));
     while old.iter().any(|pid| is_running(*pid)) {
@@ -119,6 +124,99 @@ async fn renewing_a_child_disturbs_no_turn() {
     assert_eq!((codex.pool.stats().renewals, codex.pool.stats().restarts), (2, 0));
     codex.pool.shutdown().await;
     assert!(!new.into_iter().any(is_running));
+}
+
+/// A Codex that says its version only when `hold` is not there any more, and `held` while it waits.
+async fn slow_to_tell_its_version(folder: &Path) -> CodexBinary {
+    let (path, real) = (folder.join("codex"), codex_binary().await);
+    let script = format!(
+        "#!/bin/sh\nif [ \"$1\" = --version ]; then\nwhile [ -e '{0}/hold' ]; do touch '{0}/held'; sleep 0.02; done\nfi\nexec '{1}' \"$@\"\n",
+        folder.display(),
+        real.path().display()
+    );
+    std::fs::write(&path, script).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    CodexBinary::at(&path).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_child_that_is_lost_while_it_is_renewed_is_missed_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let codex = TestPool::with(slow_to_tell_its_version(folder.path()).await, |_| {}).await;
+    codex.until_ready().await;
+    let old = codex.process_ids()[0];
+    std::fs::write(folder.path().join("hold"), "").unwrap();
+    let (renewed, ()) = tokio::join!(codex.pool.renew(), async {
+        while !folder.path().join("held").exists() {
+            tokio::task::yield_now().await;
+        }
+        signal(old, "-KILL");
+        codex.until(|states| matches!(states[0], WorkerState::Restarting { .. })).await;
+        let turn = codex.start("[[text:patience]]");
+        std::fs::remove_file(folder.path().join("hold")).unwrap();
+        assert_eq!(Outcome::of(turn).await.text, "patience");
+    });
+    assert!(renewed.is_ok(), "{renewed:?}");
+    assert_ne!(codex.process_ids(), [old]);
+    codex.pool.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_child_that_hangs_while_it_finishes_its_turns_is_noticed_too() {
+    let codex = TestPool::with(codex_binary().await, |config| {
+        config.heartbeat.interval = Duration::from_millis(50);
+        config.heartbeat.timeout = Duration::from_millis(500);
+    })
+    .await;
+    codex.until_ready().await;
+    let old = codex.process_ids()[0];
+    let mut turn = codex.start("[[hang]]");
+    assert!(matches!(turn.next().await, Some(TurnEvent::Text(_))));
+    codex.pool.renew().await.unwrap();
+    signal(old, "-STOP");
+    let failure = Outcome::of(turn).await.end.unwrap_err();
+    assert!(failure.message.contains("hangs"), "{failure}");
+    codex.pool.shutdown().await;
+    assert!(!is_running(old));
+}
+
+#[tokio::test]
+async fn children_start_one_after_the_other_and_wait_for_nobody_for_ever() {
+    let codex = TestPool::with(codex_binary().await, |config| {
+        config.client.handshake_timeout = Duration::from_millis(300);
+        config.ready_timeout = Duration::MAX;
+    })
+    .await;
+    codex.until_ready().await;
+    // Somebody else is starting a child in this home, and never gets done with it.
+    let lock = File::create(codex.home.path().join("start.lock")).unwrap();
+    lock.lock().unwrap();
+    signal(codex.process_ids()[0], "-KILL");
+    let waiting = |state: &WorkerState| {
+        matches!(state, WorkerState::Restarting { reason, .. }
+            if reason.starts_with("another Codex is starting in"))
+    };
+    codex.until(|states| waiting(&states[0])).await;
+    let turn = codex.start("[[text:at last]]");
+    drop(lock);
+    codex.until_ready().await;
+    assert_eq!(Outcome::of(turn).await.text, "at last");
+    codex.pool.shutdown().await;
+}
+
+#[tokio::test]
+async fn whoever_stops_a_child_waits_for_its_end() {
+    let codex = TestPool::with(codex_binary().await, |_| {}).await;
+    codex.until_ready().await;
+    let (client, child) = (codex.pool.client().unwrap(), codex.process_ids()[0]);
+    let mut events = client.account_events();
+    let stopped = async || {
+        client.shutdown().await;
+        assert!(!is_running(child));
+    };
+    tokio::join!(stopped(), stopped());
+    assert_eq!(events.next().await, None);
+    codex.pool.shutdown().await;
 }
 
 #[tokio::test]

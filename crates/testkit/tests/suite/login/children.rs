@@ -3,7 +3,7 @@
 use codex_app_server::account::{Account, LoginMethod};
 use codex_app_server::turn::event::{TurnEnd, TurnEvent};
 use codex_app_server::{Client, ClientConfig, WorkerState};
-use testkit::{Outcome, Routing, ScriptedIssuer, TestPool, codex_binary};
+use testkit::{Consent, Outcome, Routing, ScriptedIssuer, TestPool, codex_binary};
 
 use super::{account_of_the_issuer, sign_in};
 
@@ -113,5 +113,17 @@ async fn a_child_is_left_alone_while_it_signs_in() {
     assert_eq!(client.account().await, Ok(Some(account_of_the_issuer())));
     assert_eq!(codex.process_ids()[0], old[0]);
     assert_eq!((codex.pool.stats().renewals, codex.pool.stats().restarts), (3, 0));
+    codex.pool.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_child_that_is_replaced_finishes_its_login_first() {
+    let issuer = ScriptedIssuer::start().await;
+    issuer.change(|script| script.consent = Consent::Pending);
+    let codex = two_children(&issuer).await;
+    let mut login = codex.pool.client().unwrap().login(LoginMethod::DeviceCode).await.unwrap();
+    codex.pool.renew().await.unwrap();
+    issuer.change(|script| script.consent = Consent::Given);
+    assert_eq!(login.finished().await, Ok(()));
     codex.pool.shutdown().await;
 }

@@ -1,0 +1,52 @@
+//! The place where a worker's child takes its turns from.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::client::Client;
+use crate::turn::plan::PlannedTurn;
+
+/// The child of a worker, for those who have turns for it.
+#[derive(Default)]
+pub(crate) struct Slot {
+    /// Only a child in here gets turns. It leaves under the lock, so that none is given to a child
+    /// that is already being retired.
+    client: Mutex<Option<Client>>,
+}
+
+// === impl Slot ===
+
+impl Slot {
+    /// How much the child has to do, if there is one.
+    pub(crate) fn running_turns(&self) -> Option<usize> {
+        usable(self.lock().as_ref()).map(Client::running_turns)
+    }
+
+    /// Gives the turn to the child, or back if there is none.
+    pub(crate) fn give(&self, turn: PlannedTurn) -> Result<(), Box<PlannedTurn>> {
+        match usable(self.lock().as_ref()) {
+            Some(client) => {
+                client.run(turn);
+                Ok(())
+            }
+            None => Err(Box::new(turn)),
+        }
+    }
+
+    pub(crate) fn client(&self) -> Option<Client> {
+        usable(self.lock().as_ref()).cloned()
+    }
+
+    /// Puts a child in the place of the one before.
+    pub(crate) fn put(&self, client: Option<Client>) -> Option<Client> {
+        std::mem::replace(&mut *self.lock(), client)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Client>> {
+        self.client.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The worker may not have noticed yet that its child has gone.
+fn usable(client: Option<&Client>) -> Option<&Client> {
+    client.filter(|client| !client.is_gone())
+}

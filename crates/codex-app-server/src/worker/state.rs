@@ -1,0 +1,48 @@
+//! Where a child stands, for everybody to see.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use semver::Version;
+use tokio::sync::watch;
+
+/// Where a child stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WorkerState {
+    /// It is starting for the first time.
+    Starting,
+    /// It has finished its handshake and takes turns.
+    Ready {
+        /// Version of Codex.
+        version: Version,
+        /// Process id of the child.
+        process_id: Option<u32>,
+    },
+    /// It was lost, or did not start, and is being brought back.
+    Restarting {
+        /// Why.
+        reason: Arc<str>,
+        /// Tries that failed since it was last ready.
+        failures: u32,
+        /// When it is tried again; in the past while a try is under way.
+        next_try: Instant,
+    },
+    /// It was told to stop, and takes no more turns.
+    Stopped,
+}
+
+/// What a worker says about itself, at its place among all workers.
+#[derive(Debug, Clone)]
+pub(crate) struct StateReport {
+    pub(crate) states: watch::Sender<Vec<WorkerState>>,
+    pub(crate) place: usize,
+}
+
+// === impl StateReport ===
+
+impl StateReport {
+    pub(crate) fn say(&self, state: WorkerState) {
+        tracing::debug!(worker = self.place, ?state, "a worker's state");
+        self.states.send_modify(|states| states[self.place] = state);
+    }
+}
