@@ -18,7 +18,8 @@ pub struct ClientConfig {
     pub client_name: String,
     /// Version towards the upstream.
     pub client_version: String,
-    /// From the start of the process to the end of the handshake.
+    /// From the start of the process to the end of the handshake; also for another child that is
+    /// starting in the same home.
     pub handshake_timeout: Duration,
     /// For one JSON-RPC request.
     pub request_timeout: Duration,

@@ -201,26 +201,25 @@ impl Drop for Inner {
 
 impl Inner {
     /// Gives a turn to the child that has least to do, or else has had least.
-    fn give(&self, mut turn: PlannedTurn) -> Result<(), Box<PlannedTurn>> {
-        loop {
-            let least = self
-                .workers
-                .iter()
-                .filter_map(|place| {
-                    let running = place.slot.running_turns()?;
-                    Some(((running, place.turns_given.load(Ordering::Relaxed)), place))
-                })
-                .min_by_key(|(load, _)| *load);
-            let Some((_, place)) = least else { return Err(Box::new(turn)) };
-            match place.slot.give(turn) {
+    fn give(&self, turn: PlannedTurn) -> Result<(), Box<PlannedTurn>> {
+        let load = |place: &Place| {
+            let running = place.slot.running_turns()?;
+            Some((running, place.turns_given.load(Ordering::Relaxed)))
+        };
+        let mut places: Vec<_> =
+            self.workers.iter().filter_map(|place| Some((load(place)?, place))).collect();
+        places.sort_unstable_by_key(|(load, _)| *load);
+        let mut refused = Box::new(turn);
+        for (_, place) in places {
+            match place.slot.give(*refused) {
                 Ok(()) => {
                     place.turns_given.fetch_add(1, Ordering::Relaxed);
                     return Ok(());
                 }
-                // It has gone in between.
-                Err(back) => turn = *back,
+                Err(turn) => refused = turn,
             }
         }
+        Err(refused)
     }
 
     async fn give_when_ready(self: Arc<Self>, mut turn: PlannedTurn) {
@@ -252,8 +251,10 @@ fn not_ready(states: &[WorkerState]) -> String {
         WorkerState::Restarting { reason, .. } => Some(reason),
         WorkerState::Starting | WorkerState::Ready { .. } | WorkerState::Stopped => None,
     });
+    let all_are_ready = states.iter().all(|state| matches!(state, WorkerState::Ready { .. }));
     match reason {
         Some(reason) => format!("Codex is not ready: {reason}"),
+        None if all_are_ready => "no Codex has taken up the new login yet".to_owned(),
         None => "Codex is not ready yet".to_owned(),
     }
 }

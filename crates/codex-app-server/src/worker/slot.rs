@@ -21,9 +21,15 @@ impl Slot {
         usable(self.lock().as_ref()).map(Client::running_turns)
     }
 
-    /// Gives the turn to the child, or back if there is none.
+    /// Gives the turn to the child, or back if there is none, or none with the login that it needs:
+    /// one that somebody has just made is taken up by a new child.
     pub(crate) fn give(&self, turn: PlannedTurn) -> Result<(), Box<PlannedTurn>> {
-        match usable(self.lock().as_ref()) {
+        let stale = |client: &Client| {
+            turn.plan.needs_login()
+                && client.is_signed_in()
+                && client.login_watch().changed_elsewhere()
+        };
+        match usable(self.lock().as_ref()).filter(|client| !stale(client)) {
             Some(client) => {
                 client.run(turn);
                 Ok(())

@@ -2,7 +2,7 @@
 
 use codex_app_server::account::{Account, LoginMethod};
 use codex_app_server::turn::event::{TurnEnd, TurnEvent};
-use codex_app_server::{Client, ClientConfig, WorkerState};
+use codex_app_server::{Client, ClientConfig, FailureKind, TurnRequest, WorkerState};
 use testkit::{Consent, Outcome, Routing, ScriptedIssuer, TestPool, codex_binary};
 
 use super::{account_of_the_issuer, sign_in};
@@ -125,5 +125,26 @@ async fn a_child_that_is_replaced_finishes_its_login_first() {
     codex.pool.renew().await.unwrap();
     issuer.change(|script| script.consent = Consent::Given);
     assert_eq!(login.finished().await, Ok(()));
+    codex.pool.shutdown().await;
+}
+
+/// Signed in, asked: the children need a moment in between.
+#[tokio::test]
+async fn a_turn_waits_for_a_child_that_has_the_login_which_it_needs() {
+    let issuer = ScriptedIssuer::start().await;
+    let codex = TestPool::with(codex_binary().await, |config| {
+        issuer.configure(&mut config.client);
+        // The upstream of the login is a host elsewhere, which this test does not want to meet.
+        let nowhere = ("HTTPS_PROXY".to_owned(), "http://127.0.0.1:9".to_owned());
+        config.client.environment.push(nowhere);
+    })
+    .await;
+    codex.until_ready().await;
+    let elsewhere = child_elsewhere(&codex, &issuer).await;
+    elsewhere.login_with_api_key("sk-of-the-owner").await.unwrap();
+    let turn = codex.pool.start_turn(TurnRequest { upstream: None, ..codex.ask("Hello") }).unwrap();
+    assert_eq!(Outcome::of(turn).await.failure(), FailureKind::Unreachable);
+    assert_eq!(codex.pool.stats().renewals, 1);
+    elsewhere.shutdown().await;
     codex.pool.shutdown().await;
 }
