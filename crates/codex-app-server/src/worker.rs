@@ -56,6 +56,7 @@ impl Worker {
             let reason = match self.start().await {
                 Ok(client) => {
                     answer(&mut asking, &Ok(client.version().clone()));
+                    tracing::info!(worker, version = %client.version(), "Codex is ready");
                     failures = 0;
                     let ready_at = Instant::now();
                     self.present(client.clone());
@@ -77,6 +78,7 @@ impl Worker {
             failures += 1;
             self.stats.count(Counter::Restart);
             let pause = backoff.next_pause();
+            tracing::info!(worker, failures, ?pause, "Codex will be started again");
             let next_try = Instant::now() + pause;
             self.report.say(WorkerState::Restarting { reason, failures, next_try });
             tokio::select! {

@@ -134,7 +134,7 @@ async fn a_thousand_turns_leave_no_memory_no_file_and_no_thread() {
     assert!(!grown(early.child_kilobytes, late.child_kilobytes), "the child's memory grows");
     assert!(!grown(early.own_kilobytes, late.own_kilobytes), "our memory grows");
     assert!(late.child_files <= early.child_files + DATABASE_FILES, "the child's files pile up");
-    assert_eq!(early.own_files, late.own_files, "our files pile up");
+    assert!(late.own_files <= early.own_files, "our files pile up");
     let (before, after) = (&early.home, &late.home);
     assert!(late.home_bytes() <= early.home_bytes() + 100_000, "{before:#?} grew to {after:#?}");
     assert!(after.len() <= before.len() + FILES_IN_HOME, "{before:#?} became {after:#?}");
