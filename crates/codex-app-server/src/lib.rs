@@ -1,7 +1,10 @@
 //! A client for the official `codex app-server`.
 //!
-//! It runs one Codex child with everything of Codex's own switched off, and turns one request
-//! into one ordered stream of typed events: [`Client::start_turn`] gives a [`Turn`].
+//! It runs Codex with everything of Codex's own switched off, and turns one request into one
+//! ordered stream of typed events: [`Client::start_turn`] gives a [`Turn`].
+//!
+//! A [`Client`] is one child. A [`Pool`] keeps any number of them running: those that exit or hang
+//! are brought back, and turns go to the one that has least to do. [`account`] is for signing in.
 //!
 //! Codex never acts here: it has no tools of its own, and the calls of the client's tools are
 //! handed over as [`turn::event::TurnEvent::ToolCall`], unanswered, exactly as the model wrote

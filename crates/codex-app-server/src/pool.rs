@@ -52,6 +52,23 @@ pub enum RenewError {
 ///
 /// A child that exits, hangs or breaks the protocol is started again, with growing pauses and for
 /// ever. Only its own turns fail.
+///
+/// ```no_run
+/// use codex_app_server::{ClientConfig, CodexBinary, Pool, PoolConfig, TurnRequest};
+///
+/// # async fn example(request: TurnRequest) -> Result<(), Box<dyn std::error::Error>> {
+/// let binary = CodexBinary::locate(None, "copies".as_ref()).await?;
+/// let mut config = PoolConfig::new(ClientConfig::new(binary, "codex-home"));
+/// config.workers = 2;
+/// let pool = Pool::start(config);
+/// let mut turn = pool.start_turn(request)?; // waits for a child, if none is ready yet
+/// while let Some(event) = turn.next().await {
+///     println!("{event:?}");
+/// }
+/// pool.shutdown().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Pool {
     inner: Arc<Inner>,
