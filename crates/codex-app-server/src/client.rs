@@ -236,12 +236,15 @@ impl Client {
         self.inner.turns.len()
     }
 
-    /// Waits until no turn is running and the account is not being changed. Nobody else may begin
-    /// anything.
+    /// Waits until no turn is running, the account is not being changed and no request is under
+    /// way. Nobody else may begin anything.
     pub(crate) async fn until_idle(&self) {
-        self.inner.turns.close();
-        self.inner.turns.wait().await;
-        self.inner.login.no_own_change().await;
+        let inner = &self.inner;
+        inner.turns.close();
+        inner.turns.wait().await;
+        inner.login.no_own_change().await;
+        let answered = inner.connection.until_all_is_answered();
+        let _ = tokio::time::timeout(inner.config.request_timeout, answered).await;
     }
 
     /// Sends any request of the app-server's protocol.

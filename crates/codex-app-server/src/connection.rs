@@ -12,7 +12,7 @@ use futures_util::stream::FuturesUnordered;
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
-use tokio::sync::{Semaphore, broadcast, mpsc, oneshot, watch};
+use tokio::sync::{Notify, Semaphore, broadcast, mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use crate::backoff::Backoff;
@@ -66,6 +66,7 @@ pub(crate) struct Connection {
     outbox: Outbox,
     next_id: AtomicU64,
     waiting: Mutex<HashMap<u64, oneshot::Sender<Reply>>>,
+    all_answered: Notify,
     places: Semaphore,
     unsubscribes: mpsc::UnboundedSender<ThreadId>,
     pub(crate) router: Router,
@@ -92,7 +93,11 @@ struct ForgetOnDrop<'a> {
 
 impl Drop for ForgetOnDrop<'_> {
     fn drop(&mut self) {
-        self.connection.waiting().remove(&self.id);
+        let mut waiting = self.connection.waiting();
+        waiting.remove(&self.id);
+        if waiting.is_empty() {
+            self.connection.all_answered.notify_waiters();
+        }
     }
 }
 
@@ -121,6 +126,7 @@ impl Connection {
             outbox: Outbox::default(),
             next_id: AtomicU64::new(1),
             waiting: Mutex::default(),
+            all_answered: Notify::new(),
             places: Semaphore::new(MAX_WAITING_REQUESTS),
             unsubscribes,
             router: Router::default(),
@@ -248,6 +254,17 @@ impl Connection {
         self.outbox.push_when_there_is_room(&line).await.map_err(|Closed| gone())?;
         drop(line);
         reply.await.map_err(|_| gone())
+    }
+
+    /// Waits until no request waits for its answer.
+    pub(crate) async fn until_all_is_answered(&self) {
+        loop {
+            let answered = self.all_answered.notified();
+            if self.waiting().is_empty() {
+                return;
+            }
+            answered.await;
+        }
     }
 
     /// Lets Codex unload the threads of finished turns, until the connection ends.

@@ -52,8 +52,8 @@ pub enum HomeError {
         /// Why.
         source: io::Error,
     },
-    /// Another child has been starting in it for too long.
-    #[error("another Codex is starting in {}, and does not get ready", path.display())]
+    /// Other children have been starting in it for too long.
+    #[error("another Codex is still starting in {}", path.display())]
     Busy {
         /// The folder.
         path: PathBuf,
@@ -195,7 +195,10 @@ fn write_private(path: &Path, content: &[u8]) -> Result<(), HomeError> {
             .write_all(content)?;
         std::fs::rename(&temporary, path)
     };
-    write().map_err(|source| HomeError::Write { path: path.to_owned(), source })
+    write().map_err(|source| {
+        let _ = std::fs::remove_file(&temporary);
+        HomeError::Write { path: path.to_owned(), source }
+    })
 }
 
 #[cfg(test)]

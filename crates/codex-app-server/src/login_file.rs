@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
+use serde_json::{Map, Value};
 use siphasher::sip128::{Hasher128 as _, SipHasher};
 
 /// `auth.json` in the child's home. Codex writes it at a login and at every refresh of its
@@ -23,36 +24,11 @@ pub(crate) enum Whose {
     Unknown,
 }
 
-#[derive(Deserialize, Hash)]
-struct Login {
-    auth_mode: Option<String>,
-    #[serde(rename = "OPENAI_API_KEY")]
-    api_key: Option<String>,
-    tokens: Option<Tokens>,
-}
-
-#[derive(Deserialize, Hash)]
-struct Tokens {
-    account_id: Option<String>,
-    #[serde(default, deserialize_with = "subject")]
-    id_token: Option<String>,
-}
-
-/// The part of a token that says whom it is about. Members of a workspace have one account.
+/// The part of a token that says whom it is about.
 #[derive(Deserialize)]
 struct Claims {
     sub: Option<String>,
     email: Option<String>,
-}
-
-/// Reads of a token only whom it is about, so that a new one of the same user is the same.
-fn subject<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    let token = Option::<String>::deserialize(deserializer)?;
-    let claims = || -> Option<Claims> {
-        let payload = token.as_deref()?.split('.').nth(1)?;
-        serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(payload).ok()?).ok()
-    };
-    Ok(claims().and_then(|claims| claims.sub.or(claims.email)))
 }
 
 // === impl LoginFile ===
@@ -70,18 +46,33 @@ impl LoginFile {
 
     pub(crate) fn whose(&self) -> Whose {
         match std::fs::read(&self.0) {
-            Ok(content) => match serde_json::from_slice::<Login>(&content) {
-                Ok(login) => {
-                    let mut hasher = SipHasher::new();
-                    login.hash(&mut hasher);
-                    Whose::Account(hasher.finish128().as_u128())
-                }
-                Err(_) => Whose::Unknown,
-            },
+            Ok(content) => serde_json::from_slice(&content).map_or(Whose::Unknown, Whose::of),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Whose::Nobody,
             Err(_) => Whose::Unknown,
         }
     }
+}
+
+// === impl Whose ===
+
+impl Whose {
+    /// Everything counts but what Codex changes by itself when it refreshes the login.
+    fn of(mut login: Map<String, Value>) -> Self {
+        login.remove("last_refresh");
+        let tokens = login.remove("tokens").unwrap_or_default();
+        // Members of a workspace have one account.
+        let user = tokens["id_token"].as_str().and_then(subject);
+        let mut hasher = SipHasher::new();
+        (Value::from(login).to_string(), tokens["account_id"].as_str(), user).hash(&mut hasher);
+        Self::Account(hasher.finish128().as_u128())
+    }
+}
+
+/// Whom a JSON web token is about.
+fn subject(token: &str) -> Option<String> {
+    let payload = BASE64_URL_SAFE_NO_PAD.decode(token.split('.').nth(1)?).ok()?;
+    let claims: Claims = serde_json::from_slice(&payload).ok()?;
+    claims.sub.or(claims.email)
 }
 
 #[cfg(test)]
@@ -113,6 +104,11 @@ mod tests {
         assert_ne!(first, other);
         assert_ne!(first, colleague);
         assert_ne!(key, another_key);
+        let token = whose(r#"{"auth_mode":"personalAccessToken","personal_access_token":"p-1"}"#);
+        assert_ne!(
+            token,
+            whose(r#"{"auth_mode":"personalAccessToken","personal_access_token":"p-2"}"#)
+        );
         assert_eq!(whose(r#"{"auth_mo"#), Whose::Unknown);
     }
 }

@@ -8,8 +8,8 @@ use tokio::sync::Notify;
 /// From here on senders wait for the child to read. A longer line goes alone.
 const HIGH_WATER: usize = 16 * 1024 * 1024;
 
-/// What cannot wait, interrupts and refusals, may go beyond that, but not without end.
-const LIMIT: usize = 4 * HIGH_WATER;
+/// Most of what cannot wait: interrupts and refusals, which are small.
+const URGENT_LIMIT: usize = HIGH_WATER;
 
 /// Nothing is written any more.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub(crate) struct Outbox {
 struct Waiting {
     lines: Vec<u8>,
     closed: bool,
+    /// How much of it could not wait.
+    urgent: usize,
     /// Something found no room, so that the child has not heard everything that it should.
     overfull: bool,
 }
@@ -33,19 +35,19 @@ struct Waiting {
 // === impl Outbox ===
 
 impl Outbox {
-    /// Adds one line; `line` has no line feed in it.
+    /// Adds one small line at once; `line` has no line feed in it.
     pub(crate) fn push(&self, line: &[u8]) -> Result<(), Closed> {
         {
             let mut waiting = self.lock();
             if waiting.closed {
                 return Err(Closed);
             }
-            if !waiting.lines.is_empty() && waiting.lines.len() + line.len() > LIMIT {
+            if waiting.urgent + line.len() > URGENT_LIMIT {
                 waiting.overfull = true;
                 return Ok(());
             }
-            waiting.lines.extend_from_slice(line);
-            waiting.lines.push(b'\n');
+            waiting.urgent += line.len();
+            waiting.add(line);
         }
         self.changed.notify_one();
         Ok(())
@@ -56,17 +58,19 @@ impl Outbox {
         loop {
             let drained = self.drained.notified();
             {
-                let waiting = self.lock();
-                let room = waiting.lines.is_empty()
-                    || waiting.lines.len() + line.len() <= HIGH_WATER
-                    || waiting.closed;
-                if room {
-                    drop(waiting);
-                    return self.push(line);
+                let mut waiting = self.lock();
+                if waiting.closed {
+                    return Err(Closed);
+                }
+                if waiting.lines.is_empty() || waiting.lines.len() + line.len() <= HIGH_WATER {
+                    waiting.add(line);
+                    break;
                 }
             }
             drained.await;
         }
+        self.changed.notify_one();
+        Ok(())
     }
 
     /// Whether a line was left out because the child does not read: it is not to be used any more.
@@ -91,6 +95,7 @@ impl Outbox {
             let closed = {
                 let mut waiting = self.lock();
                 std::mem::swap(&mut waiting.lines, &mut batch);
+                waiting.urgent = 0;
                 waiting.closed
             };
             if !batch.is_empty() {
@@ -110,6 +115,15 @@ impl Outbox {
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+// === impl Waiting ===
+
+impl Waiting {
+    fn add(&mut self, line: &[u8]) {
+        self.lines.extend_from_slice(line);
+        self.lines.push(b'\n');
     }
 }
 
@@ -142,14 +156,24 @@ mod tests {
     #[test]
     fn a_child_that_does_not_read_costs_no_more_than_the_limit() {
         let outbox = Outbox::default();
-        let line = vec![b'x'; HIGH_WATER - 1];
+        let line = vec![b'x'; URGENT_LIMIT / 4];
         for _ in 0..4 {
             assert_eq!(outbox.push(&line), Ok(()));
             assert!(!outbox.is_overfull());
         }
         assert_eq!(outbox.push(b"one more"), Ok(()));
         assert!(outbox.is_overfull());
-        assert_eq!(outbox.lock().lines.len(), LIMIT);
+        assert_eq!(outbox.lock().lines.len(), URGENT_LIMIT + 4);
+    }
+
+    #[tokio::test]
+    async fn a_huge_history_leaves_room_for_an_interrupt() {
+        let outbox = Outbox::default();
+        let history = vec![b'x'; 5 * HIGH_WATER];
+        assert_eq!(outbox.push_when_there_is_room(&history).await, Ok(()));
+        assert_eq!(outbox.push(b"interrupt"), Ok(()));
+        assert!(!outbox.is_overfull());
+        assert!(outbox.lock().lines.ends_with(b"interrupt\n"));
     }
 
     #[tokio::test]

@@ -17,7 +17,7 @@ use crate::heartbeat::Heartbeat;
 use crate::stats::{Stats, StatsSnapshot};
 use crate::turn::plan::PlannedTurn;
 use crate::turn::{InvalidTurn, Turn, TurnRequest};
-use crate::worker::{RenewRequest, Slot, StateReport, Worker, WorkerState};
+use crate::worker::{LOGIN_CHECK, RenewRequest, Slot, StateReport, Worker, WorkerState};
 
 /// Everything about children under supervision that can be chosen.
 #[derive(Clone)]
@@ -250,6 +250,8 @@ impl Inner {
             }
             tokio::select! {
                 _ = states.changed() => {}
+                // The login that it waits for may be gone again.
+                () = tokio::time::sleep(LOGIN_CHECK) => {}
                 stop = turn.next_stop() => return turn.stopped(stop),
                 () = self.stop.cancelled() => {
                     return turn.fail(Failure::new(FailureKind::ChildGone, "the proxy is stopping"));
@@ -265,13 +267,11 @@ impl Inner {
 
 fn not_ready(states: &[WorkerState]) -> String {
     let reason = states.iter().find_map(|state| match state {
-        WorkerState::Restarting { reason, .. } => Some(reason),
+        WorkerState::Restarting { reason, .. } => Some(format!("Codex is not ready: {reason}")),
+        WorkerState::Ready { not_renewed: Some(reason), .. } => {
+            Some(format!("the new login cannot be taken up: {reason}"))
+        }
         WorkerState::Starting | WorkerState::Ready { .. } | WorkerState::Stopped => None,
     });
-    let all_are_ready = states.iter().all(|state| matches!(state, WorkerState::Ready { .. }));
-    match reason {
-        Some(reason) => format!("Codex is not ready: {reason}"),
-        None if all_are_ready => "no Codex has taken up the new login yet".to_owned(),
-        None => "Codex is not ready yet".to_owned(),
-    }
+    reason.unwrap_or_else(|| "Codex is not ready yet".to_owned())
 }

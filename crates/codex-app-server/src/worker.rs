@@ -7,7 +7,7 @@ pub(crate) use slot::Slot;
 pub(crate) use state::StateReport;
 pub use state::WorkerState;
 
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ use crate::pool::{PoolConfig, RenewError};
 use crate::stats::{Counter, Stats};
 
 /// How often the login file is looked at.
-const LOGIN_CHECK: Duration = Duration::from_secs(1);
+pub(crate) const LOGIN_CHECK: Duration = Duration::from_secs(1);
 
 /// The same, at the least, where a changed login cannot be taken up.
 const LOGIN_CHECK_MAX: Duration = Duration::from_secs(60);
@@ -55,13 +55,11 @@ impl Worker {
         loop {
             let reason = match self.start().await {
                 Ok(client) => {
-                    answer(&mut asking, &Ok(client.version().clone()));
-                    tracing::info!(worker, version = %client.version(), "Codex is ready");
-                    failures = 0;
-                    let ready_at = Instant::now();
+                    let (version, ready_at) = (client.version().clone(), Instant::now());
                     self.present(client.clone());
+                    answer(&mut asking, &Ok(version));
+                    failures = 0;
                     let Some(reason) = self.watch(client).await else { break };
-                    tracing::error!(worker, %reason, "Codex was lost");
                     if ready_at.elapsed() > self.config.backoff_max {
                         backoff = self.new_backoff();
                     }
@@ -69,9 +67,9 @@ impl Worker {
                 }
                 Err(StartError::Stopped) => break,
                 Err(error) => {
+                    tracing::error!(worker, %error, "Codex did not start");
                     let reason: Arc<str> = error.to_string().into();
                     answer(&mut asking, &Err(RenewError::DidNotStart(Arc::clone(&reason))));
-                    tracing::error!(worker, %reason, "Codex did not start");
                     reason
                 }
             };
@@ -109,12 +107,10 @@ impl Worker {
 
     /// Lets a child take turns, in the place of the one before.
     fn present(&self, client: Client) {
-        let state = WorkerState::Ready {
-            version: client.version().clone(),
-            process_id: client.process_id(),
-        };
+        tracing::info!(worker = self.report.place, version = %client.version(), "Codex is ready");
+        let ready = ready(&client, None);
         let before = self.slot.put(Some(client));
-        self.report.say(state);
+        self.report.say(ready);
         if let Some(before) = before {
             self.retire(before);
         }
@@ -123,10 +119,14 @@ impl Worker {
     /// Lets a child finish what it has begun, and go.
     fn retire(&self, client: Client) {
         let (stop, heartbeat) = (self.stop.clone(), self.config.heartbeat);
+        let worker = self.report.place;
         self.retired.spawn(async move {
             tokio::select! {
                 () = client.until_idle() => client.stop("this Codex was replaced by a new one").await,
-                reason = until_lost(&client, heartbeat) => client.kill(&reason).await,
+                reason = until_lost(&client, heartbeat) => {
+                    tracing::error!(worker, %reason, "a Codex that was being replaced was lost");
+                    client.kill(&reason).await;
+                }
                 () = stop.cancelled() => client.shutdown().await,
             }
         });
@@ -135,48 +135,58 @@ impl Worker {
     /// Watches the child, and replaces it where that is wanted. Says why it was lost; `None` if the
     /// worker was told to stop.
     async fn watch(&mut self, mut client: Client) -> Option<Arc<str>> {
-        let heartbeat = self.config.heartbeat;
-        let mut login_check = LOGIN_CHECK;
+        let worker = self.report.place;
         loop {
-            let request = tokio::select! {
-                () = self.stop.cancelled() => return None,
-                reason = until_lost(&client, heartbeat) => {
-                    self.lose(&client, &reason).await;
-                    return Some(reason);
-                }
-                Some(request) = self.renewals.recv() => Some(request),
-                () = login_changed(&client, login_check) => {
-                    tracing::info!("the login has changed: taking a new child");
-                    None
+            let present = client.clone();
+            let mut lost = pin!(until_lost(&present, self.config.heartbeat));
+            let mut login_check = LOGIN_CHECK;
+            client = loop {
+                let request = tokio::select! {
+                    () = self.stop.cancelled() => return None,
+                    reason = &mut lost => {
+                        self.lose(&present, &reason).await;
+                        return Some(reason);
+                    }
+                    Some(request) = self.renewals.recv() => Some(request),
+                    () = login_changed(&present, login_check) => {
+                        tracing::info!(worker, "the login has changed: taking a new Codex");
+                        None
+                    }
+                };
+                let mut asking = Vec::from_iter(request);
+                match self.renew(&present, lost.as_mut()).await {
+                    Ok(new) => {
+                        answer(&mut asking, &Ok(new.version().clone()));
+                        break new;
+                    }
+                    Err(StartError::Stopped) => return None,
+                    Err(error) => {
+                        let reason: Arc<str> = error.to_string().into();
+                        answer(&mut asking, &Err(RenewError::DidNotStart(Arc::clone(&reason))));
+                        if present.is_gone() {
+                            return Some(reason);
+                        }
+                        tracing::error!(worker, %reason, "no new Codex: the present one stays");
+                        self.report.say(ready(&present, Some(reason)));
+                        login_check = (login_check * 2).min(LOGIN_CHECK_MAX);
+                    }
                 }
             };
-            let outcome = match self.renew(&client).await {
-                Ok(new) => {
-                    client = new;
-                    login_check = LOGIN_CHECK;
-                    Ok(client.version().clone())
-                }
-                Err(StartError::Stopped) => return None,
-                Err(error) => {
-                    tracing::error!(%error, "no new Codex: the present one stays");
-                    login_check = (login_check * 2).min(LOGIN_CHECK_MAX);
-                    Err(RenewError::DidNotStart(error.to_string().into()))
-                }
-            };
-            answer(&mut Vec::from_iter(request), &outcome);
         }
     }
 
     /// Starts a new child beside the present one, and lets that one go only then. If it is lost
     /// meanwhile, the new one is its successor.
-    async fn renew(&self, present: &Client) -> Result<Client, StartError> {
+    async fn renew(
+        &self,
+        present: &Client,
+        lost: Pin<&mut impl Future<Output = Arc<str>>>,
+    ) -> Result<Client, StartError> {
         let mut starting = pin!(self.start());
         let started = tokio::select! {
             started = &mut starting => started,
-            reason = until_lost(present, self.config.heartbeat) => {
-                let next_try = Instant::now();
+            reason = lost => {
                 self.lose(present, &reason).await;
-                self.report.say(WorkerState::Restarting { reason, failures: 1, next_try });
                 starting.await
             }
         };
@@ -186,10 +196,22 @@ impl Worker {
         Ok(client)
     }
 
-    async fn lose(&self, client: &Client, reason: &str) {
+    async fn lose(&self, client: &Client, reason: &Arc<str>) {
+        tracing::error!(worker = self.report.place, %reason, "Codex was lost");
         self.slot.put(None);
-        client.kill(reason).await;
+        let (reason, next_try) = (Arc::clone(reason), Instant::now());
+        self.report.say(WorkerState::Restarting {
+            reason: Arc::clone(&reason),
+            failures: 1,
+            next_try,
+        });
+        client.kill(&reason).await;
     }
+}
+
+fn ready(client: &Client, not_renewed: Option<Arc<str>>) -> WorkerState {
+    let version = client.version().clone();
+    WorkerState::Ready { version, process_id: client.process_id(), not_renewed }
 }
 
 /// Waits until a child has gone or hangs, and says which.

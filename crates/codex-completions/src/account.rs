@@ -34,11 +34,11 @@ pub(crate) async fn login(
     let api_key = options.with_api_key.then(read_api_key).transpose()?;
     let client = codex::start_client(settings).await?;
     let outcome = match api_key {
-        Some(key) => client.login_with_api_key(&key).await.map_err(Into::into),
+        Some(key) => client.login_with_api_key(&key).await.map_err(|error| plain(&error)),
         None => login_with_chatgpt(&client, method(options)).await,
     };
     let outcome = match outcome {
-        Ok(()) => Ok(greet(&client).await?),
+        Ok(()) => greet(&client).await,
         Err(error) => Err(error),
     };
     // If Codex hangs, whoever gave the login up does not want to wait for it: it is killed.
@@ -51,7 +51,7 @@ pub(crate) async fn logout(settings: &Settings) -> Result<ExitCode, Box<dyn Erro
     let was_signed_in = client.is_signed_in();
     let outcome = client.logout().await;
     client.shutdown().await;
-    outcome?;
+    outcome.map_err(|error| plain(&error))?;
     let words = if was_signed_in { "Signed out." } else { "Nobody was signed in." };
     writeln!(io::stdout(), "{words}")?;
     Ok(ExitCode::SUCCESS)
@@ -68,7 +68,7 @@ pub(crate) async fn status(
         _ => None,
     };
     client.shutdown().await;
-    let standing = standing?;
+    let standing = standing.map_err(|error| plain(&error))?;
     if options.json {
         writeln!(io::stdout(), "{:#}", to_json(&standing, limits.as_ref()))?;
     } else {
@@ -145,7 +145,9 @@ fn method(options: &LoginOptions) -> LoginMethod {
 /// From a pipe, so that it is on no screen, in no history and in no list of processes.
 fn read_api_key() -> Result<String, Box<dyn Error>> {
     if io::stdin().is_terminal() {
-        return Err("pipe the key in: `printenv OPENAI_API_KEY | … login --with-api-key`".into());
+        let program = cli::program();
+        let advice = format!("printenv OPENAI_API_KEY | {program} login --with-api-key");
+        return Err(format!("the key is read from a pipe: `{advice}`").into());
     }
     let mut line = String::new();
     io::stdin().read_line(&mut line)?;
@@ -194,6 +196,11 @@ async fn login_with_chatgpt(client: &Client, method: LoginMethod) -> Result<(), 
     tokio::time::timeout(GIVE_UP, cancelled).await.unwrap_or_else(|_| given_up())
 }
 
+/// What the protocol calls it does not help anybody at a terminal.
+pub(crate) fn plain(error: &RequestError) -> Box<dyn Error> {
+    error.in_plain_words().into()
+}
+
 /// Codex says what failed; we say what else can be done.
 fn refused(error: &RequestError, method: LoginMethod) -> Box<dyn Error> {
     let words = error.in_plain_words();
@@ -206,7 +213,7 @@ fn refused(error: &RequestError, method: LoginMethod) -> Box<dyn Error> {
 }
 
 async fn greet(client: &Client) -> Result<(), Box<dyn Error>> {
-    let standing = Standing::of(client, false).await?;
+    let standing = Standing::of(client, false).await.map_err(|error| plain(&error))?;
     if let Standing::Nobody = standing {
         return Err("Codex says that nobody is signed in".into());
     }

@@ -10,6 +10,7 @@ use codex_app_server::{
 };
 use serde_json::json;
 
+use crate::account;
 use crate::cli::{self, Question};
 use crate::codex::{self, Codex};
 use crate::settings::Settings;
@@ -32,7 +33,8 @@ async fn answer(
     let ResolvedModel { model, effort } = match question.model.or(settings.model.clone()) {
         Some(model) if !settings.aliases.contains(&model) => ResolvedModel { model, effort: None },
         name => {
-            let default = codex::default_model(settings, &codex.client.models().await?)?;
+            let models = codex.client.models().await.map_err(|error| account::plain(&error))?;
+            let default = codex::default_model(settings, &models)?;
             settings.aliases.resolve(name.as_ref().unwrap_or(&default), &default)
         }
     };
@@ -108,17 +110,14 @@ fn close_line(out: &mut impl io::Write, line_open: &mut bool) -> io::Result<()> 
 
 /// The failure, and what can be done about it.
 fn explain(failure: Failure) -> String {
+    let program = cli::program();
     let advice = match failure.kind {
         FailureKind::Unauthorized => {
-            let program = cli::program();
-            return format!(
-                "{} (`{program} login` signs you in; --model demo needs no account)",
-                failure.message
-            );
+            format!("`{program} login` signs you in; --model demo needs no account")
         }
-        FailureKind::ModelNotFound => "`models` lists the models; choose one with --model",
-        FailureKind::Unreachable => "check the network, or PROXY_UPSTREAM_BASE_URL",
-        kind if kind.retry_can_help() => "trying again may help",
+        FailureKind::ModelNotFound => format!("`{program} models` lists the models"),
+        FailureKind::Unreachable => "check the network, or PROXY_UPSTREAM_BASE_URL".to_owned(),
+        kind if kind.retry_can_help() => "trying again may help".to_owned(),
         _ => return failure.message,
     };
     format!("{} ({advice})", failure.message)

@@ -79,7 +79,9 @@ async fn check_login(codex: &Codex, settings: &Settings, report: &mut Report) ->
             "nobody is signed in: only the model demo works; `{} login` signs you in",
             cli::program()
         )),
-        Err(error) => report.bad(&format!("the login cannot be checked: {error}")),
+        Err(error) => {
+            report.bad(&format!("the login cannot be checked: {}", error.in_plain_words()))
+        }
     }
 }
 

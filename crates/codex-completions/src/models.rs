@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use codex_app_server::{Model, ModelAliases};
 use serde_json::{Value, json};
 
+use crate::account;
 use crate::cli::ModelsOptions;
 use crate::codex;
 use crate::settings::Settings;
@@ -18,7 +19,7 @@ pub(crate) async fn run(
     let client = codex::start_client(&settings).await?;
     let models = client.models().await;
     client.shutdown().await;
-    let models = models?;
+    let models = models.map_err(|error| account::plain(&error))?;
     let default = codex::default_model(&settings, &models)?;
     if options.json {
         writeln!(io::stdout(), "{:#}", to_json(&models, &settings.aliases, &default))?;

@@ -96,7 +96,7 @@ async fn renew_on_request(pool: &Pool, mut requests: Signal) -> Infallible {
     loop {
         requests.recv().await;
         match pool.renew().await {
-            Ok(version) => tracing::info!(%version, "new turns go to a new Codex"),
+            Ok(version) => tracing::info!(%version, "all turns go to a new Codex from now on"),
             Err(error) => tracing::error!(%error, "Codex was not renewed"),
         }
     }
@@ -105,7 +105,10 @@ async fn renew_on_request(pool: &Pool, mut requests: Signal) -> Infallible {
 fn health_of(states: &[WorkerState]) -> Readiness {
     let worker = |state: &WorkerState| match state {
         WorkerState::Starting => WorkerHealth::Starting,
-        WorkerState::Ready { version, .. } => WorkerHealth::Ready { codex: version.to_string() },
+        WorkerState::Ready { version, not_renewed, .. } => WorkerHealth::Ready {
+            codex: version.to_string(),
+            not_renewed: not_renewed.as_deref().map(str::to_owned),
+        },
         WorkerState::Restarting { reason, failures, next_try } => WorkerHealth::Restarting {
             reason: reason.to_string(),
             failures: *failures,

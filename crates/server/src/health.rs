@@ -26,6 +26,8 @@ pub enum WorkerHealth {
     Ready {
         /// Version of Codex.
         codex: String,
+        /// Why it was not replaced by a new one, when that was last wanted.
+        not_renewed: Option<String>,
     },
     /// It is being brought back.
     Restarting {
@@ -94,7 +96,10 @@ impl WorkerHealth {
     fn report(&self, now: Instant) -> Value {
         match self {
             Self::Starting => json!({"state": "starting"}),
-            Self::Ready { codex } => json!({"state": "ready", "codex": codex}),
+            Self::Ready { codex, not_renewed: None } => json!({"state": "ready", "codex": codex}),
+            Self::Ready { codex, not_renewed } => {
+                json!({"state": "ready", "codex": codex, "not_renewed": not_renewed})
+            }
             Self::Restarting { reason, failures, next_try } => {
                 let left = next_try.saturating_duration_since(now).as_millis();
                 json!({
@@ -129,7 +134,7 @@ mod tests {
             failures: 2,
             next_try: now + Duration::from_millis(750),
         };
-        let ready = WorkerHealth::Ready { codex: "1.2.3".to_owned() };
+        let ready = WorkerHealth::Ready { codex: "1.2.3".to_owned(), not_renewed: None };
         let version = env!("CARGO_PKG_VERSION");
         let gone = json!({
             "state": "restarting", "reason": "it has gone", "failures": 2, "next_try_ms": 750,

@@ -21,8 +21,8 @@ pub enum LoginMethod {
     DeviceCode,
 }
 
-/// What the user has to do.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What the user has to do. Whoever sees it can sign in here while the login lasts.
+#[derive(Clone, PartialEq, Eq)]
 pub enum LoginPrompt {
     /// Open this page in a browser on this machine.
     Browser {
@@ -55,7 +55,14 @@ pub enum LoginError {
 /// A login under way. Dropping it cancels it.
 #[derive(Debug)]
 pub struct Login {
-    client: Client,
+    begun: Begun,
+    /// As long as there is the login, there is the child.
+    _client: Client,
+}
+
+/// The same without the child, which the task behind the login must not keep.
+struct Begun {
+    connection: Arc<Connection>,
     id: String,
     prompt: LoginPrompt,
     ended: watch::Receiver<Option<Outcome>>,
@@ -77,10 +84,10 @@ impl Login {
             match begin(&connection, method).await {
                 Ok((id, prompt)) => {
                     let (report, ended) = watch::channel(None);
-                    // If nobody wants to hear of it any more, there is nobody to sign in either.
-                    if begun.send(Ok((id.clone(), prompt, ended))).is_err() {
-                        connection.cancel_login(&id);
-                    }
+                    let held = Arc::clone(&connection);
+                    let login = Begun { connection: held, id: id.clone(), prompt, ended };
+                    // If nobody wants to hear of it any more, it is dropped, and so cancelled.
+                    let _ = begun.send(Ok(login));
                     let outcome = watch_over(&connection, &id, events).await;
                     if outcome.is_ok() {
                         change.made();
@@ -93,13 +100,13 @@ impl Login {
             }
         });
         let gone = || RequestError::ChildGone(Arc::from("Codex has gone"));
-        let (id, prompt, ended) = beginning.await.map_err(|_| gone())??;
-        Ok(Self { client: client.clone(), id, prompt, ended })
+        let begun = beginning.await.map_err(|_| gone())??;
+        Ok(Self { begun, _client: client.clone() })
     }
 
     /// What the user has to do.
     pub fn prompt(&self) -> &LoginPrompt {
-        &self.prompt
+        &self.begun.prompt
     }
 
     /// Waits for the end of the login. Cancel safe.
@@ -107,7 +114,7 @@ impl Login {
     /// # Errors
     /// If it was cancelled or denied, or failed in any other way.
     pub async fn finished(&mut self) -> Result<(), LoginError> {
-        match self.ended.wait_for(Option::is_some).await {
+        match self.begun.ended.wait_for(Option::is_some).await {
             Ok(outcome) => outcome.clone().unwrap_or(Err(LoginError::ChildGone)),
             Err(_) => Err(LoginError::ChildGone),
         }
@@ -118,16 +125,24 @@ impl Login {
     /// # Errors
     /// If Codex does not answer.
     pub async fn cancel(&self) -> Result<(), RequestError> {
-        let cancel = LoginCancel { login_id: &self.id };
-        self.client.connection().request::<_, IgnoredAny>(&cancel).await.map(|_| ())
+        let cancel = LoginCancel { login_id: &self.begun.id };
+        self.begun.connection.request::<_, IgnoredAny>(&cancel).await.map(|_| ())
     }
 }
 
-impl Drop for Login {
+// === impl Begun ===
+
+impl Drop for Begun {
     fn drop(&mut self) {
         if self.ended.borrow().is_none() {
-            self.client.connection().cancel_login(&self.id);
+            self.connection.cancel_login(&self.id);
         }
+    }
+}
+
+impl std::fmt::Debug for Begun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Begun").field("id", &self.id).finish_non_exhaustive()
     }
 }
 
@@ -174,6 +189,17 @@ async fn watch_over(connection: &Connection, id: &str, mut events: AccountEvents
             Some(_) => {}
             None => return Err(LoginError::ChildGone),
         }
+    }
+}
+
+// === impl LoginPrompt ===
+
+impl std::fmt::Debug for LoginPrompt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Browser { .. } => "Browser { (hidden) }",
+            Self::DeviceCode { .. } => "DeviceCode { (hidden) }",
+        })
     }
 }
 

@@ -17,6 +17,8 @@ pub enum WorkerState {
         version: Version,
         /// Process id of the child.
         process_id: Option<u32>,
+        /// Why it was not replaced by a new child, when that was last wanted.
+        not_renewed: Option<Arc<str>>,
     },
     /// It was lost, or did not start, and is being brought back.
     Restarting {

@@ -6,13 +6,16 @@ mod turns;
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::PermissionsExt as _;
+use std::pin::pin;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use codex_app_server::account::{
     Account, AccountEvent, LimitWindow, LoginError, LoginMethod, LoginPrompt, RateLimits,
 };
-use codex_app_server::{Client, RequestError};
+use codex_app_server::{Client, Direction, RequestError};
 use testkit::{Consent, IssuedAccount, Routing, ScriptedIssuer, TestCodex};
+use tokio::sync::Notify;
 
 /// A child and an issuer, and nobody signed in.
 async fn signed_out() -> (TestCodex, ScriptedIssuer) {
@@ -262,5 +265,36 @@ async fn new_tokens_are_asked_for_until_the_login_has_expired() {
     assert_eq!(codex.client.account().await, Ok(None));
     sign_in(&codex.client).await;
     assert_eq!(codex.client.account().await, Ok(Some(account_of_the_issuer())));
+    codex.client.shutdown().await;
+}
+
+/// Codex has begun the login, and whoever asked for it has gone before hearing of that.
+#[tokio::test]
+async fn a_login_whose_beginning_nobody_hears_of_is_given_up() {
+    let issuer = ScriptedIssuer::start().await;
+    issuer.change(|script| script.consent = Consent::Pending);
+    let begun = Arc::new(Notify::new());
+    let codex = TestCodex::with(|config| {
+        issuer.configure(config);
+        let begun = Arc::clone(&begun);
+        config.tap = Some(Arc::new(move |direction, line: &[u8]| {
+            let line = String::from_utf8_lossy(line);
+            if direction == Direction::FromCodex && line.contains("userCode") {
+                begun.notify_one();
+            }
+        }));
+    })
+    .await;
+    let mut events = codex.client.account_events();
+    {
+        let mut login = pin!(codex.client.login(LoginMethod::DeviceCode));
+        tokio::select! {
+            biased;
+            () = begun.notified() => {}
+            login = &mut login => panic!("{login:?} was not to be waited for"),
+        }
+    }
+    let ended = events.next().await;
+    assert!(matches!(ended, Some(AccountEvent::LoginEnded { outcome: Err(_), .. })), "{ended:?}");
     codex.client.shutdown().await;
 }

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use codex_app_server::turn::event::{TurnEnd, TurnEvent};
@@ -181,6 +182,55 @@ async fn a_child_that_hangs_while_it_finishes_its_turns_is_noticed_too() {
 }
 
 #[tokio::test]
+async fn a_child_that_is_replaced_answers_what_it_was_asked() {
+    let codex = TestPool::with(codex_binary().await, |_| {}).await;
+    codex.until_ready().await;
+    let renewals = async {
+        for _ in 0..3 {
+            codex.pool.renew().await.unwrap();
+        }
+    };
+    let mut renewals = pin!(renewals);
+    let mut answers = 0;
+    loop {
+        let client = codex.pool.client().expect("there is always a child");
+        tokio::select! {
+            () = &mut renewals => break,
+            models = client.models() => assert!(models.is_ok_and(|models| !models.is_empty())),
+        }
+        answers += 1;
+    }
+    println!("{answers} answers during three renewals");
+    assert!(answers > 0);
+    codex.pool.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_child_that_cannot_be_replaced_stays_and_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let codex = TestPool::with(slow_to_tell_its_version(folder.path()).await, |_| {}).await;
+    codex.until_ready().await;
+    let child = codex.process_ids();
+    let (path, aside) = (folder.path().join("codex"), folder.path().join("aside"));
+    std::fs::rename(&path, &aside).unwrap();
+    let refused = codex.pool.renew().await.unwrap_err();
+    assert!(refused.to_string().starts_with("no Codex at"), "{refused}");
+    let states = codex.pool.states().borrow().clone();
+    assert!(
+        matches!(&states[0], WorkerState::Ready { not_renewed: Some(reason), .. }
+            if reason.starts_with("no Codex at")),
+        "{states:?}"
+    );
+    assert_eq!(codex.run("[[text:still here]]").await.text, "still here");
+    assert_eq!(codex.process_ids(), child);
+    std::fs::rename(&aside, &path).unwrap();
+    codex.pool.renew().await.unwrap();
+    let states = codex.pool.states().borrow().clone();
+    assert!(matches!(states[0], WorkerState::Ready { not_renewed: None, .. }), "{states:?}");
+    codex.pool.shutdown().await;
+}
+
+#[tokio::test]
 async fn children_start_one_after_the_other_and_wait_for_nobody_for_ever() {
     let codex = TestPool::with(codex_binary().await, |config| {
         config.client.handshake_timeout = Duration::from_millis(300);
@@ -194,7 +244,7 @@ async fn children_start_one_after_the_other_and_wait_for_nobody_for_ever() {
     signal(codex.process_ids()[0], "-KILL");
     let waiting = |state: &WorkerState| {
         matches!(state, WorkerState::Restarting { reason, .. }
-            if reason.starts_with("another Codex is starting in"))
+            if reason.starts_with("another Codex is still starting in"))
     };
     codex.until(|states| waiting(&states[0])).await;
     let turn = codex.start("[[text:at last]]");

@@ -148,3 +148,15 @@ async fn a_turn_waits_for_a_child_that_has_the_login_which_it_needs() {
     elsewhere.shutdown().await;
     codex.pool.shutdown().await;
 }
+
+#[tokio::test]
+async fn a_turn_does_not_wait_for_a_login_that_is_gone_again() {
+    let issuer = ScriptedIssuer::start().await;
+    let codex = two_children(&issuer).await;
+    let file = codex.home.path().join("auth.json");
+    std::fs::write(&file, r#"{"OPENAI_API_KEY":"sk-of-a-moment"}"#).unwrap();
+    let turn = codex.pool.start_turn(TurnRequest { upstream: None, ..codex.ask("Hello") }).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(Outcome::of(turn).await.failure(), FailureKind::Unauthorized);
+    codex.pool.shutdown().await;
+}
