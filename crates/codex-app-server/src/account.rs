@@ -64,7 +64,7 @@ pub struct LimitWindow {
 impl Client {
     /// Whether there is a login, good or not.
     pub fn is_signed_in(&self) -> bool {
-        self.login_watch().file().path().exists()
+        self.login_watch().file().exists()
     }
 
     /// Who is signed in; `None` is nobody.

@@ -226,7 +226,7 @@ impl Client {
             limits: inner.config.limits,
             retries: inner.config.retries,
             working_folder: inner.working_folder.clone(),
-            login_file: inner.login.file().path().to_owned(),
+            login: Arc::clone(&inner.login),
         };
         inner.turns.spawn(driver.run());
     }

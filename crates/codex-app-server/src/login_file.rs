@@ -40,8 +40,9 @@ impl LoginFile {
         Self(home.join(Self::NAME))
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.0
+    /// Whether somebody is signed in, with a good login or not.
+    pub(crate) fn exists(&self) -> bool {
+        self.0.exists()
     }
 
     pub(crate) fn whose(&self) -> Whose {
@@ -85,7 +86,7 @@ mod tests {
         let file = LoginFile::in_home(home.path());
         assert_eq!(file.whose(), Whose::Nobody);
         let whose = |content: &str| {
-            std::fs::write(file.path(), content).unwrap();
+            std::fs::write(&file.0, content).unwrap();
             file.whose()
         };
         let chatgpt = |account: &str, claims: &str| {

@@ -42,10 +42,12 @@ impl LoginWatch {
         OwnChange { watch: Arc::clone(self), _under_way: self.own_changes.token() }
     }
 
-    pub(crate) fn changed_elsewhere(&self) -> bool {
+    /// Who is signed in, if the child does not know it and is not about to.
+    pub(crate) fn changed_elsewhere(&self) -> Option<Whose> {
         let known = self.lock();
         let now = self.file.whose();
-        self.own_changes.is_empty() && now != Whose::Unknown && now != *known
+        let is_news = self.own_changes.is_empty() && now != Whose::Unknown && now != *known;
+        is_news.then_some(now)
     }
 
     /// Waits until the child is not changing the account.
@@ -74,34 +76,39 @@ impl OwnChange {
 mod tests {
     use super::*;
 
+    /// The watch over a home, and its login file.
+    fn watch_over(home: &tempfile::TempDir) -> (Arc<LoginWatch>, std::path::PathBuf) {
+        let watch = LoginWatch::over(LoginFile::in_home(home.path()));
+        (watch, home.path().join(LoginFile::NAME))
+    }
+
     #[test]
     fn a_change_of_ones_own_is_none() {
         let home = tempfile::tempdir().unwrap();
-        let watch = LoginWatch::over(LoginFile::in_home(home.path()));
+        let (watch, file) = watch_over(&home);
         let sign_in = |key: &str| {
-            let login = format!(r#"{{"OPENAI_API_KEY":"{key}"}}"#);
-            std::fs::write(watch.file().path(), login).unwrap();
+            std::fs::write(&file, format!(r#"{{"OPENAI_API_KEY":"{key}"}}"#)).unwrap();
         };
-        assert!(!watch.changed_elsewhere());
+        assert_eq!(watch.changed_elsewhere(), None);
         sign_in("theirs");
-        assert!(watch.changed_elsewhere());
+        assert!(matches!(watch.changed_elsewhere(), Some(Whose::Account(_))));
         let change = watch.own_change();
         sign_in("ours");
-        assert!(!watch.changed_elsewhere());
+        assert_eq!(watch.changed_elsewhere(), None);
         change.made();
-        assert!(!watch.changed_elsewhere());
-        std::fs::remove_file(watch.file().path()).unwrap();
-        assert!(watch.changed_elsewhere());
+        assert_eq!(watch.changed_elsewhere(), None);
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(watch.changed_elsewhere(), Some(Whose::Nobody));
     }
 
     #[test]
     fn a_change_that_came_to_nothing_hides_nobody_elses() {
         let home = tempfile::tempdir().unwrap();
-        let watch = LoginWatch::over(LoginFile::in_home(home.path()));
+        let (watch, file) = watch_over(&home);
         let change = watch.own_change();
-        std::fs::write(watch.file().path(), r#"{"OPENAI_API_KEY":"theirs"}"#).unwrap();
-        assert!(!watch.changed_elsewhere());
+        std::fs::write(&file, r#"{"OPENAI_API_KEY":"theirs"}"#).unwrap();
+        assert_eq!(watch.changed_elsewhere(), None);
         drop(change);
-        assert!(watch.changed_elsewhere());
+        assert!(watch.changed_elsewhere().is_some());
     }
 }

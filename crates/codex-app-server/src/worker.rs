@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::backoff::Backoff;
+use crate::binary::CodexBinary;
 use crate::client::{Client, StartError};
 use crate::client_config::ClientConfig;
 use crate::heartbeat::Heartbeat;
@@ -52,12 +53,14 @@ impl Worker {
         let mut failures = 0;
         let mut asking = Vec::new();
         let worker = self.report.place;
+        // Whoever made the pool has just looked for this one.
+        let mut started = self.start_of(self.config.client.binary.clone()).await;
         loop {
-            let reason = match self.start().await {
+            let reason = match started {
                 Ok(client) => {
-                    let (version, ready_at) = (client.version().clone(), Instant::now());
+                    let ready_at = Instant::now();
                     self.present(client.clone());
-                    answer(&mut asking, &Ok(version));
+                    answer(asking.drain(..), &Ok(client.version().clone()));
                     failures = 0;
                     let Some(reason) = self.watch(client).await else { break };
                     if ready_at.elapsed() > self.config.backoff_max {
@@ -68,9 +71,7 @@ impl Worker {
                 Err(StartError::Stopped) => break,
                 Err(error) => {
                     tracing::error!(worker, %error, "Codex did not start");
-                    let reason: Arc<str> = error.to_string().into();
-                    answer(&mut asking, &Err(RenewError::DidNotStart(Arc::clone(&reason))));
-                    reason
+                    answer_failure(asking.drain(..), &error)
                 }
             };
             failures += 1;
@@ -85,6 +86,7 @@ impl Worker {
                 // Whoever asks for a new child has mended something: it is tried at once.
                 Some(request) = self.renewals.recv() => asking.push(request),
             }
+            started = self.start().await;
         }
         let client = self.slot.put(None);
         self.report.say(WorkerState::Stopped);
@@ -100,7 +102,10 @@ impl Worker {
     /// Starts a child of the version that is on disk by now, unless the worker is told to stop.
     async fn start(&self) -> Result<Client, StartError> {
         let found = self.stop.run_until_cancelled(self.config.client.binary.found_again());
-        let binary = found.await.ok_or(StartError::Stopped)??;
+        self.start_of(found.await.ok_or(StartError::Stopped)??).await
+    }
+
+    async fn start_of(&self, binary: CodexBinary) -> Result<Client, StartError> {
         let config = ClientConfig { binary, ..self.config.client.clone() };
         Client::start_until(&self.stop, config, Arc::clone(&self.stats)).await
     }
@@ -153,16 +158,14 @@ impl Worker {
                         None
                     }
                 };
-                let mut asking = Vec::from_iter(request);
                 match self.renew(&present, lost.as_mut()).await {
                     Ok(new) => {
-                        answer(&mut asking, &Ok(new.version().clone()));
+                        answer(request, &Ok(new.version().clone()));
                         break new;
                     }
                     Err(StartError::Stopped) => return None,
                     Err(error) => {
-                        let reason: Arc<str> = error.to_string().into();
-                        answer(&mut asking, &Err(RenewError::DidNotStart(Arc::clone(&reason))));
+                        let reason = answer_failure(request, &error);
                         if present.is_gone() {
                             return Some(reason);
                         }
@@ -199,13 +202,9 @@ impl Worker {
     async fn lose(&self, client: &Client, reason: &Arc<str>) {
         tracing::error!(worker = self.report.place, %reason, "Codex was lost");
         self.slot.put(None);
-        let (reason, next_try) = (Arc::clone(reason), Instant::now());
-        self.report.say(WorkerState::Restarting {
-            reason: Arc::clone(&reason),
-            failures: 1,
-            next_try,
-        });
-        client.kill(&reason).await;
+        let (next_try, failures) = (Instant::now(), 1);
+        self.report.say(WorkerState::Restarting { reason: Arc::clone(reason), failures, next_try });
+        client.kill(reason).await;
     }
 }
 
@@ -226,15 +225,22 @@ async fn until_lost(client: &Client, heartbeat: Heartbeat) -> Arc<str> {
 async fn login_changed(client: &Client, interval: Duration) {
     loop {
         tokio::time::sleep(interval).await;
-        if client.login_watch().changed_elsewhere() {
+        if client.login_watch().changed_elsewhere().is_some() {
             return;
         }
     }
 }
 
-fn answer(asking: &mut Vec<RenewRequest>, outcome: &Result<Version, RenewError>) {
-    for request in asking.drain(..) {
+fn answer(asking: impl IntoIterator<Item = RenewRequest>, outcome: &Result<Version, RenewError>) {
+    for request in asking {
         // Whoever asked may have stopped waiting.
         let _ = request.send(outcome.clone());
     }
+}
+
+/// Gives the reason to all who asked, and back.
+fn answer_failure(asking: impl IntoIterator<Item = RenewRequest>, error: &StartError) -> Arc<str> {
+    let reason: Arc<str> = error.to_string().into();
+    answer(asking, &Err(RenewError::DidNotStart(Arc::clone(&reason))));
+    reason
 }

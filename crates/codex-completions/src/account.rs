@@ -10,11 +10,11 @@ use codex_app_server::account::{
 };
 use codex_app_server::{Client, RequestError};
 use serde_json::{Value, json};
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::{self, LoginOptions, StatusOptions};
 use crate::codex;
 use crate::settings::Settings;
+use crate::signals::Signals;
 
 /// How long a login that is given up may hold us.
 const GIVE_UP: Duration = Duration::from_secs(2);
@@ -177,12 +177,10 @@ async fn login_with_chatgpt(client: &Client, method: LoginMethod) -> Result<(), 
         }
     }
     writeln!(out, "Waiting … (Ctrl-C gives up)")?;
-    let (mut interrupt, mut terminate) =
-        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let mut signals = Signals::new()?;
     tokio::select! {
         outcome = login.finished() => return Ok(outcome?),
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
+        () = signals.stop() => {}
     }
     let given_up = || Err("given up: nobody was signed in".into());
     let cancelled = async {

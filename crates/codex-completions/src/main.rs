@@ -9,6 +9,7 @@ mod logging;
 mod models;
 mod serve;
 mod settings;
+mod signals;
 
 use std::process::ExitCode;
 

@@ -18,6 +18,7 @@ use tokio_util::task::TaskTracker;
 use crate::cli::{self, ServeOptions};
 use crate::codex;
 use crate::settings::Settings;
+use crate::signals::Signals;
 
 pub(crate) async fn run(
     options: ServeOptions,
@@ -117,28 +118,6 @@ fn health_of(states: &[WorkerState]) -> Readiness {
         WorkerState::Stopped => WorkerHealth::Stopped,
     };
     Readiness { workers: states.iter().map(worker).collect() }
-}
-
-/// Ctrl-C, and the polite way of ending a process.
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Signals {
-    fn new() -> std::io::Result<Self> {
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-        })
-    }
-
-    async fn stop(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
-    }
 }
 
 /// Tells a person what there is. Whether anybody reads it does not matter to the server.

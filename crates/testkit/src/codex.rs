@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use codex_app_server::{Client, ClientConfig, CodexBinary, TurnRequest};
+use codex_app_server::{Client, ClientConfig, CodexBinary, Turn, TurnRequest};
 use scripted_model::ScriptedModel;
 use tempfile::TempDir;
 use tokio::process::Command;
 
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, speaking};
 
 /// A running child, its upstream and its home; everything goes when it is dropped.
 pub struct TestCodex {
@@ -84,6 +84,15 @@ impl TestCodex {
     /// A request for one user message, to the scripted model.
     pub fn ask(&self, text: &str) -> TurnRequest {
         crate::ask(&self.model.base_url(), text)
+    }
+
+    /// A turn that has said something and then says nothing more.
+    ///
+    /// # Panics
+    /// If it says nothing.
+    #[allow(clippy::expect_used, reason = "a broken contract fails the test")]
+    pub async fn hanging_turn(&self) -> Turn {
+        speaking(self.client.start_turn(self.ask("[[hang]]")).expect("a valid turn")).await
     }
 
     /// Waits until Codex has forgotten every thread, and with it every turn.

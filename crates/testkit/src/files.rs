@@ -1,7 +1,19 @@
-//! Looking at what a test has left on disk.
+//! What a test puts on disk, and what it has left there.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{Metadata, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+
+/// Writes a shell script that can be run.
+///
+/// # Panics
+/// If it cannot be written.
+#[allow(clippy::expect_used, reason = "a test without its script cannot go on")]
+pub fn write_script(path: &Path, lines: &str) {
+    std::fs::write(path, format!("#!/bin/sh\n{lines}\n")).expect("a writable folder");
+    std::fs::set_permissions(path, Permissions::from_mode(0o755)).expect("a file of our own");
+}
 
 /// Files under `folder`, at any depth, that hold `secret`.
 ///
@@ -10,16 +22,12 @@ use std::path::{Path, PathBuf};
 #[allow(clippy::expect_used, reason = "an unread file could hold it")]
 pub fn files_with(secret: &str, folder: &Path) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
-    for entry in std::fs::read_dir(folder).expect("a readable folder") {
-        let entry = entry.expect("a readable folder");
-        let kind = entry.file_type().expect("a kind of file");
-        if kind.is_dir() {
-            found.extend(files_with(secret, &entry.path()));
-        } else if kind.is_file() {
-            let content = std::fs::read(entry.path()).expect("a readable file");
+    for (path, metadata) in entries(folder) {
+        if metadata.is_file() {
+            let content = std::fs::read(&path).expect("a readable file");
             let mut windows = content.windows(secret.len());
             if windows.any(|window| window == secret.as_bytes()) {
-                found.insert(entry.path());
+                found.insert(path);
             }
         }
     }
@@ -30,18 +38,23 @@ pub fn files_with(secret: &str, folder: &Path) -> BTreeSet<PathBuf> {
 ///
 /// # Panics
 /// If a folder cannot be read.
-#[allow(clippy::expect_used, reason = "an unread folder could hold anything")]
 pub fn file_sizes(folder: &Path) -> BTreeMap<PathBuf, u64> {
-    let mut sizes = BTreeMap::new();
+    entries(folder).into_iter().map(|(path, metadata)| (path, metadata.len())).collect()
+}
+
+/// Everything under `folder`, at any depth, but the folders.
+#[allow(clippy::expect_used, reason = "an unread folder could hold anything")]
+fn entries(folder: &Path) -> Vec<(PathBuf, Metadata)> {
+    let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("a readable folder") {
         let path = entry.expect("a readable folder").path();
-        // A file that has gone meanwhile takes no room.
+        // A file that has gone meanwhile takes no room, and holds nothing.
         let Ok(metadata) = path.symlink_metadata() else { continue };
         if metadata.is_dir() {
-            sizes.extend(file_sizes(&path));
+            found.extend(entries(&path));
         } else {
-            sizes.insert(path, metadata.len());
+            found.push((path, metadata));
         }
     }
-    sizes
+    found
 }

@@ -8,13 +8,15 @@ mod issuer;
 mod outcome;
 mod pool;
 pub mod process;
+mod token;
 
 pub use browser::{Page, browse};
 pub use codex::{TestCodex, codex_binary};
-pub use files::{file_sizes, files_with};
+pub use files::{file_sizes, files_with, write_script};
 pub use issuer::{Consent, IssuedAccount, IssuerRequest, Routing, ScriptedIssuer};
 pub use outcome::Outcome;
-pub use pool::TestPool;
+pub use pool::{TestPool, quick_heartbeat};
+pub use token::unsigned_token;
 
 use codex_app_server::{HistoryItem, Role, Tool, TurnRequest, Upstream};
 use serde_json::json;

@@ -20,6 +20,18 @@ pub struct Outcome {
     pub end: Result<TurnEnd, Failure>,
 }
 
+/// The turn once it has said its first words.
+///
+/// # Panics
+/// If it says anything else first.
+#[allow(clippy::panic, reason = "a broken contract fails the test")]
+pub(crate) async fn speaking(mut turn: Turn) -> Turn {
+    match turn.next().await {
+        Some(TurnEvent::Text(_)) => turn,
+        other => panic!("no text came first, but {other:?}"),
+    }
+}
+
 // === impl Outcome ===
 
 impl Outcome {

@@ -9,7 +9,7 @@ use scripted_model::ScriptedModel;
 use tempfile::TempDir;
 
 use crate::codex::until_no_thread_is_loaded;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, speaking};
 
 /// Running children, their upstream and their home.
 pub struct TestPool {
@@ -19,6 +19,12 @@ pub struct TestPool {
     pub model: ScriptedModel,
     /// The children's home.
     pub home: TempDir,
+}
+
+/// Lets a child that hangs be noticed soon.
+pub fn quick_heartbeat(config: &mut PoolConfig) {
+    config.heartbeat.interval = Duration::from_millis(50);
+    config.heartbeat.timeout = Duration::from_millis(500);
 }
 
 // === impl TestPool ===
@@ -90,6 +96,14 @@ impl TestPool {
     #[allow(clippy::expect_used, reason = "an invalid request is a mistake in the test")]
     pub fn start(&self, text: &str) -> Turn {
         self.pool.start_turn(self.ask(text)).expect("an invalid turn")
+    }
+
+    /// A turn that has said something and then says nothing more.
+    ///
+    /// # Panics
+    /// If it says nothing.
+    pub async fn hanging_turn(&self) -> Turn {
+        speaking(self.start("[[hang]]")).await
     }
 
     /// Runs a turn for one user message to its end.

@@ -13,6 +13,13 @@ pub fn is_running(pid: u32) -> bool {
         .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
 }
 
+/// Waits until none of these processes is there.
+pub async fn until_gone(pids: &[u32]) {
+    while pids.iter().any(|pid| is_running(*pid)) {
+        tokio::task::yield_now().await;
+    }
+}
+
 /// Sends a signal, named as `kill` takes it.
 ///
 /// # Panics

@@ -1,6 +1,5 @@
 //! The task behind a turn: starts it, starts it again where that is allowed, and tidies up.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,6 +13,7 @@ use crate::backoff::Backoff;
 use crate::connection::Connection;
 use crate::failure::{Failure, FailureKind};
 use crate::ids::ThreadId;
+use crate::login_watch::LoginWatch;
 use crate::protocol::incoming::{ThreadStarted, TurnStartResult};
 use crate::protocol::outgoing::ThreadInjectItems;
 use crate::request_error::RequestError;
@@ -30,15 +30,14 @@ pub(crate) struct Driver {
     pub(crate) retries: u32,
     /// The empty folder that the child stands in.
     pub(crate) working_folder: String,
-    /// There only while somebody is signed in.
-    pub(crate) login_file: PathBuf,
+    pub(crate) login: Arc<LoginWatch>,
 }
 
 // === impl Driver ===
 
 impl Driver {
     pub(crate) async fn run(mut self) {
-        if self.turn.plan.needs_login() && !self.login_file.exists() {
+        if self.turn.plan.needs_login() && !self.login.file().exists() {
             // Codex would ask the upstream all the same, and report what the network says.
             let words = "not signed in to Codex";
             return self.turn.fail(Failure::new(FailureKind::Unauthorized, words));

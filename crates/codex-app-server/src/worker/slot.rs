@@ -3,6 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::client::Client;
+use crate::login_file::Whose;
 use crate::turn::plan::PlannedTurn;
 
 /// The child of a worker, for those who have turns for it.
@@ -26,8 +27,7 @@ impl Slot {
     pub(crate) fn give(&self, turn: PlannedTurn) -> Result<(), Box<PlannedTurn>> {
         let stale = |client: &Client| {
             turn.plan.needs_login()
-                && client.is_signed_in()
-                && client.login_watch().changed_elsewhere()
+                && matches!(client.login_watch().changed_elsewhere(), Some(Whose::Account(_)))
         };
         match usable(self.lock().as_ref()).filter(|client| !stale(client)) {
             Some(client) => {

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::process::Stdio;
 
-use testkit::process::{is_running, signal};
+use testkit::process::{signal, until_gone};
 
 use crate::user::{User, err, out, processes_of};
 
@@ -107,8 +107,6 @@ async fn a_turn_that_is_ended_by_a_signal_leaves_nothing() {
         assert!(!processes.is_empty());
         signal(process.id(), ending);
         process.wait().unwrap();
-        while processes.iter().any(|pid| is_running(*pid)) {
-            std::thread::yield_now();
-        }
+        until_gone(&processes).await;
     }
 }

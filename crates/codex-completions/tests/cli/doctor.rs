@@ -1,6 +1,8 @@
 //! `doctor`, and what it finds.
 
-use crate::user::{User, err, out, write_script};
+use testkit::write_script;
+
+use crate::user::{User, err, out};
 
 #[tokio::test]
 async fn doctor_says_what_is_well_and_what_to_do() {

@@ -4,11 +4,11 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 use std::process::Stdio;
 
-use testkit::codex_binary;
-use testkit::process::{is_running, signal};
+use testkit::process::{is_running, signal, until_gone};
+use testkit::{codex_binary, write_script};
 
 use crate::server::{Server, free_port};
-use crate::user::{User, err, write_script};
+use crate::user::{User, err};
 
 #[tokio::test]
 async fn the_server_tells_its_health_and_stops_when_asked() {
@@ -63,15 +63,15 @@ async fn what_the_child_has_started_goes_with_it() {
         let mut server = Server::start(&user, &[]);
         let grandchild: u32 = std::fs::read_to_string(&pid_file).unwrap().trim().parse().unwrap();
         assert!(is_running(grandchild));
-        let processes = server.processes();
+        let mut processes = server.processes();
         signal(server.process.id(), ending);
         server.process.wait().unwrap();
         // If we were killed ourselves, somebody else sees to it a moment later.
-        while ending == "-KILL" && processes.iter().chain([&grandchild]).any(|pid| is_running(*pid))
-        {
-            std::thread::yield_now();
+        processes.push(grandchild);
+        if ending == "-KILL" {
+            until_gone(&processes).await;
         }
-        assert!(!processes.into_iter().chain([grandchild]).any(is_running));
+        assert!(!processes.into_iter().any(is_running));
     }
 }
 
@@ -84,9 +84,7 @@ async fn a_child_that_hangs_goes_when_we_are_killed() {
     signal(server.children()[0], "-STOP");
     signal(server.process.id(), "-KILL");
     server.process.wait().unwrap();
-    while processes.iter().any(|pid| is_running(*pid)) {
-        std::thread::yield_now();
-    }
+    until_gone(&processes).await;
 }
 
 #[tokio::test]

@@ -1,8 +1,7 @@
 //! A person at a terminal.
 
 use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
 use tempfile::TempDir;
@@ -71,10 +70,4 @@ pub(crate) fn processes_of(process: &Child) -> Vec<u32> {
         .split_whitespace()
         .map(|pid| pid.parse().unwrap())
         .collect()
-}
-
-/// Writes a script that can be run in the place of Codex.
-pub(crate) fn write_script(path: &Path, lines: &str) {
-    std::fs::write(path, format!("#!/bin/sh\n{lines}\n")).unwrap();
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }

@@ -5,6 +5,7 @@ use axum::response::{IntoResponse as _, Json, Response};
 use serde_json::{Value, json};
 
 use super::{Consent, IssuedAccount, ScriptedIssuer};
+use crate::token::unsigned_token;
 
 /// Seconds since 1970 at which every token of the issuer ends: the year 2100.
 const FAR_AWAY: u64 = 4_102_444_800;
@@ -141,35 +142,4 @@ pub(super) fn response(text: &str) -> Response {
     };
     let stream: String = events.iter().map(event).collect();
     ([(header::CONTENT_TYPE, "text/event-stream")], stream).into_response()
-}
-
-/// A JSON web token whose signature is a name.
-fn unsigned_token(claims: &Value, signature: &str) -> String {
-    let head = json!({"alg": "none", "typ": "JWT"});
-    format!("{}.{}.{signature}", base64(&head.to_string()), base64(&claims.to_string()))
-}
-
-/// Base64 as tokens have it: safe in a URL, and without padding.
-fn base64(text: &str) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let mut encoded = String::new();
-    for chunk in text.as_bytes().chunks(3) {
-        let bits = (0..3).fold(0, |bits, place| {
-            bits << 8 | usize::from(chunk.get(place).copied().unwrap_or_default())
-        });
-        for place in 0..=chunk.len() {
-            encoded.push(char::from(DIGITS[bits >> (18 - 6 * place) & 63]));
-        }
-    }
-    encoded
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tokens_are_encoded_as_everybody_does_it() {
-        assert_eq!(["", "f", "fo", "foo", "~~?>"].map(base64), ["", "Zg", "Zm8", "Zm9v", "fn4_Pg"]);
-    }
 }

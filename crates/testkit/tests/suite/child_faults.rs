@@ -27,22 +27,18 @@ async fn scripted(change: impl FnOnce(&mut PoolConfig)) -> TestPool {
     .await
 }
 
-/// A child that hangs is noticed soon.
-fn quick_heartbeat(config: &mut PoolConfig) {
-    config.heartbeat.interval = Duration::from_millis(50);
-    config.heartbeat.timeout = Duration::from_millis(400);
-}
-
 /// The end of a turn, which comes in any case.
 async fn ended(turn: Turn) -> Outcome {
     tokio::time::timeout(LONG, Outcome::of(turn)).await.expect("a turn is left waiting")
 }
 
-/// Starts a turn that has said its first word and goes on after `[[finish]]`.
-async fn open_turn(codex: &TestPool) -> Turn {
+/// A pool, and a turn of its that has said its first word and goes on after `[[finish]]`.
+async fn with_neighbour(change: impl FnOnce(&mut PoolConfig)) -> (TestPool, Turn) {
+    let codex = scripted(change).await;
+    codex.until_ready().await;
     let mut turn = codex.start("[[open]]");
     assert_eq!(turn.next().await, Some(TurnEvent::Text("word0 ".to_owned())));
-    turn
+    (codex, turn)
 }
 
 /// The next turn works.
@@ -51,7 +47,7 @@ async fn assert_works(codex: &TestPool) {
     assert_eq!((next.text.as_str(), next.end), ("word0 ", Ok(TurnEnd::Completed)));
 }
 
-/// Lets the turn of [`open_turn`] end, and checks that it was not disturbed.
+/// Lets the turn of [`with_neighbour`] end, and checks that it was not disturbed.
 async fn assert_undisturbed(codex: &TestPool, neighbour: Turn) {
     assert_works(codex).await;
     let neighbour = ended(neighbour).await;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use codex_app_server::turn::event::TurnEnd;
 use codex_app_server::{DEMO_MODEL, Upstream};
 use serde_json::{Value, json};
-use testkit::{ScriptedIssuer, TestCodex, files_with};
+use testkit::{ScriptedIssuer, TestCodex, files_with, unsigned_token};
 
 /// The token of the login.
 const CANARY: &str = "sk-canary-b0a71e5c0ffee";
@@ -41,8 +41,8 @@ async fn with_chatgpt_login() -> (TestCodex, ScriptedIssuer) {
             "auth_mode": "chatgpt",
             "OPENAI_API_KEY": null,
             "tokens": {
-                "id_token": unsigned_token("id"),
-                "access_token": unsigned_token(CANARY),
+                "id_token": token("id"),
+                "access_token": token(CANARY),
                 "refresh_token": format!("refresh-{CANARY}"),
                 "account_id": CANARY_ACCOUNT,
             },
@@ -55,14 +55,17 @@ async fn with_chatgpt_login() -> (TestCodex, ScriptedIssuer) {
     (codex, issuer)
 }
 
-/// A JSON web token that does not end in this century, with a readable signature.
-fn unsigned_token(signature: &str) -> String {
-    // {"alg":"none"}
-    let head = "eyJhbGciOiJub25lIn0";
-    // {"exp":4102444800,"email":"a@example.com","https://api.openai.com/auth":
-    //  {"chatgpt_account_id":"account-canary-77","chatgpt_plan_type":"pro"}}
-    let claims = "eyJleHAiOjQxMDI0NDQ4MDAsImVtYWlsIjoiYUBleGFtcGxlLmNvbSIsImh0dHBzOi8vYXBpLm9wZW5haS5jb20vYXV0aCI6eyJjaGF0Z3B0X2FjY291bnRfaWQiOiJhY2NvdW50LWNhbmFyeS03NyIsImNoYXRncHRfcGxhbl90eXBlIjoicHJvIn19";
-    format!("{head}.{claims}.{signature}")
+/// A token that does not end in this century, with a readable signature.
+fn token(signature: &str) -> String {
+    let claims = json!({
+        "exp": 4_102_444_800_u64,
+        "email": "a@example.com",
+        "https://api.openai.com/auth": {
+            "chatgpt_account_id": CANARY_ACCOUNT,
+            "chatgpt_plan_type": "pro",
+        },
+    });
+    unsigned_token(&claims, signature)
 }
 
 /// Runs turns with and without a key, and gives the keys that the upstream received.
@@ -146,7 +149,7 @@ async fn an_upstream_set_by_its_address_alone_would_receive_the_key() {
 #[tokio::test]
 async fn an_upstream_set_by_its_address_alone_would_receive_the_chatgpt_token() {
     let (codex, _issuer) = with_chatgpt_login().await;
-    let login = format!("Bearer {}", unsigned_token(CANARY));
+    let login = format!("Bearer {}", token(CANARY));
     assert_eq!(login_received_at_a_bare_address(&codex).await, Some(login));
     codex.client.shutdown().await;
 }

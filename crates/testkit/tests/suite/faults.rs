@@ -3,8 +3,7 @@
 use std::time::{Duration, Instant};
 
 use codex_app_server::FailureKind;
-use codex_app_server::turn::event::TurnEvent;
-use testkit::process::{is_running, signal};
+use testkit::process::{is_running, signal, until_gone};
 use testkit::{Outcome, TestCodex};
 use tokio::task::JoinSet;
 
@@ -29,8 +28,7 @@ async fn a_flood_of_requests_is_answered_in_full() {
 #[tokio::test]
 async fn a_killed_child_fails_its_turns_at_once() {
     let codex = TestCodex::start().await;
-    let mut turn = codex.client.start_turn(codex.ask("[[hang]]")).unwrap();
-    assert!(matches!(turn.next().await, Some(TurnEvent::Text(_))));
+    let turn = codex.hanging_turn().await;
     let killed = Instant::now();
     signal(codex.client.process_id().unwrap(), "-KILL");
     assert_eq!(Outcome::of(turn).await.failure(), FailureKind::ChildGone);
@@ -60,7 +58,5 @@ async fn no_process_is_left_after_a_shutdown_or_a_drop() {
     let TestCodex { client, model: _model, home: _home } = codex;
     drop(client);
     gone.wait_for(Option::is_some).await.unwrap();
-    while is_running(pid) {
-        tokio::task::yield_now().await;
-    }
+    until_gone(&[pid]).await;
 }

@@ -7,9 +7,7 @@ use testkit::{Outcome, TestCodex, tools};
 #[tokio::test]
 async fn dropping_a_turn_ends_it_upstream() {
     let codex = TestCodex::start().await;
-    let mut turn = codex.client.start_turn(codex.ask("[[hang]]")).unwrap();
-    assert!(matches!(turn.next().await, Some(TurnEvent::Text(_))));
-    drop(turn);
+    drop(codex.hanging_turn().await);
     codex.model.until(|counters| counters.disconnects == 1 && counters.in_flight == 0).await;
     codex.until_no_thread_is_loaded().await;
     codex.client.shutdown().await;

@@ -1,15 +1,14 @@
 //! A real child that dies or hangs is brought back, and only its own turns fail.
 
 use std::fs::File;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
-use codex_app_server::turn::event::{TurnEnd, TurnEvent};
+use codex_app_server::turn::event::TurnEnd;
 use codex_app_server::{CodexBinary, FailureKind, WorkerState};
-use testkit::process::{is_running, signal};
-use testkit::{Outcome, TestPool, codex_binary};
+use testkit::process::{is_running, signal, until_gone};
+use testkit::{Outcome, TestPool, codex_binary, quick_heartbeat, write_script};
 use tokio::task::JoinSet;
 
 #[tokio::test]
@@ -18,9 +17,7 @@ async fn a_child_killed_in_the_middle_of_twenty_turns_is_back_for_the_next() {
     codex.until_ready().await;
     let mut turns = Vec::new();
     for _ in 0..20 {
-        let mut turn = codex.start("[[hang]]");
-        assert!(matches!(turn.next().await, Some(TurnEvent::Text(_))));
-        turns.push(turn);
+        turns.push(codex.hanging_turn().await);
     }
     let mut failing = JoinSet::new();
     let killed = Instant::now();
@@ -48,9 +45,7 @@ async fn one_child_of_three_takes_only_its_own_turns_with_it() {
     codex.until_ready().await;
     let mut turns = Vec::new();
     for _ in 0..9 {
-        let mut turn = codex.start("[[hang]]");
-        assert!(matches!(turn.next().await, Some(TurnEvent::Text(_))));
-        turns.push(turn);
+        turns.push(codex.hanging_turn().await);
     }
     let before = codex.process_ids();
     signal(before[1], "-KILL");
@@ -81,14 +76,9 @@ async fn one_child_of_three_takes_only_its_own_turns_with_it() {
 
 #[tokio::test]
 async fn a_child_that_hangs_is_noticed_and_replaced() {
-    let codex = TestPool::with(codex_binary().await, |config| {
-        config.heartbeat.interval = Duration::from_millis(50);
-        config.heartbeat.timeout = Duration::from_millis(500);
-    })
-    .await;
+    let codex = TestPool::with(codex_binary().await, quick_heartbeat).await;
     codex.until_ready().await;
-    let mut turn = codex.start("[[hang]]");
-    assert!(matches!(turn.next().await, Some(TurnEvent::Text(_))));
+    let turn = codex.hanging_turn().await;
     let child = codex.process_ids()[0];
     let stopped = Instant::now();
     signal(child, "-STOP");
@@ -107,8 +97,7 @@ async fn renewing_a_child_disturbs_no_turn() {
     let codex = TestPool::with(codex_binary().await, |config| config.workers = 2).await;
     codex.until_ready().await;
     let old = codex.process_ids();
-    let mut turn = codex.start("[[hang]]");
-    assert!(matches!(turn.next().await, Some(TurnEvent::Text(_))));
+    let turn = codex.hanging_turn().await;
     let version = codex.pool.renew().await.unwrap();
     assert_eq!(&version, codex_binary().await.version());
     let new = codex.process_ids();
@@ -119,9 +108,7 @@ async fn renewing_a_child_disturbs_no_turn() {
     }
     turn.interrupt();
     assert_eq!(Outcome::of(turn).await.end, Ok(TurnEnd::Interrupted));
-    while old.iter().any(|pid| is_running(*pid)) {
-        tokio::task::yield_now().await;
-    }
+    until_gone(&old).await;
     assert_eq!((codex.pool.stats().renewals, codex.pool.stats().restarts), (2, 0));
     codex.pool.shutdown().await;
     assert!(!new.into_iter().any(is_running));
@@ -131,12 +118,11 @@ async fn renewing_a_child_disturbs_no_turn() {
 async fn slow_to_tell_its_version(folder: &Path) -> CodexBinary {
     let (path, real) = (folder.join("codex"), codex_binary().await);
     let script = format!(
-        "#!/bin/sh\nif [ \"$1\" = --version ]; then\nwhile [ -e '{0}/hold' ]; do touch '{0}/held'; sleep 0.02; done\nfi\nexec '{1}' \"$@\"\n",
+        "if [ \"$1\" = --version ]; then\nwhile [ -e '{0}/hold' ]; do touch '{0}/held'; sleep 0.02; done\nfi\nexec '{1}' \"$@\"",
         folder.display(),
         real.path().display()
     );
-    std::fs::write(&path, script).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    write_script(&path, &script);
     CodexBinary::at(&path).await.unwrap()
 }
 
@@ -164,15 +150,10 @@ async fn a_child_that_is_lost_while_it_is_renewed_is_missed_at_once() {
 
 #[tokio::test]
 async fn a_child_that_hangs_while_it_finishes_its_turns_is_noticed_too() {
-    let codex = TestPool::with(codex_binary().await, |config| {
-        config.heartbeat.interval = Duration::from_millis(50);
-        config.heartbeat.timeout = Duration::from_millis(500);
-    })
-    .await;
+    let codex = TestPool::with(codex_binary().await, quick_heartbeat).await;
     codex.until_ready().await;
     let old = codex.process_ids()[0];
-    let mut turn = codex.start("[[hang]]");
-    assert!(matches!(turn.next().await, Some(TurnEvent::Text(_))));
+    let turn = codex.hanging_turn().await;
     codex.pool.renew().await.unwrap();
     signal(old, "-STOP");
     let failure = Outcome::of(turn).await.end.unwrap_err();
@@ -273,8 +254,7 @@ async fn whoever_stops_a_child_waits_for_its_end() {
 async fn a_stop_leaves_nothing_whatever_the_children_do() {
     let codex = TestPool::with(codex_binary().await, |config| config.workers = 2).await;
     codex.until_ready().await;
-    let (children, mut turn) = (codex.process_ids(), codex.start("[[hang]]"));
-    assert!(matches!(turn.next().await, Some(TurnEvent::Text(_))));
+    let (children, turn) = (codex.process_ids(), codex.hanging_turn().await);
     codex.pool.shutdown().await;
     assert_eq!(Outcome::of(turn).await.failure(), FailureKind::ChildGone);
     assert_eq!(codex.run("late").await.failure(), FailureKind::ChildGone);

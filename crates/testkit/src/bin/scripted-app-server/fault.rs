@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::play::Text;
+use crate::play::{DELTA, Text};
 use crate::server::Server;
 
 /// What goes wrong with a turn, after the first delta of its text.
@@ -147,7 +147,7 @@ impl Server {
                         self.line(UNROUTED);
                     } else {
                         self.notify(
-                            "item/agentMessage/delta",
+                            DELTA,
                             r#""threadId":"unknown","turnId":"unknown","itemId":"m","delta":"lost""#,
                         );
                     }

@@ -5,6 +5,9 @@ use crate::server::{Server, turn_member};
 /// The tools that a scripted answer calls, in turn.
 const TOOLS: [&str; 3] = ["get_weather", "get_time", "lookup"];
 
+/// The method that says a part of a text.
+pub(crate) const DELTA: &str = "item/agentMessage/delta";
+
 /// A text that is being said.
 pub(crate) struct Text<'a> {
     pub(crate) thread: &'a str,
@@ -22,13 +25,15 @@ impl<'a> Text<'a> {
         Self { thread, turn, of, so_far: String::new() }
     }
 
+    /// The delta as members of a notification's parameters.
+    fn delta(&self, delta: &str) -> String {
+        format!(r#"{},"itemId":"msg_000001","delta":"{delta}""#, self.of)
+    }
+
     /// The delta as a line, with its line feed.
     pub(crate) fn delta_line(&self, delta: &str) -> String {
-        let of = &self.of;
-        format!(
-            "{{\"method\":\"item/agentMessage/delta\",\"params\":{{{of},\
-             \"itemId\":\"msg_000001\",\"delta\":\"{delta}\"}}}}\n"
-        )
+        let members = self.delta(delta);
+        format!("{{\"method\":\"{DELTA}\",\"params\":{{{members}}}}}\n")
     }
 }
 
@@ -65,10 +70,7 @@ impl Server {
     }
 
     pub(crate) fn say(&mut self, text: &mut Text<'_>, delta: &str) {
-        self.notify(
-            "item/agentMessage/delta",
-            &format!(r#"{},"itemId":"msg_000001","delta":"{delta}""#, text.of),
-        );
+        self.notify(DELTA, &text.delta(delta));
         text.so_far += delta;
     }
 

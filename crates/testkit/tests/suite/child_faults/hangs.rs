@@ -4,11 +4,10 @@ use std::time::{Duration, Instant};
 
 use codex_app_server::{FailureKind, WorkerState};
 use testkit::process::{is_running, processor_time};
+use testkit::quick_heartbeat;
 use tokio::task::JoinSet;
 
-use super::{
-    LONG, Starts, assert_works, ended, failure_of_the_child, open_turn, quick_heartbeat, scripted,
-};
+use super::{LONG, Starts, assert_works, ended, failure_of_the_child, scripted, with_neighbour};
 
 #[tokio::test]
 async fn a_child_that_hangs_in_a_turn_is_replaced() {
@@ -63,9 +62,7 @@ async fn an_endless_flood_does_not_stop_the_clock_of_a_turn() {
 /// It ignores SIGTERM, too.
 #[tokio::test]
 async fn a_child_that_closes_its_output_and_stays_is_killed() {
-    let codex = scripted(|_| {}).await;
-    codex.until_ready().await;
-    let neighbour = open_turn(&codex).await;
+    let (codex, neighbour) = with_neighbour(|_| {}).await;
     let failure = failure_of_the_child(&codex, "[[close-output]]").await;
     assert!(failure.message.contains("closed its output"), "{failure}");
     assert_eq!(ended(neighbour).await.failure(), FailureKind::ChildGone);

@@ -5,14 +5,14 @@ use std::time::Instant;
 use codex_app_server::FailureKind;
 use codex_app_server::turn::event::TurnEnd;
 
-use super::{assert_undisturbed, assert_works, ended, failure_of_the_child, open_turn, scripted};
+use super::{
+    assert_undisturbed, assert_works, ended, failure_of_the_child, scripted, with_neighbour,
+};
 
 #[tokio::test]
 async fn a_flood_of_lines_disturbs_no_turn() {
     const LINES: u64 = 200_000;
-    let codex = scripted(|_| {}).await;
-    codex.until_ready().await;
-    let neighbour = open_turn(&codex).await;
+    let (codex, neighbour) = with_neighbour(|_| {}).await;
     let asked = Instant::now();
     let flooded = ended(codex.start(&format!("[[flood:{LINES}]]"))).await;
     println!("{LINES} lines within {:?}", asked.elapsed());
@@ -26,9 +26,7 @@ async fn a_flood_of_lines_disturbs_no_turn() {
 #[tokio::test]
 async fn a_hundred_thousand_deltas_arrive_whole_beside_other_turns() {
     const DELTAS: usize = 100_000;
-    let codex = scripted(|_| {}).await;
-    codex.until_ready().await;
-    let neighbour = open_turn(&codex).await;
+    let (codex, neighbour) = with_neighbour(|_| {}).await;
     let asked = Instant::now();
     let long = codex.start(&format!("[[deltas:{DELTAS}]]"));
     let short = codex.start("[[deltas:3]]");
@@ -45,9 +43,7 @@ async fn a_hundred_thousand_deltas_arrive_whole_beside_other_turns() {
 
 #[tokio::test]
 async fn half_a_line_of_a_turn_fails_that_turn_alone() {
-    let codex = scripted(|_| {}).await;
-    codex.until_ready().await;
-    let neighbour = open_turn(&codex).await;
+    let (codex, neighbour) = with_neighbour(|_| {}).await;
     let torn = ended(codex.start("[[half-line]]")).await;
     assert_eq!((torn.text.as_str(), torn.failure()), ("word0 ", FailureKind::Unexpected));
     assert_undisturbed(&codex, neighbour).await;
@@ -57,9 +53,7 @@ async fn half_a_line_of_a_turn_fails_that_turn_alone() {
 
 #[tokio::test]
 async fn half_a_line_of_nobody_costs_the_child_and_its_turns() {
-    let codex = scripted(|_| {}).await;
-    codex.until_ready().await;
-    let neighbour = open_turn(&codex).await;
+    let (codex, neighbour) = with_neighbour(|_| {}).await;
     let failure = failure_of_the_child(&codex, "[[half-line-of-nobody]]").await;
     assert!(failure.message.contains("not understood"), "{failure}");
     assert_eq!(ended(neighbour).await.failure(), FailureKind::ChildGone);
@@ -70,9 +64,7 @@ async fn half_a_line_of_nobody_costs_the_child_and_its_turns() {
 /// The neighbour's last message is in the line that cannot be read.
 #[tokio::test]
 async fn a_torn_line_that_swallows_another_costs_the_child() {
-    let codex = scripted(|_| {}).await;
-    codex.until_ready().await;
-    let neighbour = open_turn(&codex).await;
+    let (codex, neighbour) = with_neighbour(|_| {}).await;
     let failure = failure_of_the_child(&codex, "[[glued-line]]").await;
     assert!(failure.message.contains("not understood"), "{failure}");
     assert_eq!(ended(neighbour).await.failure(), FailureKind::ChildGone);
@@ -89,9 +81,7 @@ async fn a_child_that_ends_in_the_middle_of_a_line_is_brought_back() {
 
 #[tokio::test]
 async fn a_delta_that_is_not_utf8_fails_its_turn_alone() {
-    let codex = scripted(|_| {}).await;
-    codex.until_ready().await;
-    let neighbour = open_turn(&codex).await;
+    let (codex, neighbour) = with_neighbour(|_| {}).await;
     let spoilt = ended(codex.start("[[bad-text]]")).await;
     assert_eq!((spoilt.text.as_str(), spoilt.failure()), ("word0 ", FailureKind::Unexpected));
     assert_undisturbed(&codex, neighbour).await;
@@ -102,9 +92,7 @@ async fn a_delta_that_is_not_utf8_fails_its_turn_alone() {
 /// Not only when the request has run out of time.
 #[tokio::test]
 async fn an_answer_that_is_not_utf8_fails_its_turn_at_once() {
-    let codex = scripted(|_| {}).await;
-    codex.until_ready().await;
-    let neighbour = open_turn(&codex).await;
+    let (codex, neighbour) = with_neighbour(|_| {}).await;
     let asked = Instant::now();
     let spoilt = ended(codex.start("[[bad-answer]]")).await;
     println!("failed after {:?}: {:?}", asked.elapsed(), spoilt.end);
@@ -116,9 +104,7 @@ async fn an_answer_that_is_not_utf8_fails_its_turn_at_once() {
 
 #[tokio::test]
 async fn noise_is_counted_and_nothing_else() {
-    let codex = scripted(|_| {}).await;
-    codex.until_ready().await;
-    let neighbour = open_turn(&codex).await;
+    let (codex, neighbour) = with_neighbour(|_| {}).await;
     let noisy = ended(codex.start("[[noise]]")).await;
     assert_eq!((noisy.text.as_str(), noisy.end), ("word0 ", Ok(TurnEnd::Completed)));
     assert_undisturbed(&codex, neighbour).await;
@@ -129,9 +115,7 @@ async fn noise_is_counted_and_nothing_else() {
 #[tokio::test]
 async fn a_delta_of_ten_megabytes_arrives_whole() {
     const BYTES: usize = 10_000_000;
-    let codex = scripted(|_| {}).await;
-    codex.until_ready().await;
-    let neighbour = open_turn(&codex).await;
+    let (codex, neighbour) = with_neighbour(|_| {}).await;
     let asked = Instant::now();
     let huge = ended(codex.start(&format!("[[huge:{BYTES}]]"))).await;
     println!("{BYTES} bytes within {:?}", asked.elapsed());
@@ -146,9 +130,8 @@ async fn a_delta_of_ten_megabytes_arrives_whole() {
 
 #[tokio::test]
 async fn a_line_over_the_limit_fails_its_turn_alone() {
-    let codex = scripted(|config| config.client.max_line_bytes = 64 * 1024).await;
-    codex.until_ready().await;
-    let neighbour = open_turn(&codex).await;
+    let (codex, neighbour) =
+        with_neighbour(|config| config.client.max_line_bytes = 64 * 1024).await;
     let huge = ended(codex.start("[[huge:100000]]")).await;
     assert_eq!((huge.text.as_str(), huge.failure()), ("word0 ", FailureKind::OutputTooLarge));
     assert_undisturbed(&codex, neighbour).await;
@@ -181,9 +164,7 @@ async fn unknown_methods_are_declined_or_passed_over() {
 
 #[tokio::test]
 async fn answers_that_nobody_waits_for_are_counted_and_nothing_else() {
-    let codex = scripted(|_| {}).await;
-    codex.until_ready().await;
-    let neighbour = open_turn(&codex).await;
+    let (codex, neighbour) = with_neighbour(|_| {}).await;
     let stray = ended(codex.start("[[stray]]")).await;
     assert_eq!((stray.text.as_str(), stray.end), ("word0 ", Ok(TurnEnd::Completed)));
     assert_undisturbed(&codex, neighbour).await;

@@ -1,7 +1,7 @@
 //! Children under supervision share a login: whoever changes it, all others take it up.
 
 use codex_app_server::account::{Account, LoginMethod};
-use codex_app_server::turn::event::{TurnEnd, TurnEvent};
+use codex_app_server::turn::event::TurnEnd;
 use codex_app_server::{Client, ClientConfig, FailureKind, TurnRequest, WorkerState};
 use testkit::{Consent, Outcome, Routing, ScriptedIssuer, TestPool, codex_binary};
 
@@ -52,8 +52,7 @@ async fn a_login_made_elsewhere_is_taken_up() {
     until_both_are_replaced(&codex, &old).await;
     assert_eq!(account().await, Ok(Some(Account::ApiKey)));
 
-    let mut turn = codex.start("[[hang]]");
-    assert!(matches!(turn.next().await, Some(TurnEvent::Text(_))));
+    let turn = codex.hanging_turn().await;
     let old = codex.process_ids();
     sign_in(&elsewhere).await;
     until_both_are_replaced(&codex, &old).await;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use codex_app_server::turn::event::{TurnEnd, TurnEvent};
+use codex_app_server::turn::event::TurnEnd;
 use codex_app_server::{Client, ClientConfig, DEMO_MODEL, FailureKind, TurnRequest};
 use testkit::{IssuerRequest, Outcome, ScriptedIssuer, TestCodex, codex_binary};
 
@@ -99,8 +99,7 @@ async fn a_login_ends_the_turns_of_its_child_and_of_those_without_one() {
     issuer.configure(&mut config);
     let elsewhere = Client::start(config).await.unwrap();
 
-    let mut with_text = codex.client.start_turn(codex.ask("[[hang]]")).unwrap();
-    assert!(matches!(with_text.next().await, Some(TurnEvent::Text(_))));
+    let with_text = codex.hanging_turn().await;
     let silent = codex.client.start_turn(codex.ask("[[silent]]")).unwrap();
     codex.model.until(|counters| counters.requests == 2).await;
     elsewhere.login_with_api_key("sk-of-the-owner").await.unwrap();
@@ -112,8 +111,7 @@ async fn a_login_ends_the_turns_of_its_child_and_of_those_without_one() {
     silent.interrupt();
     assert_eq!(Outcome::of(silent).await.end, Ok(TurnEnd::Interrupted));
 
-    let mut turn = codex.client.start_turn(codex.ask("[[hang]]")).unwrap();
-    assert!(matches!(turn.next().await, Some(TurnEvent::Text(_))));
+    let turn = codex.hanging_turn().await;
     codex.client.logout().await.unwrap();
     assert_eq!(Outcome::of(turn).await.failure(), FailureKind::StreamCut);
     elsewhere.shutdown().await;
