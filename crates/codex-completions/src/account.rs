@@ -176,8 +176,9 @@ async fn login_with_chatgpt(client: &Client, method: LoginMethod) -> Result<(), 
             writeln!(out, "Then enter this code, and nobody else's:\n\n  {code}\n")?;
         }
     }
-    writeln!(out, "Waiting … (Ctrl-C gives up)")?;
+    // First, so that what is promised holds as soon as it is read.
     let mut signals = Signals::new()?;
+    writeln!(out, "Waiting … (Ctrl-C gives up)")?;
     tokio::select! {
         outcome = login.finished() => return Ok(outcome?),
         () = signals.stop() => {}
