@@ -1,0 +1,2 @@
+//! Streamed tool calls put together right.
+#![forbid(unsafe_code)]
