@@ -1,0 +1,6 @@
+//! The aggregator held against a corpus of cases and against a plain reading of the grammar.
+#![cfg(test)]
+
+mod corpus;
+mod reference;
+mod text_corpus;
