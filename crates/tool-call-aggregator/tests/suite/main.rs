@@ -2,5 +2,7 @@
 #![cfg(test)]
 
 mod corpus;
+mod cuts;
+mod random;
 mod reference;
 mod text_corpus;

@@ -73,7 +73,15 @@ struct Call {
     args_text: String,
 }
 
+/// A text that is all there is.
 pub(crate) fn parse(text: &str, grammars: &[Grammar]) -> Outcome {
+    let (mut outcome, unfinished) = decide(text, grammars);
+    outcome.text(unfinished);
+    outcome
+}
+
+/// A text that may go on: what is certain about it, and the rest, which may still become a block.
+pub(crate) fn decide<'t>(text: &'t str, grammars: &[Grammar]) -> (Outcome, &'t str) {
     let mut outcome = Outcome::default();
     let mut at = 0;
     'position: while at < text.len() {
@@ -89,10 +97,7 @@ pub(crate) fn parse(text: &str, grammars: &[Grammar]) -> Outcome {
                     outcome.text(&text[at..next]);
                     next
                 }
-                Found::Unfinished => {
-                    outcome.text(&text[at..]);
-                    text.len()
-                }
+                Found::Unfinished => return (outcome, &text[at..]),
                 Found::Block { end, call: None } => {
                     outcome.unnamed += 1;
                     outcome.text(&text[at..end]);
@@ -111,7 +116,7 @@ pub(crate) fn parse(text: &str, grammars: &[Grammar]) -> Outcome {
         outcome.text(&text[at..next]);
         at = next;
     }
-    outcome
+    (outcome, "")
 }
 
 fn bracket(text: &str, at: usize) -> Found {
