@@ -1,0 +1,499 @@
+//! The aggregator: everything that is said about calls in, calls out.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use serde_json::Value;
+
+use crate::call::{Effect, Origin, Payload};
+use crate::choice::{Change, Choice, Choices};
+use crate::delta::{Deltas, Ingest};
+use crate::event::{Arguments, CallEvent, Position};
+use crate::ids::{IdContext, IdPolicy};
+use crate::limits::{Limit, Limits};
+use crate::options::{FragmentMode, RepeatPolicy, TextCalls};
+use crate::record::ToolCallRecord;
+use crate::text::{Extracted, ParsedTextBlock, TextPatterns, TextScanner};
+use crate::wire::{self, Sink, Stamp};
+
+/// Puts the calls of one turn together, whatever the backend says about them and in whatever pieces.
+///
+/// ```
+/// use serde_json::json;
+/// use tool_call_aggregator::ToolCallAggregator;
+///
+/// let mut calls = ToolCallAggregator::new();
+/// for delta in [
+///     json!({"tool_calls": [{"index": 0, "id": "call_1", "function": {"name": "add", "arguments": ""}}]}),
+///     json!({"tool_calls": [{"index": 0, "function": {"arguments": "{\"a\":"}}]}),
+///     json!({"tool_calls": [{"index": 0, "function": {"arguments": "1}"}}]}),
+/// ] {
+///     for delta in calls.ingest_delta(&delta, 0).deltas {
+///         println!("{}", json!({ "choices": [{ "index": 0, "delta": { "tool_calls": [delta] } }] }));
+///     }
+/// }
+/// assert_eq!(calls.snapshot(0)[0].arguments, r#"{"a":1}"#);
+/// ```
+#[derive(Debug)]
+pub struct ToolCallAggregator {
+    id_policy: IdPolicy,
+    repeat_policy: RepeatPolicy,
+    fragments: FragmentMode,
+    limits: Limits,
+    patterns: TextPatterns,
+    turn: Turn,
+    /// What the running ingest has changed.
+    changes: Vec<Change>,
+    limit: Option<Limit>,
+    sequence: Option<u64>,
+    /// Counts ingests, so that a call knows whether its change belongs to the running one.
+    ingests: u64,
+}
+
+/// Everything that a reset forgets.
+#[derive(Debug, Default)]
+struct Turn {
+    choices: Choices,
+    /// All calls, also those whose name is not known yet.
+    calls: usize,
+    /// The bytes of their arguments, names and ids.
+    held: usize,
+    responses: HashMap<u32, Response>,
+    no_parallel_calls: bool,
+}
+
+/// How far a numbered stream of events has come.
+#[derive(Debug, Default)]
+struct Response {
+    /// A digest of its id.
+    id: Option<u64>,
+    sequence: Option<u64>,
+}
+
+/// Settings of a [`ToolCallAggregator`].
+#[derive(Debug, Clone, Default)]
+pub struct Builder {
+    id_policy: IdPolicy,
+    repeat_policy: RepeatPolicy,
+    fragments: FragmentMode,
+    limits: Limits,
+    patterns: TextPatterns,
+}
+
+// === impl ToolCallAggregator ===
+
+impl Default for ToolCallAggregator {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ToolCallAggregator {
+    /// An aggregator with the default settings.
+    pub fn new() -> Self {
+        Self::builder().build()
+    }
+
+    /// An aggregator with settings of its own.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// Takes one event of a stream: a Codex app-server message, a Responses event, a chat chunk or a
+    /// part of one. What says nothing about calls changes nothing. `choice` is used where the payload
+    /// itself names none.
+    pub fn ingest_delta(&mut self, event: &Value, choice: u32) -> Ingest<'_> {
+        self.begin();
+        wire::read(event, choice, wire::Whole::No, self);
+        self.outcome()
+    }
+
+    /// Takes a whole message, response or list of items: what it says about a call is the last word.
+    pub fn ingest_message(
+        &mut self,
+        message: &Value,
+        choice: u32,
+        text_calls: TextCalls,
+    ) -> Ingest<'_> {
+        self.begin();
+        wire::read(message, choice, wire::Whole::Yes, self);
+        if text_calls == TextCalls::EmitIfMissing {
+            self.emit_missing(message, choice);
+        }
+        self.outcome()
+    }
+
+    /// Takes what is known about one call, in borrowed text.
+    pub fn ingest(&mut self, choice: u32, event: &CallEvent<'_>) -> Ingest<'_> {
+        self.begin();
+        self.apply(choice, event, Origin::Structured);
+        self.outcome()
+    }
+
+    /// Takes a block that was found in the text. One that is equal in name and JSON value to a
+    /// structured call of the choice *is* that call. Structured calls should be complete by then: a
+    /// call of which half is known is not equal to anything.
+    pub fn ingest_block(&mut self, block: &ParsedTextBlock, choice: u32) -> Ingest<'_> {
+        self.begin();
+        self.apply_block(choice, block, 0);
+        self.outcome()
+    }
+
+    /// Every call of a choice whose name is known, in the order in which they appeared.
+    pub fn snapshot(&self, choice: u32) -> Vec<ToolCallRecord> {
+        self.turn.choices.get(choice).map(Choice::records).unwrap_or_default()
+    }
+
+    /// The choices that have calls.
+    pub fn choices(&self) -> impl Iterator<Item = u32> {
+        self.turn.choices.iter().filter(|(_, calls)| calls.has_calls()).map(|(choice, _)| choice)
+    }
+
+    /// Whether a choice has a call.
+    pub fn has_calls(&self, choice: u32) -> bool {
+        self.turn.choices.get(choice).is_some_and(Choice::has_calls)
+    }
+
+    /// Whether any choice has a call.
+    pub fn has_any_calls(&self) -> bool {
+        self.choices().next().is_some()
+    }
+
+    /// Whether the backend has said its last word on a call.
+    pub fn is_complete(&self, choice: u32, index: usize) -> bool {
+        let calls = self.turn.choices.get(choice);
+        calls.and_then(|calls| calls.appeared().nth(index)).is_some_and(|call| call.complete)
+    }
+
+    /// False as soon as a payload has said `parallel_tool_calls: false`.
+    pub fn supports_parallel_calls(&self) -> bool {
+        !self.turn.no_parallel_calls
+    }
+
+    /// Forgets a choice, or everything but the settings and text patterns.
+    pub fn reset_turn(&mut self, choice: Option<u32>) {
+        self.changes = Vec::new();
+        let Some(choice) = choice else {
+            self.turn = Turn::default();
+            return;
+        };
+        self.turn.responses.remove(&choice);
+        if let Some(calls) = self.turn.choices.remove(choice) {
+            self.turn.calls -= calls.calls.len();
+            self.turn.held -= calls.held;
+        }
+    }
+
+    /// The formats of calls in text.
+    pub fn patterns(&self) -> &TextPatterns {
+        &self.patterns
+    }
+
+    /// The formats of calls in text, to be changed.
+    pub fn patterns_mut(&mut self) -> &mut TextPatterns {
+        &mut self.patterns
+    }
+
+    /// Every complete block of a text, in any of the formats. Changes nothing.
+    pub fn extract_blocks(&self, text: &str, start_at: usize) -> Extracted {
+        crate::text::extract(&self.patterns, self.limits, text, start_at)
+    }
+
+    /// A scanner for text in chunks, for the formats as they are now. It shares nothing with the
+    /// aggregator.
+    pub fn scanner(&self) -> TextScanner {
+        TextScanner::with_limits(&self.patterns, self.limits)
+    }
+
+    fn begin(&mut self) {
+        self.changes.clear();
+        self.limit = None;
+        self.sequence = None;
+        self.ingests += 1;
+    }
+
+    fn outcome(&self) -> Ingest<'_> {
+        Ingest {
+            updated: !self.changes.is_empty(),
+            deltas: Deltas { changes: self.changes.iter(), choices: &self.turn.choices },
+            limit: self.limit,
+        }
+    }
+
+    fn emit_missing(&mut self, message: &Value, choice: u32) {
+        let mut texts = Vec::new();
+        wire::texts(message, choice, &mut texts);
+        let mut offset = 0;
+        for (choice, text) in texts {
+            let structured =
+                self.turn.choices.get(choice).is_some_and(Choice::has_structured_calls);
+            if !structured {
+                for block in self.extract_blocks(text, 0).blocks {
+                    self.apply_block(choice, &block, offset);
+                }
+            }
+            offset += text.len();
+        }
+    }
+
+    fn apply_block(&mut self, choice: u32, block: &ParsedTextBlock, offset: usize) {
+        let event = CallEvent {
+            position: Some(Position::TextBlock(block.start + offset)),
+            name: Some(&block.name),
+            arguments: Arguments::Snapshot(&block.args_text),
+            complete: true,
+            ..CallEvent::default()
+        };
+        self.apply(choice, &event, Origin::Text);
+    }
+
+    fn apply(&mut self, choice: u32, event: &CallEvent<'_>, origin: Origin) {
+        let event = event.normalised();
+        let known = self.turn.choices.known_mut(choice).and_then(|calls| calls.find(&event));
+        let call = match known {
+            Some(call) => call,
+            None if self.is_twin(choice, &event, origin) => return,
+            None => match self.create(choice, &event, origin) {
+                Some(call) => call,
+                None => return,
+            },
+        };
+        self.update(choice, call, &event);
+    }
+
+    /// Whether a call that is new by its identity is one that is known from the other side: as text,
+    /// or as a structured call.
+    fn is_twin(&mut self, choice: u32, event: &CallEvent<'_>, origin: Origin) -> bool {
+        let (
+            true,
+            Some(name),
+            Arguments::Snapshot(arguments) | Arguments::Rewritten(arguments),
+            Some(calls),
+        ) = (event.complete, event.name, event.arguments, self.turn.choices.known_mut(choice))
+        else {
+            return false;
+        };
+        let Some(twin) = calls.twin(name, arguments, origin) else {
+            return false;
+        };
+        if origin != Origin::Text {
+            self.turn.held += calls.learn(twin, event);
+            calls.calls[twin].origin = Origin::Both;
+        }
+        true
+    }
+
+    fn create(&mut self, choice: u32, event: &CallEvent<'_>, origin: Origin) -> Option<usize> {
+        if event.name.is_none() && matches!(event.arguments, Arguments::Absent) && event.complete {
+            return None;
+        }
+        if self.turn.calls >= self.limits.calls {
+            self.limit = Some(Limit::Calls);
+            if let Some(calls) = self.turn.choices.known_mut(choice) {
+                calls.lose_current();
+            }
+            return None;
+        }
+        self.turn.calls += 1;
+        Some(self.turn.choices.get_mut(choice).create(origin))
+    }
+
+    fn update(&mut self, choice: u32, index: usize, event: &CallEvent<'_>) {
+        let calls = self.turn.choices.get_mut(choice);
+        self.turn.held += calls.learn(index, event);
+        let call = &mut calls.calls[index];
+        if call.over_limit {
+            self.limit = Some(Limit::ArgumentBytes);
+            return;
+        }
+        let payload = match event.arguments {
+            Arguments::Increment(text) => {
+                let payload = Payload {
+                    increment: text.len(),
+                    has_call_id: event.call_id.is_some(),
+                    has_name: event.name.is_some(),
+                    sequence: self.sequence,
+                };
+                let repeats_header = event.call_id.is_some() && event.name.is_some();
+                let is_repeat = (repeats_header && !text.is_empty() && call.arguments == text)
+                    || (self.repeat_policy == RepeatPolicy::DropImmediateRepeats
+                        && call.is_delivered_again(text, payload));
+                if is_repeat {
+                    return;
+                }
+                Some(payload)
+            }
+            _ => None,
+        };
+        let name = event.name.filter(|name| {
+            let is_last_word = event.complete && payload.is_none();
+            call.name.is_empty() || (is_last_word && call.name != *name)
+        });
+        if name.is_some_and(|name| name.len() > self.limits.name_bytes) {
+            call.over_limit = true;
+            self.limit = Some(Limit::NameBytes);
+            return;
+        }
+        let growth = call.growth(event.arguments, self.fragments) + name.map_or(0, str::len);
+        if self.turn.held + growth > self.limits.argument_bytes {
+            call.over_limit = true;
+            self.limit = Some(Limit::ArgumentBytes);
+            return;
+        }
+        let before = call.arguments.len() + call.name.len();
+        let renamed = name.is_some() && !call.name.is_empty();
+        if let Some(name) = name {
+            name.clone_into(&mut call.name);
+        }
+        let effect = call.take(event.arguments, self.fragments);
+        call.complete |= event.complete;
+        call.remember(payload);
+        let after = call.arguments.len() + call.name.len();
+        calls.held = calls.held + after - before;
+        self.turn.held = self.turn.held + after - before;
+        self.report(choice, index, effect, renamed);
+    }
+
+    /// Records what the outside is to learn of an update.
+    fn report(&mut self, choice: u32, index: usize, effect: Effect, renamed: bool) {
+        let call = &self.turn.choices.get_mut(choice).calls[index];
+        if call.name.is_empty() {
+            return;
+        }
+        let first = call.index.is_none();
+        if first {
+            self.appear(choice, index);
+        }
+        let call = &mut self.turn.choices.get_mut(choice).calls[index];
+        let end = call.arguments.len();
+        let replaced = !first && (renamed || effect == Effect::Replaced);
+        let start = match effect {
+            _ if first || replaced => 0,
+            Effect::Appended(before) => before,
+            Effect::None | Effect::Replaced => return,
+        };
+        match call.change {
+            // A call that several parts of one payload speak of has changed once.
+            Some((ingest, earlier)) if ingest == self.ingests => {
+                let change = &mut self.changes[earlier];
+                change.replaced |= replaced && !change.first;
+                let from = if replaced { 0 } else { change.appended.start };
+                change.appended = from..end;
+            }
+            _ => {
+                call.change = Some((self.ingests, self.changes.len()));
+                let appended = start..end;
+                self.changes.push(Change { choice, call: index, appended, replaced, first });
+            }
+        }
+    }
+
+    fn appear(&mut self, choice: u32, index: usize) {
+        let Some(calls) = self.turn.choices.get(choice) else {
+            return;
+        };
+        let ordinal = calls.next_index();
+        let call = &calls.calls[index];
+        let context =
+            IdContext { choice, ordinal, backend_id: call.backend_id.as_deref(), name: &call.name };
+        let is_taken = |id: &str| self.turn.choices.iter().any(|(_, calls)| calls.is_id_taken(id));
+        let id = self.id_policy.make(&context, is_taken);
+        self.turn.choices.get_mut(choice).appear(index, id);
+    }
+}
+
+impl Sink for ToolCallAggregator {
+    fn admit(&mut self, choice: u32, stamp: Stamp<'_>) -> bool {
+        let responses = &mut self.turn.responses;
+        // A payload may name any choice: those without calls must not fill the memory.
+        if responses.len() >= self.limits.calls && !responses.contains_key(&choice) {
+            return true;
+        }
+        let response = responses.entry(choice).or_default();
+        if let Some(id) = stamp.response_id {
+            let mut hasher = DefaultHasher::new();
+            id.hash(&mut hasher);
+            let id = hasher.finish();
+            if response.id.is_some_and(|known| known != id) {
+                response.sequence = None;
+                if let Some(calls) = self.turn.choices.known_mut(choice) {
+                    calls.forget_output_indices();
+                }
+            }
+            response.id = Some(id);
+        }
+        self.sequence = stamp.sequence;
+        let Some(sequence) = stamp.sequence else {
+            return true;
+        };
+        if response.sequence.is_some_and(|last| sequence <= last) {
+            return false;
+        }
+        response.sequence = Some(sequence);
+        true
+    }
+
+    fn call(&mut self, choice: u32, event: &CallEvent<'_>) {
+        self.apply(choice, event, Origin::Structured);
+    }
+
+    fn no_parallel_calls(&mut self) {
+        self.turn.no_parallel_calls = true;
+    }
+}
+
+// === impl Builder ===
+
+impl Builder {
+    /// How ids are made.
+    #[must_use]
+    pub fn id_policy(mut self, policy: IdPolicy) -> Self {
+        self.id_policy = policy;
+        self
+    }
+
+    /// How repeated events are told from new ones.
+    #[must_use]
+    pub fn repeat_policy(mut self, policy: RepeatPolicy) -> Self {
+        self.repeat_policy = policy;
+        self
+    }
+
+    /// What the backend's fragments are.
+    #[must_use]
+    pub fn fragments(mut self, mode: FragmentMode) -> Self {
+        self.fragments = mode;
+        self
+    }
+
+    /// How much a turn may hold.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The formats of calls in text.
+    #[must_use]
+    pub fn patterns(mut self, patterns: TextPatterns) -> Self {
+        self.patterns = patterns;
+        self
+    }
+
+    /// The aggregator.
+    pub fn build(self) -> ToolCallAggregator {
+        let Self { id_policy, repeat_policy, fragments, limits, patterns } = self;
+        ToolCallAggregator {
+            id_policy,
+            repeat_policy,
+            fragments,
+            limits,
+            patterns,
+            turn: Turn::default(),
+            changes: Vec::new(),
+            limit: None,
+            sequence: None,
+            ingests: 0,
+        }
+    }
+}

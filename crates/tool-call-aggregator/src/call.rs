@@ -1,0 +1,186 @@
+//! One call, as it is put together.
+
+use crate::event::Arguments;
+use crate::options::FragmentMode;
+use crate::twin::Meaning;
+
+/// A call of a choice. It appears to the outside when its name is known.
+#[derive(Debug, Default)]
+pub(crate) struct Call {
+    /// The id that the client sees; empty until the call appears.
+    pub(crate) id: String,
+    /// Its place among the calls that have appeared.
+    pub(crate) index: Option<usize>,
+    pub(crate) name: String,
+    pub(crate) arguments: String,
+    /// The backend's id of the call.
+    pub(crate) backend_id: Option<Box<str>>,
+    /// The backend's id of the item that holds it.
+    pub(crate) item_id: Option<Box<str>>,
+    pub(crate) chat_index: Option<u64>,
+    pub(crate) output_index: Option<u64>,
+    pub(crate) complete: bool,
+    pub(crate) origin: Origin,
+    /// Whether a cap was reached: nothing more is taken.
+    pub(crate) over_limit: bool,
+    /// What its arguments mean, for as long as they stay what they are.
+    pub(crate) meaning: Option<Meaning>,
+    /// How many bytes of the arguments have come as increments.
+    streamed: usize,
+    known_from: KnownFrom,
+    last: Option<Payload>,
+    /// The change that the running ingest has recorded for this call.
+    pub(crate) change: Option<(u64, usize)>,
+}
+
+/// Where a call came from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The backend's events.
+    #[default]
+    Structured,
+    /// A block in the text.
+    Text,
+    /// A block in the text, which the backend's events have reported too. The text's own bytes are
+    /// kept; events are compared with them by what they mean.
+    Both,
+}
+
+/// How well the arguments are known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum KnownFrom {
+    #[default]
+    Nothing,
+    /// A parsed value that was written anew.
+    Value,
+    /// The backend's own text.
+    Text,
+}
+
+/// What an event has done to the arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Nothing.
+    None,
+    /// They have grown; this is how long they were.
+    Appended(usize),
+    /// They were replaced.
+    Replaced,
+}
+
+/// What is remembered of the last event, to notice that it is delivered again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Payload {
+    pub(crate) increment: usize,
+    pub(crate) has_call_id: bool,
+    pub(crate) has_name: bool,
+    pub(crate) sequence: Option<u64>,
+}
+
+// === impl Call ===
+
+impl Call {
+    pub(crate) fn new(origin: Origin) -> Self {
+        Self { origin, ..Self::default() }
+    }
+
+    /// Takes what an event says about the arguments.
+    pub(crate) fn take(&mut self, arguments: Arguments<'_>, mode: FragmentMode) -> Effect {
+        match arguments {
+            Arguments::Increment(text) => match mode {
+                FragmentMode::Increments => self.take_increment(text),
+                FragmentMode::Cumulative => self.take_snapshot(text),
+            },
+            Arguments::Snapshot(text) => self.take_snapshot(text),
+            Arguments::Initial(text) if self.arguments.is_empty() => self.take_snapshot(text),
+            Arguments::Rewritten(text) if self.known_from != KnownFrom::Text => {
+                self.known_from = KnownFrom::Value;
+                self.replace(text)
+            }
+            Arguments::Absent | Arguments::Initial(_) | Arguments::Rewritten(_) => Effect::None,
+        }
+    }
+
+    /// How many bytes an event can add.
+    pub(crate) fn growth(&self, arguments: Arguments<'_>, mode: FragmentMode) -> usize {
+        match (arguments, mode) {
+            (Arguments::Absent, _) => 0,
+            (Arguments::Increment(text), FragmentMode::Increments) => text.len(),
+            (
+                Arguments::Increment(text)
+                | Arguments::Initial(text)
+                | Arguments::Snapshot(text)
+                | Arguments::Rewritten(text),
+                _,
+            ) => text.len().saturating_sub(self.arguments.len()),
+        }
+    }
+
+    fn take_increment(&mut self, text: &str) -> Effect {
+        if text.is_empty() || self.complete {
+            return Effect::None;
+        }
+        self.known_from = KnownFrom::Text;
+        let before = self.arguments.len();
+        // Bytes that a snapshot has already given are not new.
+        let known = self.arguments.get(self.streamed..).unwrap_or_default();
+        if known.is_empty() {
+            self.arguments.push_str(text);
+        } else if known.starts_with(text) {
+            self.streamed += text.len();
+            return Effect::None;
+        } else {
+            self.arguments.push_str(text.strip_prefix(known).unwrap_or(text));
+        }
+        self.streamed = self.arguments.len();
+        self.appended(before)
+    }
+
+    fn take_snapshot(&mut self, text: &str) -> Effect {
+        if text.is_empty() {
+            return Effect::None;
+        }
+        if self.origin == Origin::Both && Meaning::of(text).is(&self.arguments) {
+            return Effect::None;
+        }
+        self.known_from = KnownFrom::Text;
+        self.replace(text)
+    }
+
+    fn replace(&mut self, text: &str) -> Effect {
+        let before = self.arguments.len();
+        if let Some(rest) = text.strip_prefix(self.arguments.as_str()) {
+            self.arguments.push_str(rest);
+            return self.appended(before);
+        }
+        self.arguments.clear();
+        self.arguments.push_str(text);
+        self.streamed = 0;
+        self.meaning = None;
+        Effect::Replaced
+    }
+
+    fn appended(&mut self, before: usize) -> Effect {
+        if self.arguments.len() == before {
+            return Effect::None;
+        }
+        self.meaning = None;
+        Effect::Appended(before)
+    }
+
+    /// Whether an increment is the one that was just taken, delivered again.
+    pub(crate) fn is_delivered_again(&self, text: &str, payload: Payload) -> bool {
+        self.last == Some(payload) && self.arguments.ends_with(text)
+    }
+
+    /// Remembers an event.
+    pub(crate) fn remember(&mut self, payload: Option<Payload>) {
+        self.last = payload;
+    }
+
+    /// What the arguments mean, worked out once.
+    pub(crate) fn meaning(&mut self) -> Meaning {
+        let arguments = &self.arguments;
+        *self.meaning.get_or_insert_with(|| Meaning::of(arguments))
+    }
+}

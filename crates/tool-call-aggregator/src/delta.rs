@@ -1,0 +1,138 @@
+//! What an ingest has changed.
+
+use std::error::Error;
+use std::fmt;
+use std::slice;
+
+use serde::ser::{self, Serialize, SerializeStruct, Serializer};
+
+use crate::choice::{Change, Choices};
+use crate::limits::Limit;
+use crate::record::on_the_wire;
+
+/// The outcome of an ingest.
+#[derive(Debug, Clone)]
+pub struct Ingest<'a> {
+    /// Whether any call has changed.
+    pub updated: bool,
+    /// One delta for each call that has.
+    pub deltas: Deltas<'a>,
+    /// A cap that was reached.
+    pub limit: Option<Limit>,
+}
+
+/// The deltas of an ingest, borrowed from the aggregator.
+#[derive(Debug, Clone)]
+pub struct Deltas<'a> {
+    pub(crate) changes: slice::Iter<'a, Change>,
+    pub(crate) choices: &'a Choices,
+}
+
+/// A change of one call: a view, which costs nothing to make.
+///
+/// It serialises as an entry of `delta.tool_calls[]`: the header with the first delta of a call, then
+/// increments. That is an error for a delta that is [`replaced`](Self::replaced).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ToolCallDelta<'a> {
+    /// The choice.
+    pub choice: u32,
+    /// The call's place among the calls of the choice.
+    pub index: usize,
+    /// The id that the client sees.
+    pub id: &'a str,
+    /// The name of the tool.
+    pub name: &'a str,
+    /// All arguments so far.
+    pub arguments: &'a str,
+    /// What has been added to them. All of them, where they were replaced.
+    pub appended: &'a str,
+    /// Whether the backend took back what it had said before. What was sent to a client cannot be
+    /// taken back: a stream has to end as failed.
+    pub replaced: bool,
+    /// Whether the backend has said its last word on the call.
+    pub complete: bool,
+    pub(crate) first: bool,
+}
+
+/// The backend has taken back arguments, or a name, that may have been sent already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Replaced;
+
+// === impl Deltas ===
+
+impl<'a> Iterator for Deltas<'a> {
+    type Item = ToolCallDelta<'a>;
+
+    fn next(&mut self) -> Option<ToolCallDelta<'a>> {
+        let choices = self.choices;
+        self.changes.find_map(|change| choices.delta(change))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.changes.size_hint()
+    }
+}
+
+// === impl ToolCallDelta ===
+
+impl ToolCallDelta<'_> {
+    /// Whether this is the first delta of the call, which carries its id and name.
+    pub fn is_first(&self) -> bool {
+        self.first
+    }
+
+    /// Whether it can be sent to a client that has received the deltas before it.
+    ///
+    /// # Errors
+    ///
+    /// If it takes back what was sent.
+    pub fn sendable(&self) -> Result<Self, Replaced> {
+        if self.replaced { Err(Replaced) } else { Ok(*self) }
+    }
+
+    fn new_arguments(&self) -> &str {
+        if self.complete && self.arguments.is_empty() { on_the_wire("") } else { self.appended }
+    }
+}
+
+impl Serialize for ToolCallDelta<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.sendable().map_err(ser::Error::custom)?;
+        let function =
+            Function { name: self.first.then_some(self.name), arguments: self.new_arguments() };
+        let mut call = serializer.serialize_struct("ToolCall", if self.first { 4 } else { 2 })?;
+        call.serialize_field("index", &self.index)?;
+        if self.first {
+            call.serialize_field("id", self.id)?;
+            call.serialize_field("type", "function")?;
+        }
+        call.serialize_field("function", &function)?;
+        call.end()
+    }
+}
+
+struct Function<'a> {
+    name: Option<&'a str>,
+    arguments: &'a str,
+}
+
+impl Serialize for Function<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut function = serializer.serialize_struct("Function", 2)?;
+        if let Some(name) = self.name {
+            function.serialize_field("name", name)?;
+        }
+        function.serialize_field("arguments", self.arguments)?;
+        function.end()
+    }
+}
+
+// === impl Replaced ===
+
+impl fmt::Display for Replaced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the backend replaced a call that was already sent")
+    }
+}
+
+impl Error for Replaced {}

@@ -1,0 +1,22 @@
+//! Tool calls in plain text.
+
+mod extract;
+mod json_string;
+mod markers;
+mod open_tag;
+mod pattern;
+mod patterns;
+mod scan_event;
+mod scanner;
+mod tool_call_json;
+mod use_tool;
+mod utf8;
+
+pub(crate) use extract::extract;
+pub use extract::{Extracted, extract_use_tool_blocks};
+pub use pattern::{BlockParser, NotACall, Step, TextPattern};
+pub use patterns::{PatternError, TextPatterns};
+pub use scan_event::{ParsedTextBlock, ScanEvent, ScanEvents};
+pub use scanner::{ScanCounts, TextScanner};
+pub use tool_call_json::ToolCallJson;
+pub use use_tool::UseTool;

@@ -1,0 +1,145 @@
+//! Finding the next place where a block may begin.
+
+use std::sync::Arc;
+
+use super::TextPattern;
+
+/// The open markers of all formats, in order of precedence.
+#[derive(Debug, Clone)]
+pub(super) struct Markers {
+    all: Vec<Marker>,
+    first_bytes: FirstBytes,
+    longest: usize,
+}
+
+#[derive(Debug, Clone)]
+struct Marker {
+    pattern: usize,
+    bytes: Box<[u8]>,
+}
+
+/// The bytes that a marker can begin with.
+#[derive(Debug, Clone)]
+enum FirstBytes {
+    None,
+    One(u8),
+    Two(u8, u8),
+    Three(u8, u8, u8),
+    Many(Box<[bool; 256]>),
+}
+
+/// The first thing of interest in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Finding {
+    /// No marker begins here.
+    Nothing,
+    /// The text ends in what could become a marker.
+    Perhaps {
+        /// Where that begins.
+        at: usize,
+    },
+    /// A marker.
+    Marker {
+        /// Where it begins.
+        at: usize,
+        /// The format that it belongs to.
+        pattern: usize,
+    },
+}
+
+/// What stands at one place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// No marker.
+    Nothing,
+    /// What could become one.
+    Perhaps,
+    /// A marker of this format.
+    Marker(usize),
+}
+
+// === impl Markers ===
+
+impl Markers {
+    pub(super) fn new<'a>(patterns: impl Iterator<Item = &'a Arc<dyn TextPattern>>) -> Self {
+        let all: Vec<Marker> = patterns
+            .enumerate()
+            .flat_map(|(pattern, format)| {
+                format
+                    .open_markers()
+                    .iter()
+                    .map(move |marker| Marker { pattern, bytes: marker.as_bytes().into() })
+            })
+            .collect();
+        let first_bytes = FirstBytes::of(&all);
+        let longest = all.iter().map(|marker| marker.bytes.len()).max().unwrap_or(0);
+        Self { all, first_bytes, longest }
+    }
+
+    /// The length of the longest marker.
+    pub(super) fn longest(&self) -> usize {
+        self.longest
+    }
+
+    /// The first marker in `text`.
+    pub(super) fn find(&self, text: &[u8]) -> Finding {
+        let mut from = 0;
+        while let Some(step) = self.first_bytes.find(&text[from..]) {
+            let at = from + step;
+            match self.at(&text[at..], 0) {
+                Place::Marker(pattern) => return Finding::Marker { at, pattern },
+                Place::Perhaps => return Finding::Perhaps { at },
+                Place::Nothing => from = at + 1,
+            }
+        }
+        Finding::Nothing
+    }
+
+    /// The first format from `first_pattern` on whose marker stands at the beginning of `text`, or
+    /// could.
+    pub(super) fn at(&self, text: &[u8], first_pattern: usize) -> Place {
+        for marker in self.all.iter().filter(|marker| marker.pattern >= first_pattern) {
+            if text.starts_with(&marker.bytes) {
+                return Place::Marker(marker.pattern);
+            }
+            if marker.bytes.starts_with(text) {
+                return Place::Perhaps;
+            }
+        }
+        Place::Nothing
+    }
+}
+
+// === impl FirstBytes ===
+
+impl FirstBytes {
+    fn of(markers: &[Marker]) -> Self {
+        let mut bytes: Vec<u8> =
+            markers.iter().filter_map(|marker| marker.bytes.first().copied()).collect();
+        bytes.sort_unstable();
+        bytes.dedup();
+        match bytes[..] {
+            [] => Self::None,
+            [a] => Self::One(a),
+            [a, b] => Self::Two(a, b),
+            [a, b, c] => Self::Three(a, b, c),
+            _ => {
+                let mut table = Box::new([false; 256]);
+                for byte in bytes {
+                    table[usize::from(byte)] = true;
+                }
+                Self::Many(table)
+            }
+        }
+    }
+
+    fn find(&self, text: &[u8]) -> Option<usize> {
+        match self {
+            Self::None => None,
+            Self::One(a) => memchr::memchr(*a, text),
+            Self::Two(a, b) => memchr::memchr2(*a, *b, text),
+            Self::Three(a, b, c) => memchr::memchr3(*a, *b, *c, text),
+            Self::Many(table) => text.iter().position(|byte| table[usize::from(*byte)]),
+        }
+    }
+}

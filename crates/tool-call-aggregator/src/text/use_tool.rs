@@ -1,0 +1,219 @@
+//! The built-in format: `<use_tool>` with tags, with `<args>`, with a `name` attribute, or with a JSON
+//! body. `docs/tool-calls.md` has the grammar; its rules are named here by their numbers.
+
+mod call;
+mod tag;
+
+use std::ops::Range;
+
+use super::json_string::JsonStrings;
+use super::open_tag::{OpenTag, TagStep};
+use super::{BlockParser, NotACall, Step, TextPattern};
+use call::Body;
+use tag::{Tag, TagEvent};
+
+/// The built-in format.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UseTool;
+
+/// The tag of a block.
+const BLOCK_TAG: &[u8] = b"use_tool";
+const MARKER: &str = "<use_tool";
+
+#[derive(Debug, Default)]
+struct UseToolParser {
+    open: OpenTag,
+    place: Place,
+    /// The tag that is being read.
+    tag: Option<Tag>,
+    body_start: usize,
+    fields: Vec<Field>,
+}
+
+/// Where in a block the parser stands.
+#[derive(Debug, Clone, Default)]
+enum Place {
+    /// In the block's own open tag.
+    #[default]
+    OpenTag,
+    /// Before the first byte of the body that tells its kind.
+    BodyStart,
+    /// In a raw JSON body.
+    Json(JsonStrings),
+    /// Between fields.
+    Between,
+    /// In a field.
+    Field { tag: Range<usize>, value_start: usize },
+    /// In the field `args`, before the first byte that tells what it holds.
+    ArgsStart { tag: Range<usize>, value_start: usize },
+    /// In the field `args`, which holds JSON.
+    ArgsJson { tag: Range<usize>, value_start: usize, strings: JsonStrings },
+}
+
+/// A complete field, as ranges of the block.
+#[derive(Debug, Clone)]
+struct Field {
+    tag: Range<usize>,
+    value: Range<usize>,
+}
+
+// === impl UseTool ===
+
+impl UseTool {
+    /// The name under which it is registered.
+    pub const NAME: &'static str = "use_tool";
+}
+
+impl TextPattern for UseTool {
+    fn open_markers(&self) -> &[&str] {
+        &[MARKER]
+    }
+
+    fn open(&self) -> Box<dyn BlockParser> {
+        Box::<UseToolParser>::default()
+    }
+}
+
+// === impl UseToolParser ===
+
+impl BlockParser for UseToolParser {
+    fn step(&mut self, buffer: &str, fresh: usize) -> Step {
+        let bytes = buffer.as_bytes();
+        let mut at = fresh.max(MARKER.len());
+        while matches!(self.place, Place::OpenTag) {
+            if at >= bytes.len() {
+                return Step::Undecided;
+            }
+            match self.open.step(bytes, at) {
+                TagStep::More => {}
+                TagStep::Complete => {
+                    self.body_start = at + 1;
+                    self.place = Place::BodyStart;
+                }
+                TagStep::Broken => return Step::Text { end: at, why: NotACall::NoBlock },
+            }
+            at += 1;
+        }
+        self.read_body(buffer, at)
+    }
+}
+
+impl UseToolParser {
+    fn read_body(&mut self, buffer: &str, mut at: usize) -> Step {
+        let bytes = buffer.as_bytes();
+        loop {
+            let Some(tag) = &mut self.tag else {
+                let Some(start) = self.find_tag(bytes, at) else {
+                    return Step::Opened;
+                };
+                self.tag = Some(Tag::new(start));
+                at = start + 1;
+                continue;
+            };
+            if at >= bytes.len() {
+                return Step::Opened;
+            }
+            let event = tag.step(bytes, at);
+            let tag_start = tag.start();
+            match event {
+                TagEvent::More => {
+                    at += 1;
+                    continue;
+                }
+                // The byte that breaks a tag may begin the next one. Quotes in broken attributes
+                // count where JSON strings are tracked, so these are read again.
+                TagEvent::Broken { in_attributes } => {
+                    if in_attributes && self.tracks_strings() {
+                        at = tag_start + 1;
+                    }
+                }
+                TagEvent::BlockOpened => {
+                    return Step::Text { end: tag_start, why: NotACall::Nested };
+                }
+                TagEvent::Closed(name) if &bytes[name.clone()] == BLOCK_TAG => {
+                    return self.complete(buffer, tag_start, at + 1);
+                }
+                TagEvent::Closed(name) => {
+                    self.close_field(bytes, &name, tag_start);
+                    at += 1;
+                }
+                TagEvent::Opened(name) => {
+                    self.open_field(bytes, name, at + 1);
+                    at += 1;
+                }
+            }
+            self.tag = None;
+        }
+    }
+
+    /// The next `<` that can begin a tag (rules 2 and 3).
+    fn find_tag(&mut self, bytes: &[u8], at: usize) -> Option<usize> {
+        let undecided = matches!(self.place, Place::BodyStart | Place::ArgsStart { .. });
+        let at = if undecided { self.decide(bytes, at)? } else { at };
+        match &mut self.place {
+            Place::Json(strings) | Place::ArgsJson { strings, .. } => strings.find(bytes, at, b'<'),
+            _ => memchr::memchr(b'<', bytes.get(at..)?).map(|found| at + found),
+        }
+    }
+
+    /// Decides what a body or the field `args` holds, by its first byte that is not white space.
+    fn decide(&mut self, bytes: &[u8], at: usize) -> Option<usize> {
+        let first = at + bytes.get(at..)?.iter().position(|byte| !byte.is_ascii_whitespace())?;
+        let byte = bytes[first];
+        let is_json = matches!(byte, b'{' | b'[');
+        self.place = match std::mem::take(&mut self.place) {
+            Place::ArgsStart { tag, value_start } if is_json || byte == b'"' => {
+                Place::ArgsJson { tag, value_start, strings: JsonStrings::default() }
+            }
+            Place::ArgsStart { tag, value_start } => Place::Field { tag, value_start },
+            _ if is_json => Place::Json(JsonStrings::default()),
+            _ => Place::Between,
+        };
+        Some(first)
+    }
+
+    fn tracks_strings(&self) -> bool {
+        matches!(self.place, Place::Json(_) | Place::ArgsJson { .. })
+    }
+
+    fn open_field(&mut self, bytes: &[u8], tag: Range<usize>, value_start: usize) {
+        if matches!(self.place, Place::Between) {
+            self.place = if &bytes[tag.clone()] == b"args" {
+                Place::ArgsStart { tag, value_start }
+            } else {
+                Place::Field { tag, value_start }
+            };
+        }
+    }
+
+    fn close_field(&mut self, bytes: &[u8], name: &Range<usize>, value_end: usize) {
+        let (Place::Field { tag, value_start }
+        | Place::ArgsStart { tag, value_start }
+        | Place::ArgsJson { tag, value_start, .. }) = &self.place
+        else {
+            return;
+        };
+        if bytes[tag.clone()] == bytes[name.clone()] {
+            self.fields.push(Field { tag: tag.clone(), value: *value_start..value_end });
+            self.place = Place::Between;
+        }
+    }
+
+    /// The block is closed: is it a call?
+    fn complete(&self, buffer: &str, body_end: usize, end: usize) -> Step {
+        let attribute = self.open.name().map(|range| &buffer[range]);
+        let body = match self.place {
+            Place::Json(_) => Body::Json(&buffer[self.body_start..body_end]),
+            _ => Body::Fields(
+                self.fields
+                    .iter()
+                    .map(|field| (&buffer[field.tag.clone()], buffer[field.value.clone()].trim()))
+                    .collect(),
+            ),
+        };
+        match call::read(attribute, body) {
+            Some(call) => Step::Block { end, name: call.name, args_text: call.args_text },
+            None => Step::Text { end, why: NotACall::Unnamed },
+        }
+    }
+}

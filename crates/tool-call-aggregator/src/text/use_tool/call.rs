@@ -1,0 +1,59 @@
+//! What a complete block calls (rules 6 and 7 of the grammar).
+
+use crate::json_members::{decoded_string, object_members, object_text};
+use crate::obsidian::canonical_json_from_fields;
+
+/// The body of a block.
+#[derive(Debug)]
+pub(super) enum Body<'a> {
+    /// A raw JSON body.
+    Json(&'a str),
+    /// Complete fields, with their trimmed values.
+    Fields(Vec<(&'a str, &'a str)>),
+}
+
+/// A call that a block makes.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Call {
+    pub(super) name: String,
+    pub(super) args_text: String,
+}
+
+/// Members that can hold the arguments of a raw JSON body.
+const ARGUMENT_MEMBERS: [&str; 3] = ["arguments", "args", "parameters"];
+
+/// Reads a block; `None` if it has no name.
+pub(super) fn read(attribute: Option<&str>, body: Body<'_>) -> Option<Call> {
+    let (name, args_text) = match (attribute, body) {
+        (Some(name), Body::Json(body)) => (name.to_owned(), body.trim().to_owned()),
+        (None, Body::Json(body)) => read_json(body.trim())?,
+        (Some(name), Body::Fields(fields)) => (name.to_owned(), arguments(name.trim(), &fields)),
+        (None, Body::Fields(mut fields)) => {
+            let name = fields.iter().rev().find(|(tag, _)| *tag == "name")?.1;
+            fields.retain(|(tag, _)| *tag != "name");
+            (name.to_owned(), arguments(name, &fields))
+        }
+    };
+    let name = name.trim();
+    (!name.is_empty()).then(|| Call { name: name.to_owned(), args_text })
+}
+
+fn arguments(name: &str, fields: &[(&str, &str)]) -> String {
+    match fields.last() {
+        Some((_, args)) if fields.iter().all(|(tag, _)| *tag == "args") => (*args).to_owned(),
+        _ => canonical_json_from_fields(name, fields, None),
+    }
+}
+
+fn read_json(body: &str) -> Option<(String, String)> {
+    let members = object_members(body)?;
+    let member = |key: &str| members.iter().find(|(name, _)| name == key).map(|(_, value)| *value);
+    let name = decoded_string(member("name")?)?.into_owned();
+    let object =
+        ARGUMENT_MEMBERS.into_iter().filter_map(member).find(|value| value.starts_with('{'));
+    let args_text = object.map(str::to_owned).unwrap_or_else(|| {
+        let rest = members.iter().filter(|(key, _)| key != "name");
+        object_text(rest.map(|(key, value)| (key.as_ref(), *value)))
+    });
+    Some((name, args_text))
+}

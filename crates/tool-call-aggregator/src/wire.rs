@@ -1,0 +1,104 @@
+//! The shapes in which backends speak of calls, reduced to [`CallEvent`]s.
+//!
+//! A shape is told by its `type`, its `method` or its fields, and says what an event is: the next part
+//! of the arguments, or all of them. Nothing is told by the content of arguments.
+
+mod chat;
+mod fields;
+mod item;
+mod responses;
+mod texts;
+
+use serde_json::Value;
+
+use crate::event::CallEvent;
+use fields::{Object, choice_of, object, text};
+pub(crate) use texts::texts;
+
+/// What the reader of a payload reports to.
+pub(crate) trait Sink {
+    /// Whether an event with this stamp is new.
+    fn admit(&mut self, choice: u32, stamp: Stamp<'_>) -> bool;
+    /// What is said about one call.
+    fn call(&mut self, choice: u32, event: &CallEvent<'_>);
+    /// The backend makes one call at a time.
+    fn no_parallel_calls(&mut self);
+}
+
+/// What tells an event from its repetition.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Stamp<'a> {
+    pub(crate) response_id: Option<&'a str>,
+    pub(crate) sequence: Option<u64>,
+}
+
+/// Whether calls without any other sign are whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whole {
+    /// They are parts of a stream.
+    No,
+    /// They are parts of a message.
+    Yes,
+}
+
+/// How many envelopes are opened; nobody uses more than three.
+const DEEPEST_ENVELOPE: usize = 8;
+
+/// The turn under which Codex echoes the history that was injected into a thread.
+const ECHO_TURN: &str = "auto-compact-0";
+
+/// Reads a payload of any known shape.
+pub(crate) fn read(payload: &Value, choice: u32, whole: Whole, sink: &mut dyn Sink) {
+    read_within(payload, choice, whole, 0, sink);
+}
+
+fn read_within(payload: &Value, choice: u32, whole: Whole, depth: usize, sink: &mut dyn Sink) {
+    match payload {
+        Value::Object(event) => read_event(event, choice, whole, depth, sink),
+        Value::Array(entries) if depth < DEEPEST_ENVELOPE => {
+            // A list of calls without ids is told apart by their places.
+            for (place, entry) in entries.iter().enumerate() {
+                match entry {
+                    Value::Object(call) if item::is_call(call) => {
+                        item::read_listed(call, place, choice, sink);
+                    }
+                    _ => read_within(entry, choice, whole, depth + 1, sink),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn read_event(event: &Object, choice: u32, whole: Whole, depth: usize, sink: &mut dyn Sink) {
+    let choice = choice_of(event).unwrap_or(choice);
+    if text(event, &["turnId", "turn_id"]) == Some(ECHO_TURN) {
+        return;
+    }
+    if fields::flag(event, &["parallel_tool_calls", "parallelToolCalls"]) == Some(false) {
+        sink.no_parallel_calls();
+    }
+    let envelope = object(event, &["params"]).or_else(|| object(event, &["msg"]));
+    if let Some(inner) = envelope {
+        if depth < DEEPEST_ENVELOPE {
+            read_event(inner, choice, whole, depth + 1, sink);
+        }
+        return;
+    }
+    let stamp = responses::stamp(event);
+    let is_stamped = stamp.sequence.is_some() || stamp.response_id.is_some();
+    if is_stamped && !sink.admit(choice, stamp) {
+        return;
+    }
+    if responses::read(event, choice, sink) {
+        return;
+    }
+    if item::is_call(event) {
+        item::read_whole(event, choice, sink);
+        return;
+    }
+    if let Some(item) = object(event, &["item"]) {
+        item::read_whole(item, choice, sink);
+    }
+    chat::read(event, choice, whole, sink);
+}

@@ -1,0 +1,91 @@
+//! Chat chunks and messages.
+
+use serde_json::Value;
+
+use super::fields::{Object, array, call_id, choice_of, field, number, object, text};
+use super::{Sink, Whole, item};
+use crate::event::{Arguments, CallEvent, Position};
+
+/// Reads whatever of a chat chunk, message, choice or delta there is.
+pub(super) fn read(event: &Object, choice: u32, whole: Whole, sink: &mut dyn Sink) {
+    for entry in array(event, &["choices"]).unwrap_or_default() {
+        if let Value::Object(entry) = entry {
+            let index = number(entry, &["index"]).and_then(|index| u32::try_from(index).ok());
+            let choice = choice_of(entry).or(index).unwrap_or(choice);
+            read_parts(entry, choice, whole, sink);
+        }
+    }
+    read_parts(event, choice, whole, sink);
+}
+
+fn read_parts(event: &Object, choice: u32, whole: Whole, sink: &mut dyn Sink) {
+    if let Some(delta) = object(event, &["delta"]) {
+        read_calls(delta, choice_of(delta).unwrap_or(choice), Whole::No, sink);
+    }
+    if let Some(message) = object(event, &["message"]) {
+        read_calls(message, choice_of(message).unwrap_or(choice), Whole::Yes, sink);
+    }
+    read_calls(event, choice, whole, sink);
+}
+
+fn read_calls(message: &Object, choice: u32, whole: Whole, sink: &mut dyn Sink) {
+    let entries = array(message, &["tool_calls", "toolCalls"]).unwrap_or_default();
+    for (place, entry) in entries.iter().enumerate() {
+        let Value::Object(entry) = entry else { continue };
+        match whole {
+            Whole::Yes => item::read_listed(entry, place, choice, sink),
+            // Several entries without an index are told apart by their places.
+            Whole::No => read_entry(entry, (entries.len() > 1).then_some(place), choice, sink),
+        }
+    }
+    if let Some(function) = object(message, &["function_call", "functionCall"]) {
+        read_function_call(function, choice, whole, sink);
+    }
+}
+
+/// Reads an entry of `delta.tool_calls[]`.
+pub(super) fn read_entry(entry: &Object, place: Option<usize>, choice: u32, sink: &mut dyn Sink) {
+    let function = object(entry, &["function"]).unwrap_or(entry);
+    let index = number(entry, &["index"]).or(place.map(|place| place as u64));
+    let said = CallEvent {
+        call_id: text(entry, &["id"]).filter(|id| !id.is_empty()).or_else(|| call_id(entry)),
+        position: index.map(Position::ChatIndex),
+        name: text(function, &["name"]),
+        ..CallEvent::default()
+    };
+    with_arguments(function, whole_or_part(Whole::No), |arguments| {
+        sink.call(choice, &CallEvent { arguments, ..said });
+    });
+}
+
+fn read_function_call(function: &Object, choice: u32, whole: Whole, sink: &mut dyn Sink) {
+    let said = CallEvent {
+        position: Some(Position::FunctionCall),
+        name: text(function, &["name"]),
+        complete: whole == Whole::Yes,
+        ..CallEvent::default()
+    };
+    with_arguments(function, whole_or_part(whole), |arguments| {
+        sink.call(choice, &CallEvent { arguments, ..said });
+    });
+}
+
+fn whole_or_part<'a>(whole: Whole) -> fn(&'a str) -> Arguments<'a> {
+    match whole {
+        Whole::Yes => Arguments::Snapshot,
+        Whole::No => Arguments::Increment,
+    }
+}
+
+/// Arguments as text; some servers send them as a JSON value, which is always whole.
+fn with_arguments<'a>(
+    function: &'a Object,
+    kind: fn(&'a str) -> Arguments<'a>,
+    say: impl FnOnce(Arguments<'_>),
+) {
+    match field(function, &["arguments"]) {
+        None => say(Arguments::Absent),
+        Some(Value::String(text)) => say(kind(text)),
+        Some(value) => say(Arguments::Rewritten(&value.to_string())),
+    }
+}

@@ -1,0 +1,92 @@
+//! Events and responses of the Responses API.
+
+use super::fields::{Object, array, call_id, flag, item_id, number, object, text};
+use super::{Sink, Stamp, item};
+use crate::event::{Arguments, CallEvent, Position};
+
+/// What tells an event from its repetition.
+pub(super) fn stamp(event: &Object) -> Stamp<'_> {
+    let id = object(event, &["response"]).and_then(|response| text(response, &["id"]));
+    Stamp {
+        response_id: id.or_else(|| text(event, &["response_id", "responseId"])),
+        sequence: number(event, &["sequence_number", "sequenceNumber"]),
+    }
+}
+
+/// Reads an event of a response, or a whole response; false if it is neither.
+pub(super) fn read(event: &Object, choice: u32, sink: &mut dyn Sink) -> bool {
+    match text(event, &["type"]).unwrap_or_default() {
+        "response.output_item.added" => read_item(event, choice, Stage::Added, sink),
+        "response.output_item.done" => read_item(event, choice, Stage::Done, sink),
+        "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta" => {
+            let delta = text(event, &["delta"]).unwrap_or_default();
+            sink.call(choice, &part(event, Arguments::Increment(delta), false));
+        }
+        "response.function_call_arguments.done" | "response.custom_tool_call_input.done" => {
+            let whole = text(event, &["arguments", "input"]).unwrap_or_default();
+            sink.call(choice, &part(event, Arguments::Snapshot(whole), true));
+        }
+        _ => {
+            let response = object(event, &["response"]);
+            let is_response = text(event, &["object"]) == Some("response");
+            let Some(response) = response.or_else(|| is_response.then_some(event)) else {
+                return false;
+            };
+            read_response(response, choice, sink);
+        }
+    }
+    true
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Stage {
+    Added,
+    Done,
+}
+
+fn read_item(event: &Object, choice: u32, stage: Stage, sink: &mut dyn Sink) {
+    let Some(call) = object(event, &["item"]).filter(|item| item::is_call(item)) else {
+        return;
+    };
+    item::with_call(call, |said| {
+        let arguments = match (stage, said.arguments) {
+            (Stage::Added, Arguments::Snapshot(text)) => Arguments::Initial(text),
+            (_, arguments) => arguments,
+        };
+        let complete = matches!(stage, Stage::Done);
+        let item_id = said.item_id.or_else(|| item_id(event));
+        sink.call(
+            choice,
+            &CallEvent { item_id, position: position(event), arguments, complete, ..said },
+        );
+    });
+}
+
+fn read_response(response: &Object, choice: u32, sink: &mut dyn Sink) {
+    if flag(response, &["parallel_tool_calls", "parallelToolCalls"]) == Some(false) {
+        sink.no_parallel_calls();
+    }
+    for (place, output) in array(response, &["output"]).unwrap_or_default().iter().enumerate() {
+        if let Some(call) = output.as_object().filter(|item| item::is_call(item)) {
+            item::with_call(call, |said| {
+                let position = Some(Position::OutputIndex(place as u64));
+                sink.call(choice, &CallEvent { position, ..said });
+            });
+        }
+    }
+}
+
+fn part<'a>(event: &'a Object, arguments: Arguments<'a>, complete: bool) -> CallEvent<'a> {
+    CallEvent {
+        call_id: call_id(event),
+        item_id: item_id(event),
+        position: position(event),
+        name: text(event, &["name"]),
+        arguments,
+        complete,
+    }
+}
+
+fn position(event: &Object) -> Option<Position> {
+    number(event, &["output_index", "outputIndex", "index"]).map(Position::OutputIndex)
+}
