@@ -1,0 +1,71 @@
+//! The aggregator's answers as JSON, in the words of the corpus.
+
+use serde_json::{Map, Value, json};
+use tool_call_aggregator::{Fragments, RepeatPolicy, ToolCallAggregator};
+
+pub(crate) fn aggregator(options: &Value) -> ToolCallAggregator {
+    let mut builder = ToolCallAggregator::builder();
+    match options["repeat_policy"].as_str() {
+        None => {}
+        Some("drop_immediate_repeats") => {
+            builder = builder.repeat_policy(RepeatPolicy::DropImmediateRepeats);
+        }
+        Some(other) => panic!("repeat_policy {other}"),
+    }
+    match options["fragments"].as_str() {
+        None => {}
+        Some("cumulative") => builder = builder.fragments(Fragments::Cumulative),
+        Some(other) => panic!("fragments {other}"),
+    }
+    builder.build()
+}
+
+/// Takes one step of a case.
+pub(crate) fn ingest(calls: &mut ToolCallAggregator, step: &Value) -> Value {
+    let choice = step["choice"].as_u64().unwrap_or_default().try_into().unwrap();
+    let ingest = match step.get("message") {
+        Some(message) => {
+            calls.ingest_message(message, choice, step["emit_if_missing"] == json!(true))
+        }
+        None => calls.ingest_delta(&step["event"], choice),
+    };
+    let updated = ingest.updated;
+    let deltas: Vec<Value> = ingest
+        .deltas
+        .into_iter()
+        .map(|delta| {
+            json!({
+                "choice": delta.choice,
+                "index": delta.index,
+                "id": delta.id,
+                "name": delta.name,
+                "arguments": delta.arguments,
+                "appended": delta.appended,
+                "replaced": delta.replaced,
+                "complete": delta.complete,
+            })
+        })
+        .collect();
+    json!({"updated": updated, "deltas": deltas})
+}
+
+/// The snapshots of the choices that are keys of `choices`.
+pub(crate) fn snapshots(calls: &ToolCallAggregator, choices: &Value) -> Value {
+    let snapshot = |choice: &String| {
+        let records = calls.snapshot(choice.parse().unwrap());
+        let records: Vec<Value> = records
+            .into_iter()
+            .map(|record| {
+                json!({
+                    "id": record.id,
+                    "backend_id": record.backend_id,
+                    "name": record.name,
+                    "arguments": record.arguments,
+                })
+            })
+            .collect();
+        (choice.clone(), Value::from(records))
+    };
+    let snapshots: Map<String, Value> = choices.as_object().unwrap().keys().map(snapshot).collect();
+    Value::from(snapshots)
+}

@@ -1,0 +1,87 @@
+//! The crate's own reading of a text, in the terms of the reference.
+
+use tool_call_aggregator::{ScanEvent, TextPatterns, TextScanner, ToolCallJson};
+
+use crate::bracket::Bracket;
+use crate::reference::{Block, Grammar, Outcome};
+
+pub(crate) fn patterns(grammars: &[Grammar]) -> TextPatterns {
+    let mut patterns = TextPatterns::default();
+    if !grammars.contains(&Grammar::UseTool) {
+        patterns.remove("use_tool");
+    }
+    if grammars.contains(&Grammar::ToolCall) {
+        patterns.register("tool_call", ToolCallJson).unwrap();
+    }
+    if grammars.contains(&Grammar::Bracket) {
+        patterns.register("bracket", Bracket).unwrap();
+    }
+    patterns
+}
+
+/// What a scanner has said so far.
+pub(crate) struct Reading {
+    scanner: TextScanner,
+    outcome: Outcome,
+    opened: Option<usize>,
+}
+
+impl Reading {
+    pub(crate) fn new(patterns: &TextPatterns) -> Self {
+        Self { scanner: TextScanner::new(patterns), outcome: Outcome::default(), opened: None }
+    }
+
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        for event in self.scanner.push_bytes(bytes) {
+            take(&mut self.outcome, &mut self.opened, event);
+        }
+    }
+
+    pub(crate) fn push_str(&mut self, text: &str) {
+        for event in self.scanner.push(text) {
+            take(&mut self.outcome, &mut self.opened, event);
+        }
+    }
+
+    /// What is certain by now.
+    pub(crate) fn so_far(&self) -> &Outcome {
+        &self.outcome
+    }
+
+    pub(crate) fn finish(mut self) -> Outcome {
+        for event in self.scanner.finish() {
+            take(&mut self.outcome, &mut self.opened, event);
+        }
+        self.outcome.unnamed = self.scanner.unnamed();
+        self.outcome
+    }
+}
+
+fn take(outcome: &mut Outcome, opened: &mut Option<usize>, event: ScanEvent<'_>) {
+    match event {
+        ScanEvent::Text(text) => outcome.text(text),
+        ScanEvent::BlockOpened { start } => *opened = Some(start),
+        ScanEvent::Block(block) => {
+            assert_eq!(opened.take(), Some(block.start), "a block is opened before it is there");
+            outcome.block(Block {
+                start: block.start,
+                end: block.end,
+                name: block.name.clone(),
+                args_text: block.args_text.clone(),
+                raw: block.raw.clone(),
+            });
+        }
+    }
+}
+
+/// A text that arrives in these chunks.
+pub(crate) fn scan<'c>(
+    patterns: &TextPatterns,
+    chunks: impl IntoIterator<Item = &'c [u8]>,
+) -> Outcome {
+    let mut reading = Reading::new(patterns);
+    for chunk in chunks {
+        reading.push(chunk);
+    }
+    reading.finish()
+}
