@@ -55,18 +55,22 @@ pub(crate) fn read(payload: &Value, choice: u32, whole: Whole, sink: &mut dyn Si
 fn read_within(payload: &Value, choice: u32, whole: Whole, depth: usize, sink: &mut dyn Sink) {
     match payload {
         Value::Object(event) => read_event(event, choice, whole, depth, sink),
-        Value::Array(entries) if depth < DEEPEST_ENVELOPE => {
-            // A list of calls without ids is told apart by their places.
-            for (place, entry) in entries.iter().enumerate() {
-                match entry {
-                    Value::Object(call) if item::is_call(call) => {
-                        item::read_listed(call, place, choice, sink);
-                    }
-                    _ => read_within(entry, choice, whole, depth + 1, sink),
-                }
-            }
-        }
+        Value::Array(entries) if depth == 0 => read_list(entries, choice, whole, sink),
         _ => {}
+    }
+}
+
+/// A list of calls without ids is told apart by their places.
+fn read_list(entries: &[Value], choice: u32, whole: Whole, sink: &mut dyn Sink) {
+    let mut place = 0;
+    for entry in entries {
+        match entry {
+            Value::Object(call) if item::is_call(call) => {
+                item::read_listed(call, place, choice, sink);
+                place += 1;
+            }
+            _ => read_within(entry, choice, whole, 1, sink),
+        }
     }
 }
 

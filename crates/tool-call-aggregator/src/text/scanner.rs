@@ -281,8 +281,13 @@ impl TextScanner {
         if view.len() == *seen && !is_cut {
             return false;
         }
-        self.counts.scanned += (view.len() - *seen) as u64;
-        let step = parser.step(view, mem::replace(seen, view.len()));
+        let before = mem::replace(seen, view.len());
+        let step = parser.step(view, before);
+        let read_to = match step {
+            Step::Undecided | Step::Opened => view.len(),
+            Step::Block { end, .. } | Step::Text { end, .. } => end.min(view.len()),
+        };
+        self.counts.scanned += read_to.saturating_sub(before) as u64;
         let opens = !matches!(step, Step::Undecided | Step::Text { why: NotACall::NoBlock, .. });
         if opens && !mem::replace(opened, true) {
             self.events.push(Stored::Opened(self.offset + self.head));

@@ -18,7 +18,11 @@ pub struct UseTool;
 
 /// The tag of a block.
 const BLOCK_TAG: &[u8] = b"use_tool";
-const MARKER: &str = "<use_tool";
+/// What every marker begins with.
+const TAG_START: &str = "<use_tool";
+/// With the byte after the tag's name, so that `<use_tools>` opens nothing.
+const MARKERS: &[&str] =
+    &["<use_tool>", "<use_tool ", "<use_tool\n", "<use_tool\t", "<use_tool\r", "<use_tool\x0c"];
 
 #[derive(Debug, Default)]
 struct UseToolParser {
@@ -66,7 +70,7 @@ impl UseTool {
 
 impl TextPattern for UseTool {
     fn open_markers(&self) -> &[&str] {
-        &[MARKER]
+        MARKERS
     }
 
     fn open(&self) -> Box<dyn BlockParser> {
@@ -79,7 +83,7 @@ impl TextPattern for UseTool {
 impl BlockParser for UseToolParser {
     fn step(&mut self, buffer: &str, fresh: usize) -> Step {
         let bytes = buffer.as_bytes();
-        let mut at = fresh.max(MARKER.len());
+        let mut at = fresh.max(TAG_START.len());
         while matches!(self.place, Place::OpenTag) {
             if at >= bytes.len() {
                 return Step::Undecided;

@@ -1,0 +1,204 @@
+//! Events of any shape: nothing panics, nothing that has appeared changes its place, and every way in
+//! says the same.
+
+use proptest::collection::{btree_map, vec};
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Map, Value, json};
+use tool_call_aggregator::{
+    FragmentMode, Limits, RepeatPolicy, TextCalls, ToolCallAggregator, ToolCallRecord,
+};
+
+/// The words of every wire, so that random objects look like events.
+const KEYS: &[&str] = &[
+    "type",
+    "method",
+    "params",
+    "msg",
+    "item",
+    "delta",
+    "message",
+    "choices",
+    "index",
+    "id",
+    "call_id",
+    "callId",
+    "item_id",
+    "output_index",
+    "tool_calls",
+    "toolCalls",
+    "function",
+    "function_call",
+    "name",
+    "tool",
+    "arguments",
+    "input",
+    "response",
+    "output",
+    "content",
+    "text",
+    "sequence_number",
+    "response_id",
+    "choice_index",
+    "parallel_tool_calls",
+    "turnId",
+    "role",
+    "status",
+    "object",
+];
+const WORDS: &[&str] = &[
+    "",
+    "a",
+    "b",
+    "call_1",
+    "fc_1",
+    "{",
+    "}",
+    "{\"a\":1}",
+    "é🙂",
+    "function_call",
+    "function",
+    "dynamicToolCall",
+    "custom_tool_call",
+    "message",
+    "agentMessage",
+    "output_text",
+    "response",
+    "response.output_item.added",
+    "response.output_item.done",
+    "response.function_call_arguments.delta",
+    "response.function_call_arguments.done",
+    "response.completed",
+    "response.created",
+    "item/tool/call",
+    "item/completed",
+    "<use_tool><name>x</name></use_tool>",
+    "<use_tool>",
+    "auto-compact-0",
+];
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        select(WORDS).prop_map(Value::from),
+        select(WORDS).prop_map(Value::from),
+        (0_i64..4).prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        any::<bool>().prop_map(Value::from),
+        Just(Value::Null),
+    ];
+    leaf.prop_recursive(6, 48, 6, |inner| {
+        prop_oneof![
+            1 => vec(inner.clone(), 0..4).prop_map(Value::from),
+            4 => btree_map(select(KEYS), inner, 0..7).prop_map(|members| {
+                Value::from(members.into_iter().map(|(k, v)| (k.to_owned(), v)).collect::<Map<_, _>>())
+            }),
+        ]
+    })
+}
+
+/// Ids and names stay with their places; calls are only ever added.
+fn keeps_places(before: &[ToolCallRecord], after: &[ToolCallRecord]) -> bool {
+    before.len() <= after.len() && before.iter().zip(after).all(|(old, new)| old.id == new.id)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn anything_can_be_said_in_any_order(
+        events in vec((any_json(), 0_u32..3, any::<bool>()), 1..12),
+        cumulative in any::<bool>(),
+        drop_repeats in any::<bool>(),
+    ) {
+        let mut builder = ToolCallAggregator::builder();
+        if cumulative {
+            builder = builder.fragments(FragmentMode::Cumulative);
+        }
+        if drop_repeats {
+            builder = builder.repeat_policy(RepeatPolicy::DropImmediateRepeats);
+        }
+        let mut calls = builder.build();
+        for (event, choice, is_message) in &events {
+            let before: Vec<_> = (0..4).map(|choice| calls.snapshot(choice)).collect();
+            let ingest = if *is_message {
+                calls.ingest_message(event, *choice, TextCalls::EmitIfMissing)
+            } else {
+                calls.ingest_delta(event, *choice)
+            };
+            prop_assert_eq!(ingest.updated, ingest.deltas.clone().count() > 0);
+            for delta in ingest.deltas {
+                prop_assert!(delta.arguments.ends_with(delta.appended));
+                prop_assert!(!delta.replaced || delta.appended == delta.arguments);
+                prop_assert!(!delta.name.is_empty() && delta.id.len() <= 40);
+            }
+            for (choice, before) in before.iter().enumerate() {
+                let after = calls.snapshot(u32::try_from(choice).unwrap());
+                prop_assert!(keeps_places(before, &after));
+            }
+        }
+        calls.reset_turn(None);
+        prop_assert!(!calls.has_any_calls() && calls.snapshot(0).is_empty());
+    }
+
+    #[test]
+    fn a_message_said_again_changes_nothing(
+        entries in vec((select(&["f", "g"][..]), select(WORDS), 0_u8..3), 0..5),
+        shape in 0_usize..6,
+    ) {
+        let function = |(name, arguments, _): &(&str, &str, u8)| json!({"name": name, "arguments": arguments});
+        let chat: Vec<Value> = entries.iter().enumerate().map(|(place, entry)| match entry.2 {
+            0 => json!({"function": function(entry)}),
+            _ => json!({"id": format!("call_{place}"), "type": "function", "function": function(entry)}),
+        }).collect();
+        let bare: Vec<Value> = entries.iter().map(function).collect();
+        let items: Vec<Value> = bare.iter().enumerate().map(|(place, item)| {
+            let mut item = item.clone();
+            item["type"] = "function_call".into();
+            item["call_id"] = format!("call_{place}").into();
+            item
+        }).collect();
+        let message = match shape {
+            0 => json!({"role": "assistant", "content": "<use_tool><name>x</name></use_tool>", "tool_calls": chat}),
+            1 => json!({"choices": [{"index": 1, "message": {"tool_calls": chat}}]}),
+            2 => json!({"object": "response", "id": "resp_1", "output": items}),
+            3 => Value::from(items),
+            4 => Value::from(bare),
+            _ => json!({"message": {"function_call": bare.first()}}),
+        };
+        let mut calls = ToolCallAggregator::new();
+        let count = calls.ingest_message(&message, 0, TextCalls::EmitIfMissing).deltas.count();
+        prop_assert!(!calls.ingest_message(&message, 0, TextCalls::EmitIfMissing).updated);
+        let of_text = usize::from(shape == 0 && entries.is_empty());
+        let of_one = if shape > 4 { entries.len().min(1) } else { entries.len() };
+        prop_assert_eq!(count, of_one + of_text);
+    }
+
+    #[test]
+    fn caps_hold_for_whatever_is_said(events in vec(any_json(), 1..30)) {
+        let limits = Limits { calls: 3, name_bytes: 4, argument_bytes: 64, held_bytes: 32 };
+        let mut calls = ToolCallAggregator::builder().limits(limits).build();
+        for event in &events {
+            calls.ingest_message(event, 0, TextCalls::EmitIfMissing);
+            calls.ingest_delta(event, 0);
+        }
+        let snapshots: Vec<_> = calls.choices().flat_map(|choice| calls.snapshot(choice)).collect();
+        prop_assert!(snapshots.len() <= 3);
+        prop_assert!(snapshots.iter().all(|call| call.name.len() <= 4));
+        let held: usize = snapshots.iter().map(|call| call.name.len() + call.arguments.len()).sum();
+        prop_assert!(held <= 64);
+    }
+}
+
+#[test]
+fn a_message_may_be_nested_as_deep_as_it_likes() {
+    let mut event = json!({"tool_calls": [{"index": 0, "function": {"name": "f"}}]});
+    for _ in 0..100_000 {
+        event = Value::from(vec![event]);
+    }
+    let mut calls = ToolCallAggregator::new();
+    calls.ingest_delta(&event, 0);
+    calls.ingest_message(&event, 0, TextCalls::EmitIfMissing);
+    // Dropping a value of such depth is what overflows a stack, not reading it.
+    std::mem::forget(event);
+    assert!(!calls.has_any_calls());
+}
