@@ -41,8 +41,9 @@ impl ToolCallRecord {
     ///     name: "f".into(),
     ///     arguments: "".into(),
     /// };
-    /// let message = serde_json::json!({ "function_call": record.as_function_call() });
-    /// assert_eq!(message.to_string(), r#"{"function_call":{"name":"f","arguments":"{}"}}"#);
+    /// let function_call = serde_json::to_string(&record.as_function_call())?;
+    /// assert_eq!(function_call, r#"{"name":"f","arguments":"{}"}"#);
+    /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn as_function_call(&self) -> FunctionCall<'_> {
         FunctionCall { name: &self.name, arguments: on_the_wire(&self.arguments) }
