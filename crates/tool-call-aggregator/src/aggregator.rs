@@ -62,6 +62,13 @@ struct Turn {
     no_parallel_calls: bool,
 }
 
+/// What an event has done to a call.
+#[derive(Debug, Clone, Copy)]
+struct Update {
+    effect: Effect,
+    renamed: bool,
+}
+
 /// How far a numbered stream of events has come.
 #[derive(Debug, Default)]
 struct Response {
@@ -126,7 +133,9 @@ impl ToolCallAggregator {
     /// Takes what is known about one call, in borrowed text.
     pub fn ingest(&mut self, choice: u32, event: &CallEvent<'_>) -> Ingest<'_> {
         self.begin();
-        self.apply(choice, event, Origin::Structured);
+        if !self.stream_on(choice, event) {
+            self.apply(choice, event, Origin::Structured);
+        }
         self.outcome()
     }
 
@@ -247,18 +256,42 @@ impl ToolCallAggregator {
         self.apply(choice, &event, Origin::Text);
     }
 
+    /// The usual case while a call is streamed, without the questions that need not be asked then;
+    /// false if it is another case.
+    #[inline]
+    fn stream_on(&mut self, choice: u32, event: &CallEvent<'_>) -> bool {
+        let Arguments::Increment(text) = event.arguments else {
+            return false;
+        };
+        if self.repeat_policy != RepeatPolicy::ByIdentity
+            || self.fragments != FragmentMode::Increments
+            || self.turn.held + text.len() > self.limits.argument_bytes
+        {
+            return false;
+        }
+        let calls = self.turn.choices.get_mut(choice);
+        let Some((call, appended)) = calls.and_then(|calls| calls.stream_on(event, text)) else {
+            return false;
+        };
+        self.turn.held += text.len();
+        self.changes.push(Change { choice, call, appended, replaced: false, first: false });
+        true
+    }
+
     fn apply(&mut self, choice: u32, event: &CallEvent<'_>, origin: Origin) {
         let event = event.normalised();
-        let known = self.turn.choices.known_mut(choice).and_then(|calls| calls.find(&event));
-        let call = match known {
-            Some(call) => call,
+        let calls = self.turn.choices.get(choice);
+        let index = match calls.and_then(|calls| calls.find(&event)) {
+            Some(index) => index,
             None if self.is_twin(choice, &event, origin) => return,
             None => match self.create(choice, &event, origin) {
-                Some(call) => call,
+                Some(index) => index,
                 None => return,
             },
         };
-        self.update(choice, call, &event);
+        if let Some(update) = self.update(choice, index, &event) {
+            self.report(choice, index, update);
+        }
     }
 
     /// Whether a call that is new by its identity is one that is known from the other side: as text,
@@ -269,7 +302,7 @@ impl ToolCallAggregator {
             Some(name),
             Arguments::Snapshot(arguments) | Arguments::Rewritten(arguments),
             Some(calls),
-        ) = (event.complete, event.name, event.arguments, self.turn.choices.known_mut(choice))
+        ) = (event.complete, event.name, event.arguments, self.turn.choices.get_mut(choice))
         else {
             return false;
         };
@@ -289,58 +322,43 @@ impl ToolCallAggregator {
         }
         if self.turn.calls >= self.limits.calls {
             self.limit = Some(Limit::Calls);
-            if let Some(calls) = self.turn.choices.known_mut(choice) {
+            if let Some(calls) = self.turn.choices.get_mut(choice) {
                 calls.lose_current();
             }
             return None;
         }
         self.turn.calls += 1;
-        Some(self.turn.choices.get_mut(choice).create(origin))
+        Some(self.turn.choices.get_or_create(choice).create(origin))
     }
 
-    fn update(&mut self, choice: u32, index: usize, event: &CallEvent<'_>) {
-        let calls = self.turn.choices.get_mut(choice);
+    /// Brings a call up to date; gives what has changed.
+    fn update(&mut self, choice: u32, index: usize, event: &CallEvent<'_>) -> Option<Update> {
+        let calls = self.turn.choices.get_mut(choice)?;
         self.turn.held += calls.learn(index, event);
         let call = &mut calls.calls[index];
-        if call.over_limit {
-            self.limit = Some(Limit::ArgumentBytes);
-            return;
+        if let Some(limit) = call.over_limit {
+            self.limit = Some(limit);
+            return None;
         }
-        let payload = match event.arguments {
-            Arguments::Increment(text) => {
-                let payload = Payload {
-                    increment: text.len(),
-                    has_call_id: event.call_id.is_some(),
-                    has_name: event.name.is_some(),
-                    sequence: self.sequence,
-                };
-                let repeats_header = event.call_id.is_some() && event.name.is_some();
-                let is_repeat = (repeats_header && !text.is_empty() && call.arguments == text)
-                    || (self.repeat_policy == RepeatPolicy::DropImmediateRepeats
-                        && call.is_delivered_again(text, payload));
-                if is_repeat {
-                    return;
-                }
-                Some(payload)
-            }
-            _ => None,
-        };
+        let payload = Payload::of(event, self.sequence);
+        if call.is_repeat(event, payload, self.repeat_policy) {
+            return None;
+        }
         let name = event.name.filter(|name| {
             let is_last_word = event.complete && payload.is_none();
             call.name.is_empty() || (is_last_word && call.name != *name)
         });
-        if name.is_some_and(|name| name.len() > self.limits.name_bytes) {
-            call.over_limit = true;
-            self.limit = Some(Limit::NameBytes);
-            return;
-        }
         let growth = call.growth(event.arguments, self.fragments) + name.map_or(0, str::len);
-        if self.turn.held + growth > self.limits.argument_bytes {
-            call.over_limit = true;
-            self.limit = Some(Limit::ArgumentBytes);
-            return;
+        if name.is_some_and(|name| name.len() > self.limits.name_bytes) {
+            call.over_limit = Some(Limit::NameBytes);
+        } else if self.turn.held + growth > self.limits.argument_bytes {
+            call.over_limit = Some(Limit::ArgumentBytes);
         }
-        let before = call.arguments.len() + call.name.len();
+        if call.over_limit.is_some() {
+            self.limit = call.over_limit;
+            return None;
+        }
+        let before = call.held();
         let renamed = name.is_some() && !call.name.is_empty();
         if let Some(name) = name {
             name.clone_into(&mut call.name);
@@ -348,30 +366,34 @@ impl ToolCallAggregator {
         let effect = call.take(event.arguments, self.fragments);
         call.complete |= event.complete;
         call.remember(payload);
-        let after = call.arguments.len() + call.name.len();
+        let after = call.held();
         calls.held = calls.held + after - before;
         self.turn.held = self.turn.held + after - before;
-        self.report(choice, index, effect, renamed);
+        Some(Update { effect, renamed })
     }
 
     /// Records what the outside is to learn of an update.
-    fn report(&mut self, choice: u32, index: usize, effect: Effect, renamed: bool) {
-        let call = &self.turn.choices.get_mut(choice).calls[index];
-        if call.name.is_empty() {
-            return;
-        }
-        let first = call.index.is_none();
+    fn report(&mut self, choice: u32, index: usize, update: Update) {
+        let first = match self.turn.choices.get(choice) {
+            Some(calls) if !calls.calls[index].name.is_empty() => {
+                calls.calls[index].index.is_none()
+            }
+            _ => return,
+        };
         if first {
             self.appear(choice, index);
         }
-        let call = &mut self.turn.choices.get_mut(choice).calls[index];
-        let end = call.arguments.len();
-        let replaced = !first && (renamed || effect == Effect::Replaced);
-        let start = match effect {
+        let Some(calls) = self.turn.choices.get_mut(choice) else {
+            return;
+        };
+        let call = &mut calls.calls[index];
+        let replaced = !first && (update.renamed || update.effect == Effect::Replaced);
+        let start = match update.effect {
             _ if first || replaced => 0,
             Effect::Appended(before) => before,
             Effect::None | Effect::Replaced => return,
         };
+        let end = call.arguments.len();
         match call.change {
             // A call that several parts of one payload speak of has changed once.
             Some((ingest, earlier)) if ingest == self.ingests => {
@@ -392,13 +414,18 @@ impl ToolCallAggregator {
         let Some(calls) = self.turn.choices.get(choice) else {
             return;
         };
-        let ordinal = calls.next_index();
         let call = &calls.calls[index];
-        let context =
-            IdContext { choice, ordinal, backend_id: call.backend_id.as_deref(), name: &call.name };
+        let context = IdContext {
+            choice,
+            ordinal: calls.next_index(),
+            backend_id: call.backend_id.as_deref(),
+            name: &call.name,
+        };
         let is_taken = |id: &str| self.turn.choices.iter().any(|(_, calls)| calls.is_id_taken(id));
         let id = self.id_policy.make(&context, is_taken);
-        self.turn.choices.get_mut(choice).appear(index, id);
+        if let Some(calls) = self.turn.choices.get_mut(choice) {
+            calls.appear(index, id);
+        }
     }
 }
 
@@ -416,7 +443,7 @@ impl Sink for ToolCallAggregator {
             let id = hasher.finish();
             if response.id.is_some_and(|known| known != id) {
                 response.sequence = None;
-                if let Some(calls) = self.turn.choices.known_mut(choice) {
+                if let Some(calls) = self.turn.choices.get_mut(choice) {
                     calls.forget_output_indices();
                 }
             }

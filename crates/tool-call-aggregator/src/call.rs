@@ -1,7 +1,10 @@
 //! One call, as it is put together.
 
-use crate::event::Arguments;
-use crate::options::FragmentMode;
+use std::ops::Range;
+
+use crate::event::{Arguments, CallEvent};
+use crate::limits::Limit;
+use crate::options::{FragmentMode, RepeatPolicy};
 use crate::twin::Meaning;
 
 /// A call of a choice. It appears to the outside when its name is known.
@@ -21,8 +24,8 @@ pub(crate) struct Call {
     pub(crate) output_index: Option<u64>,
     pub(crate) complete: bool,
     pub(crate) origin: Origin,
-    /// Whether a cap was reached: nothing more is taken.
-    pub(crate) over_limit: bool,
+    /// The cap that it has reached: nothing more is taken.
+    pub(crate) over_limit: Option<Limit>,
     /// What its arguments mean, for as long as they stay what they are.
     pub(crate) meaning: Option<Meaning>,
     /// How many bytes of the arguments have come as increments.
@@ -71,10 +74,10 @@ pub(crate) enum Effect {
 /// What is remembered of the last event, to notice that it is delivered again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Payload {
-    pub(crate) increment: usize,
-    pub(crate) has_call_id: bool,
-    pub(crate) has_name: bool,
-    pub(crate) sequence: Option<u64>,
+    increment: usize,
+    has_call_id: bool,
+    has_name: bool,
+    sequence: Option<u64>,
 }
 
 // === impl Call ===
@@ -114,6 +117,24 @@ impl Call {
                 _,
             ) => text.len().saturating_sub(self.arguments.len()),
         }
+    }
+
+    /// Appends an increment, if nothing but appending is to be done.
+    #[inline]
+    pub(crate) fn stream_on(&mut self, text: &str) -> Option<Range<usize>> {
+        let before = self.arguments.len();
+        if text.is_empty()
+            || self.complete
+            || self.over_limit.is_some()
+            || self.streamed != before
+            || self.known_from != KnownFrom::Text
+        {
+            return None;
+        }
+        self.arguments.push_str(text);
+        self.streamed = self.arguments.len();
+        self.meaning = None;
+        Some(before..self.streamed)
     }
 
     fn take_increment(&mut self, text: &str) -> Effect {
@@ -168,9 +189,27 @@ impl Call {
         Effect::Appended(before)
     }
 
-    /// Whether an increment is the one that was just taken, delivered again.
-    pub(crate) fn is_delivered_again(&self, text: &str, payload: Payload) -> bool {
-        self.last == Some(payload) && self.arguments.ends_with(text)
+    /// Whether an event says again what was said: a chat frame that repeats the header of a call and
+    /// all of its arguments, or, by policy, the increment that was just taken.
+    pub(crate) fn is_repeat(
+        &self,
+        event: &CallEvent<'_>,
+        payload: Option<Payload>,
+        policy: RepeatPolicy,
+    ) -> bool {
+        let Arguments::Increment(text) = event.arguments else {
+            return false;
+        };
+        let repeats_header = event.call_id.is_some() && event.name.is_some();
+        (repeats_header && !text.is_empty() && self.arguments == text)
+            || (policy == RepeatPolicy::DropImmediateRepeats
+                && self.last == payload
+                && self.arguments.ends_with(text))
+    }
+
+    /// The bytes that it holds, but for its ids.
+    pub(crate) fn held(&self) -> usize {
+        self.name.len() + self.arguments.len()
     }
 
     /// Remembers an event.
@@ -182,5 +221,22 @@ impl Call {
     pub(crate) fn meaning(&mut self) -> Meaning {
         let arguments = &self.arguments;
         *self.meaning.get_or_insert_with(|| Meaning::of(arguments))
+    }
+}
+
+// === impl Payload ===
+
+impl Payload {
+    /// What to remember of an increment; other events are never taken for repetitions.
+    pub(crate) fn of(event: &CallEvent<'_>, sequence: Option<u64>) -> Option<Self> {
+        let Arguments::Increment(text) = event.arguments else {
+            return None;
+        };
+        Some(Self {
+            increment: text.len(),
+            has_call_id: event.call_id.is_some(),
+            has_name: event.name.is_some(),
+            sequence,
+        })
     }
 }

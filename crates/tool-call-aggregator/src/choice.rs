@@ -1,6 +1,6 @@
 //! The calls of one choice: which call an event is about.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::call::{Call, Origin};
@@ -9,10 +9,11 @@ use crate::event::{Arguments, CallEvent, Position};
 use crate::record::ToolCallRecord;
 use crate::twin::{Meaning, mean_the_same};
 
-/// All choices of a turn that have a call.
+/// All choices of a turn that have a call, in the order of their numbers. There is nearly always one:
+/// a list is quicker than a map.
 #[derive(Debug, Default)]
 pub(crate) struct Choices {
-    by_index: BTreeMap<u32, Choice>,
+    list: Vec<(u32, Choice)>,
 }
 
 /// The calls of one choice.
@@ -46,24 +47,33 @@ pub(crate) struct Change {
 // === impl Choices ===
 
 impl Choices {
+    /// Where a choice stands in the list, or where it would.
+    fn slot(&self, choice: u32) -> Result<usize, usize> {
+        self.list.binary_search_by_key(&choice, |(choice, _)| *choice)
+    }
+
     pub(crate) fn get(&self, choice: u32) -> Option<&Choice> {
-        self.by_index.get(&choice)
+        self.slot(choice).ok().map(|slot| &self.list[slot].1)
     }
 
-    pub(crate) fn get_mut(&mut self, choice: u32) -> &mut Choice {
-        self.by_index.entry(choice).or_default()
+    pub(crate) fn get_mut(&mut self, choice: u32) -> Option<&mut Choice> {
+        self.slot(choice).ok().map(|slot| &mut self.list[slot].1)
     }
 
-    pub(crate) fn known_mut(&mut self, choice: u32) -> Option<&mut Choice> {
-        self.by_index.get_mut(&choice)
+    pub(crate) fn get_or_create(&mut self, choice: u32) -> &mut Choice {
+        let slot = self.slot(choice).unwrap_or_else(|slot| {
+            self.list.insert(slot, (choice, Choice::default()));
+            slot
+        });
+        &mut self.list[slot].1
     }
 
     pub(crate) fn remove(&mut self, choice: u32) -> Option<Choice> {
-        self.by_index.remove(&choice)
+        self.slot(choice).ok().map(|slot| self.list.remove(slot).1)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Choice)> {
-        self.by_index.iter().map(|(choice, calls)| (*choice, calls))
+        self.list.iter().map(|(choice, calls)| (*choice, calls))
     }
 
     pub(crate) fn delta(&self, change: &Change) -> Option<ToolCallDelta<'_>> {
@@ -154,6 +164,23 @@ impl Choice {
             && event.name.is_none()
             && (event.item_id.is_none() || event.item_id == call.item_id.as_deref())
             && (event.call_id.is_none() || event.call_id == call.backend_id.as_deref())
+    }
+
+    /// Appends to the call that is being streamed, if the event is nothing but its next increment.
+    #[inline]
+    pub(crate) fn stream_on(
+        &mut self,
+        event: &CallEvent<'_>,
+        text: &str,
+    ) -> Option<(usize, Range<usize>)> {
+        let current = self.current?;
+        let call = &mut self.calls[current];
+        if call.index.is_none() || !Self::is_plainly(call, event) {
+            return None;
+        }
+        let appended = call.stream_on(text)?;
+        self.held += text.len();
+        Some((current, appended))
     }
 
     fn find_by_position(&self, event: &CallEvent<'_>) -> Option<usize> {

@@ -9,7 +9,7 @@
 //!
 //! let arguments = r#"{"salientTerms":["piano", "lessons"],"query":"piano & voice"}"#;
 //! assert_eq!(
-//!     to_obsidian_xml("localSearch", arguments, &XmlOptions::default()),
+//!     to_obsidian_xml(("localSearch", arguments), &XmlOptions::default()),
 //!     r#"<use_tool>
 //!   <name>localSearch</name>
 //!   <query>piano &amp; voice</query>

@@ -59,6 +59,20 @@ impl Serialize for ToolCallRecord {
     }
 }
 
+// === impl FunctionCall ===
+
+impl<'a> From<&'a ToolCallRecord> for FunctionCall<'a> {
+    fn from(record: &'a ToolCallRecord) -> Self {
+        record.as_function_call()
+    }
+}
+
+impl<'a> From<(&'a str, &'a str)> for FunctionCall<'a> {
+    fn from((name, arguments): (&'a str, &'a str)) -> Self {
+        Self { name, arguments }
+    }
+}
+
 impl Serialize for FunctionCall<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut function = serializer.serialize_struct("Function", 2)?;

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::canon::{Argument, arrange, canon, declared};
+use crate::FunctionCall;
 use crate::json_members::{decoded_string, json_value, object_members, object_text};
 
 /// How a block is written.
@@ -12,7 +13,7 @@ use crate::json_members::{decoded_string, json_value, object_members, object_tex
 ///
 /// let options = XmlOptions { escaping: XmlEscaping::Verbatim, indent: 0, ..XmlOptions::default() };
 /// assert_eq!(
-///     to_obsidian_xml("updateMemory", r#"{"statement":"1 < 2 & 3"}"#, &options),
+///     to_obsidian_xml(("updateMemory", r#"{"statement":"1 < 2 & 3"}"#), &options),
 ///     "<use_tool>\n<name>updateMemory</name>\n<statement>1 < 2 & 3</statement>\n</use_tool>"
 /// );
 /// ```
@@ -39,7 +40,7 @@ pub enum XmlEscaping {
     Verbatim,
 }
 
-/// A call as a `<use_tool>` block, without a line break at its end.
+/// A call (`&record`, or its name and arguments) as a `<use_tool>` block, without a line break at its end.
 ///
 /// Each argument has a tag and a line of its own. For a [known tool](super::canon()) they come in the
 /// canon's order, an optional one that is `null` is left out, and so is what neither the canon nor the
@@ -50,7 +51,7 @@ pub enum XmlEscaping {
 /// use tool_call_aggregator::obsidian::{XmlOptions, to_obsidian_xml};
 ///
 /// assert_eq!(
-///     to_obsidian_xml("get_user", r#"{"id":"42"}"#, &XmlOptions::default()),
+///     to_obsidian_xml(("get_user", r#"{"id":"42"}"#), &XmlOptions::default()),
 ///     "<use_tool>
 ///   <name>get_user</name>
 ///   <id>42</id>
@@ -64,14 +65,15 @@ pub enum XmlEscaping {
 /// ```
 /// # use tool_call_aggregator::obsidian::{XmlOptions, to_obsidian_xml};
 /// assert_eq!(
-///     to_obsidian_xml("greet", r#"{"name": "Ann", "at": 1e3}"#, &XmlOptions::default()),
+///     to_obsidian_xml(("greet", r#"{"name": "Ann", "at": 1e3}"#), &XmlOptions::default()),
 ///     r#"<use_tool>
 ///   <name>greet</name>
 ///   <args>{"name":"Ann","at":1e3}</args>
 /// </use_tool>"#
 /// );
 /// ```
-pub fn to_obsidian_xml(name: &str, arguments: &str, options: &XmlOptions<'_>) -> String {
+pub fn to_obsidian_xml<'a>(call: impl Into<FunctionCall<'a>>, options: &XmlOptions<'_>) -> String {
+    let FunctionCall { name, arguments } = call.into();
     let mut block = Block { xml: String::with_capacity(arguments.len() + 128), options };
     block.xml.push_str("<use_tool>\n");
     block.text("name", name);

@@ -51,9 +51,12 @@ fn read_json(body: &str) -> Option<(String, String)> {
     let name = decoded_string(member("name")?)?.into_owned();
     let object =
         ARGUMENT_MEMBERS.into_iter().filter_map(member).find(|value| value.starts_with('{'));
-    let args_text = object.map(str::to_owned).unwrap_or_else(|| {
-        let rest = members.iter().filter(|(key, _)| key != "name");
-        object_text(rest.map(|(key, value)| (key.as_ref(), *value)))
-    });
+    let args_text = object.map_or_else(
+        || {
+            let rest = members.iter().filter(|(key, _)| key != "name");
+            object_text(rest.map(|(key, value)| (key.as_ref(), *value)))
+        },
+        str::to_owned,
+    );
     Some((name, args_text))
 }
