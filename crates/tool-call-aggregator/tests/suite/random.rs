@@ -170,19 +170,21 @@ fn blocks(outcome: &Outcome) -> Vec<Block> {
     outcome.segments.iter().filter_map(block).collect()
 }
 
+fn cut<'b>(bytes: &'b [u8], cuts: &[Index]) -> Vec<&'b [u8]> {
+    let mut ends: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+    ends.push(bytes.len());
+    ends.sort_unstable();
+    let mut start = 0;
+    ends.into_iter().map(|end| &bytes[std::mem::replace(&mut start, end)..end]).collect()
+}
+
 #[test]
 fn random_texts_in_one_piece_and_in_random_chunks() {
     let law = |(text, grammars, cuts): (String, &'static [Grammar], Vec<Index>)| {
         let expected = parse(&text, grammars);
         let patterns = patterns(grammars);
         prop_assert_eq!(&scan(&patterns, [text.as_bytes()]), &expected);
-        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len() + 1)).collect();
-        cuts.sort_unstable();
-        cuts.push(text.len());
-        let mut start = 0;
-        let chunks =
-            cuts.iter().map(|end| &text.as_bytes()[std::mem::replace(&mut start, *end)..*end]);
-        prop_assert_eq!(&scan(&patterns, chunks), &expected);
+        prop_assert_eq!(&scan(&patterns, cut(text.as_bytes(), &cuts)), &expected);
         Ok(())
     };
     runner(20_000).run(&(texts(), grammars(), vec(any::<Index>(), 0..6)), law).unwrap();
@@ -201,6 +203,27 @@ fn random_texts_are_said_as_soon_as_they_are_certain() {
         Ok(())
     };
     runner(5000).run(&(texts(), grammars()), law).unwrap();
+}
+
+/// Bytes that are not UTF-8 are read as the replacement character, wherever they are cut.
+#[test]
+fn random_bytes_are_read_as_lossy_text() {
+    const NOT_UTF8: &[&[u8]] =
+        &[b"\xff", b"\xc3", b"\xa9", b"\xf0\x9f", b"\x99\x82", b"\xed\xa0\x80"];
+    let piece = prop_oneof![
+        3 => texts().prop_map(String::into_bytes),
+        2 => select(NOT_UTF8).prop_map(<[u8]>::to_vec),
+    ];
+    let law = |(pieces, cuts): (Vec<Vec<u8>>, Vec<Index>)| {
+        let bytes = pieces.concat();
+        let expected = parse(&String::from_utf8_lossy(&bytes), &[Grammar::UseTool]);
+        let patterns = patterns(&[Grammar::UseTool]);
+        prop_assert_eq!(&scan(&patterns, [&bytes[..]]), &expected);
+        prop_assert_eq!(&scan(&patterns, cut(&bytes, &cuts)), &expected);
+        prop_assert_eq!(&scan(&patterns, bytes.chunks(1)), &expected);
+        Ok(())
+    };
+    runner(5000).run(&(vec(piece, 0..5), vec(any::<Index>(), 0..6)), law).unwrap();
 }
 
 /// A text that grows, read from where the last reading ended: the same blocks as all at once.
