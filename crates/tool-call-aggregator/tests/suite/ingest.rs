@@ -1,7 +1,7 @@
 //! The aggregator's answers as JSON, in the words of the corpus.
 
 use serde_json::{Map, Value, json};
-use tool_call_aggregator::{Fragments, RepeatPolicy, ToolCallAggregator};
+use tool_call_aggregator::{FragmentMode, RepeatPolicy, TextCalls, ToolCallAggregator};
 
 pub(crate) fn aggregator(options: &Value) -> ToolCallAggregator {
     let mut builder = ToolCallAggregator::builder();
@@ -14,7 +14,7 @@ pub(crate) fn aggregator(options: &Value) -> ToolCallAggregator {
     }
     match options["fragments"].as_str() {
         None => {}
-        Some("cumulative") => builder = builder.fragments(Fragments::Cumulative),
+        Some("cumulative") => builder = builder.fragments(FragmentMode::Cumulative),
         Some(other) => panic!("fragments {other}"),
     }
     builder.build()
@@ -25,14 +25,15 @@ pub(crate) fn ingest(calls: &mut ToolCallAggregator, step: &Value) -> Value {
     let choice = step["choice"].as_u64().unwrap_or_default().try_into().unwrap();
     let ingest = match step.get("message") {
         Some(message) => {
-            calls.ingest_message(message, choice, step["emit_if_missing"] == json!(true))
+            let emit = step["emit_if_missing"] == true;
+            let text = if emit { TextCalls::EmitIfMissing } else { TextCalls::Ignore };
+            calls.ingest_message(message, choice, text)
         }
         None => calls.ingest_delta(&step["event"], choice),
     };
     let updated = ingest.updated;
     let deltas: Vec<Value> = ingest
         .deltas
-        .into_iter()
         .map(|delta| {
             json!({
                 "choice": delta.choice,

@@ -1,8 +1,17 @@
 //! The aggregator held against a corpus of cases and against a plain reading of the grammar.
 #![cfg(test)]
 
+mod arbitrary;
+mod bracket;
+mod client;
 mod corpus;
 mod cuts;
+mod event_corpus;
+mod event_cuts;
+mod ingest;
+mod mixtures;
 mod random;
 mod reference;
+mod scan;
+mod sweeps;
 mod text_corpus;

@@ -1,14 +1,21 @@
 //! The crate's own reading of a text, in the terms of the reference.
 
-use tool_call_aggregator::{ScanEvent, TextPatterns, TextScanner, ToolCallJson};
+use tool_call_aggregator::{ParsedTextBlock, ScanEvent, TextPatterns, TextScanner, ToolCallJson};
 
 use crate::bracket::Bracket;
 use crate::reference::{Block, Grammar, Outcome};
 
+impl From<ParsedTextBlock> for Block {
+    fn from(block: ParsedTextBlock) -> Self {
+        let ParsedTextBlock { start, end, name, args_text, raw } = block;
+        Self { start, end, name, args_text, raw }
+    }
+}
+
 pub(crate) fn patterns(grammars: &[Grammar]) -> TextPatterns {
     let mut patterns = TextPatterns::default();
     if !grammars.contains(&Grammar::UseTool) {
-        patterns.remove("use_tool");
+        assert!(patterns.remove("use_tool"), "the built-in one is there from the beginning");
     }
     if grammars.contains(&Grammar::ToolCall) {
         patterns.register("tool_call", ToolCallJson).unwrap();
@@ -52,7 +59,7 @@ impl Reading {
         for event in self.scanner.finish() {
             take(&mut self.outcome, &mut self.opened, event);
         }
-        self.outcome.unnamed = self.scanner.unnamed();
+        self.outcome.unnamed = usize::try_from(self.scanner.counts().unnamed).unwrap();
         self.outcome
     }
 }
@@ -63,13 +70,7 @@ fn take(outcome: &mut Outcome, opened: &mut Option<usize>, event: ScanEvent<'_>)
         ScanEvent::BlockOpened { start } => *opened = Some(start),
         ScanEvent::Block(block) => {
             assert_eq!(opened.take(), Some(block.start), "a block is opened before it is there");
-            outcome.block(Block {
-                start: block.start,
-                end: block.end,
-                name: block.name.clone(),
-                args_text: block.args_text.clone(),
-                raw: block.raw.clone(),
-            });
+            outcome.block(block.clone().into());
         }
     }
 }

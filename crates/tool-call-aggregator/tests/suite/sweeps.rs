@@ -27,9 +27,8 @@ fn compare(case: &TextCase, chunks: &[&[u8]]) -> Result<(), String> {
         return Ok(());
     }
     let lengths: Vec<usize> = chunks.iter().take(20).map(|chunk| chunk.len()).collect();
-    let mut wrong = format!("{lengths:?}\n  expected {:?}\n  found    {found:?}", case.expected);
-    wrong.truncate(wrong.floor_char_boundary(4000));
-    Err(wrong)
+    let wrong = format!("{lengths:?}\n  expected {:?}\n  found    {found:?}", case.expected);
+    Err(wrong.chars().take(4000).collect())
 }
 
 #[test]

@@ -22,6 +22,7 @@ fn the_corpus_is_large_enough_and_loses_no_byte() {
     }
 }
 
+/// Only where each is right does a comparison with both say something.
 #[test]
 fn the_corpus_agrees_with_the_reference() {
     let mut wrong = Vec::new();
