@@ -1,7 +1,6 @@
 //! The aggregator: everything that is said about calls in, calls out.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
@@ -13,6 +12,7 @@ use crate::ids::{IdContext, IdPolicy};
 use crate::limits::{Limit, Limits};
 use crate::options::{FragmentMode, RepeatPolicy, TextCalls};
 use crate::record::ToolCallRecord;
+use crate::responses::{Admission, Responses};
 use crate::text::{Extracted, ParsedTextBlock, TextPatterns, TextScanner};
 use crate::wire::{self, Sink, Stamp};
 
@@ -46,6 +46,8 @@ pub struct ToolCallAggregator {
     changes: Vec<Change>,
     limit: Option<Limit>,
     sequence: Option<u64>,
+    /// Whether the running ingest is about a response that another one has followed.
+    is_late: bool,
     /// Counts ingests, so that a call knows whether its change belongs to the running one.
     ingests: u64,
 }
@@ -58,7 +60,7 @@ struct Turn {
     calls: usize,
     /// The bytes of their arguments, names and ids.
     held: usize,
-    responses: HashMap<u32, Response>,
+    responses: HashMap<u32, Responses>,
     no_parallel_calls: bool,
 }
 
@@ -67,14 +69,6 @@ struct Turn {
 struct Update {
     effect: Effect,
     renamed: bool,
-}
-
-/// How far a numbered stream of events has come.
-#[derive(Debug, Default)]
-struct Response {
-    /// A digest of its id.
-    id: Option<u64>,
-    sequence: Option<u64>,
 }
 
 /// Settings of a [`ToolCallAggregator`].
@@ -218,6 +212,7 @@ impl ToolCallAggregator {
         self.changes.clear();
         self.limit = None;
         self.sequence = None;
+        self.is_late = false;
         self.ingests += 1;
     }
 
@@ -436,32 +431,32 @@ impl Sink for ToolCallAggregator {
         if responses.len() >= self.limits.calls && !responses.contains_key(&choice) {
             return true;
         }
-        let response = responses.entry(choice).or_default();
-        if let Some(id) = stamp.response_id {
-            let mut hasher = DefaultHasher::new();
-            id.hash(&mut hasher);
-            let id = hasher.finish();
-            if response.id.is_some_and(|known| known != id) {
-                response.sequence = None;
+        self.sequence = stamp.sequence;
+        self.is_late = false;
+        match responses.entry(choice).or_default().admit(stamp) {
+            Admission::Current => true,
+            Admission::New => {
                 if let Some(calls) = self.turn.choices.get_mut(choice) {
                     calls.forget_output_indices();
                 }
+                true
             }
-            response.id = Some(id);
+            Admission::Late => {
+                self.is_late = true;
+                true
+            }
+            Admission::Repeated => false,
         }
-        self.sequence = stamp.sequence;
-        let Some(sequence) = stamp.sequence else {
-            return true;
-        };
-        if response.sequence.is_some_and(|last| sequence <= last) {
-            return false;
-        }
-        response.sequence = Some(sequence);
-        true
     }
 
     fn call(&mut self, choice: u32, event: &CallEvent<'_>) {
-        self.apply(choice, event, Origin::Structured);
+        // The places of an earlier response now belong to other calls.
+        let is_misplaced = self.is_late && matches!(event.position, Some(Position::OutputIndex(_)));
+        let position = event.position.filter(|_| !is_misplaced);
+        let event = CallEvent { position, ..*event };
+        if !(is_misplaced && event.normalised().is_anonymous()) {
+            self.apply(choice, &event, Origin::Structured);
+        }
     }
 
     fn no_parallel_calls(&mut self) {
@@ -520,6 +515,7 @@ impl Builder {
             changes: Vec::new(),
             limit: None,
             sequence: None,
+            is_late: false,
             ingests: 0,
         }
     }

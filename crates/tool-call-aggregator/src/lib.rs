@@ -58,6 +58,7 @@ mod limits;
 pub mod obsidian;
 mod options;
 mod record;
+mod responses;
 mod text;
 mod twin;
 mod wire;
