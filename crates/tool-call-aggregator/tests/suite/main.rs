@@ -10,6 +10,8 @@ mod corpus;
 mod cuts;
 mod event_corpus;
 mod event_cuts;
+mod fuzz_corpus;
+mod fuzzed;
 mod ingest;
 mod mixtures;
 mod on_the_wire;
