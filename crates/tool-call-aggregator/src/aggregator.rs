@@ -14,7 +14,7 @@ use crate::options::{FragmentMode, RepeatPolicy, TextCalls};
 use crate::record::ToolCallRecord;
 use crate::responses::{Admission, Responses};
 use crate::text::{Extracted, ParsedTextBlock, TextPatterns, TextScanner};
-use crate::wire::{self, Sink, Stamp};
+use crate::wire::{self, DeltaText, Sink, Stamp};
 
 /// Puts the calls of one turn together, whatever the backend says about them and in whatever pieces.
 ///
@@ -107,6 +107,31 @@ impl ToolCallAggregator {
         self.begin();
         wire::read(event, choice, wire::Whole::No, self);
         self.outcome()
+    }
+
+    /// Takes one event of a stream as JSON text, as [`ingest_delta`](Self::ingest_delta) does a parsed
+    /// one. Increments of the Responses API are read without a tree of values.
+    ///
+    /// # Errors
+    ///
+    /// If `event` is not JSON.
+    pub fn ingest_json(
+        &mut self,
+        event: &str,
+        choice: u32,
+    ) -> Result<Ingest<'_>, serde_json::Error> {
+        let Some(delta) = DeltaText::read(event) else {
+            let event = serde_json::from_str(event)?;
+            return Ok(self.ingest_delta(&event, choice));
+        };
+        self.begin();
+        if delta.stamp().is_none_or(|stamp| self.admit(choice, stamp)) {
+            let event = delta.event();
+            if !self.stream_on(choice, &event) {
+                self.call(choice, &event);
+            }
+        }
+        Ok(self.outcome())
     }
 
     /// Takes a whole message, response or list of items: what it says about a call is the last word.
