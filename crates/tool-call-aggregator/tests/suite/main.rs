@@ -7,6 +7,7 @@ mod bounded;
 mod bracket;
 mod client;
 mod corpus;
+mod criteria;
 mod cuts;
 mod event_corpus;
 mod event_cuts;
