@@ -13,6 +13,7 @@ mod event_corpus;
 mod event_cuts;
 mod fuzz_corpus;
 mod fuzzed;
+mod identity;
 mod ingest;
 mod mixtures;
 mod on_the_wire;
