@@ -1,18 +1,18 @@
 //! The aggregator: everything that is said about calls in, calls out.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
 use crate::call::{Effect, Origin, Payload};
 use crate::choice::{Change, Choice, Choices};
-use crate::delta::{Deltas, Ingest};
+use crate::delta::{Deltas, Frame, Ingest};
 use crate::event::{Arguments, CallEvent, Position};
 use crate::ids::{IdContext, IdPolicy};
 use crate::limits::{Limit, Limits};
 use crate::options::{FragmentMode, RepeatPolicy, TextCalls};
-use crate::record::ToolCallRecord;
-use crate::responses::{Admission, Responses};
+use crate::record::{NO_ARGUMENTS, ToolCallRecord};
+use crate::sequence::{Admission, Responses};
 use crate::text::{Extracted, ParsedTextBlock, TextPatterns, TextScanner};
 use crate::wire::{self, DeltaText, Sink, Stamp};
 
@@ -60,12 +60,14 @@ struct Turn {
     calls: usize,
     /// The bytes of their arguments, names and ids.
     held: usize,
+    /// The ids that clients have seen.
+    ids: HashSet<Box<str>>,
     responses: HashMap<u32, Responses>,
     no_parallel_calls: bool,
 }
 
 /// What an event has done to a call.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Update {
     effect: Effect,
     renamed: bool,
@@ -125,7 +127,7 @@ impl ToolCallAggregator {
             return Ok(self.ingest_delta(&event, choice));
         };
         self.begin();
-        if delta.stamp().is_none_or(|stamp| self.admit(choice, stamp)) {
+        if self.admit(choice, delta.stamp()) {
             let event = delta.event();
             if !self.stream_on(choice, &event) {
                 self.call(choice, &event);
@@ -153,7 +155,9 @@ impl ToolCallAggregator {
     pub fn ingest(&mut self, choice: u32, event: &CallEvent<'_>) -> Ingest<'_> {
         self.begin();
         if !self.stream_on(choice, event) {
-            self.apply(choice, event, Origin::Structured);
+            let is_text = matches!(event.position, Some(Position::TextBlock(_)));
+            let origin = if is_text { Origin::Text } else { Origin::Structured };
+            self.apply(choice, event, origin);
         }
         self.outcome()
     }
@@ -164,6 +168,34 @@ impl ToolCallAggregator {
     pub fn ingest_block(&mut self, block: &ParsedTextBlock, choice: u32) -> Ingest<'_> {
         self.begin();
         self.apply_block(choice, block, 0);
+        self.outcome()
+    }
+
+    /// Says that no more will be heard of the calls of a choice. Those without arguments give a last
+    /// delta, if a client that receives them has not been sent `{}` yet.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use tool_call_aggregator::ToolCallAggregator;
+    ///
+    /// let mut calls = ToolCallAggregator::new();
+    /// let chunk = json!({"tool_calls": [{"index": 0, "function": {"name": "now", "arguments": ""}}]});
+    /// calls.ingest_delta(&chunk, 0);
+    /// let frames: Vec<_> = calls.finish(0).deltas.map(|delta| serde_json::to_string(&delta)).collect();
+    /// assert_eq!(frames[0].as_deref().ok(), Some(r#"{"index":0,"function":{"arguments":"{}"}}"#));
+    /// assert!(!calls.finish(0).updated);
+    /// ```
+    pub fn finish(&mut self, choice: u32) -> Ingest<'_> {
+        self.begin();
+        if let Some(calls) = self.turn.choices.get_mut(choice) {
+            for (index, call) in calls.calls.iter_mut().enumerate() {
+                call.complete = true;
+                if call.index.is_some() && call.arguments.is_empty() && !call.was_empty {
+                    call.was_empty = true;
+                    self.changes.push(Change::of(choice, index));
+                }
+            }
+        }
         self.outcome()
     }
 
@@ -193,6 +225,13 @@ impl ToolCallAggregator {
         calls.and_then(|calls| calls.appeared().nth(index)).is_some_and(|call| call.complete)
     }
 
+    /// Whether a call has reached a cap: its arguments are not complete, and must not be acted on.
+    pub fn is_cut_off(&self, choice: u32, index: usize) -> bool {
+        let calls = self.turn.choices.get(choice);
+        let call = calls.and_then(|calls| calls.appeared().nth(index));
+        call.is_some_and(|call| call.over_limit.is_some())
+    }
+
     /// False as soon as a payload has said `parallel_tool_calls: false`.
     pub fn supports_parallel_calls(&self) -> bool {
         !self.turn.no_parallel_calls
@@ -209,6 +248,9 @@ impl ToolCallAggregator {
         if let Some(calls) = self.turn.choices.remove(choice) {
             self.turn.calls -= calls.calls.len();
             self.turn.held -= calls.held;
+            for call in calls.appeared() {
+                self.turn.ids.remove(call.id.as_str());
+            }
         }
     }
 
@@ -294,7 +336,7 @@ impl ToolCallAggregator {
             return false;
         };
         self.turn.held += text.len();
-        self.changes.push(Change { choice, call, appended, replaced: false, first: false });
+        self.changes.push(Change { appended, ..Change::of(choice, call) });
         true
     }
 
@@ -303,6 +345,7 @@ impl ToolCallAggregator {
         let calls = self.turn.choices.get(choice);
         let index = match calls.and_then(|calls| calls.find(&event)) {
             Some(index) => index,
+            None if self.is_delivered_again(choice, &event) => return,
             None if self.is_twin(choice, &event, origin) => return,
             None => match self.create(choice, &event, origin) {
                 Some(index) => index,
@@ -312,6 +355,17 @@ impl ToolCallAggregator {
         if let Some(update) = self.update(choice, index, &event) {
             self.report(choice, index, update);
         }
+    }
+
+    /// Whether a named increment without any identity is the one that was just taken.
+    fn is_delivered_again(&self, choice: u32, event: &CallEvent<'_>) -> bool {
+        let calls = self.turn.choices.get(choice);
+        let current = calls.and_then(|calls| calls.current.map(|current| &calls.calls[current]));
+        let payload = Payload::of(event, self.sequence);
+        event.is_anonymous()
+            && current.is_some_and(|call| {
+                event.name == Some(&call.name) && call.is_repeat(event, payload, self.repeat_policy)
+            })
     }
 
     /// Whether a call that is new by its identity is one that is known from the other side: as text,
@@ -330,8 +384,8 @@ impl ToolCallAggregator {
             return false;
         };
         if origin != Origin::Text {
-            self.turn.held += calls.learn(twin, event);
-            calls.calls[twin].origin = Origin::Both;
+            calls.confirm(twin);
+            self.update(choice, twin, event);
         }
         true
     }
@@ -354,42 +408,49 @@ impl ToolCallAggregator {
     /// Brings a call up to date; gives what has changed.
     fn update(&mut self, choice: u32, index: usize, event: &CallEvent<'_>) -> Option<Update> {
         let calls = self.turn.choices.get_mut(choice)?;
-        self.turn.held += calls.learn(index, event);
+        calls.learn_position(index, event);
+        let ids = calls.bytes_to_learn(index, event);
+        let has_room = self.turn.held + ids <= self.limits.argument_bytes;
+        if has_room {
+            calls.learn_ids(index, event);
+            calls.held += ids;
+            self.turn.held += ids;
+        }
         let call = &mut calls.calls[index];
-        if let Some(limit) = call.over_limit {
-            self.limit = Some(limit);
-            return None;
-        }
         let payload = Payload::of(event, self.sequence);
-        if call.is_repeat(event, payload, self.repeat_policy) {
-            return None;
-        }
         let name = event.name.filter(|name| {
             let is_last_word = event.complete && payload.is_none();
             call.name.is_empty() || (is_last_word && call.name != *name)
         });
         let growth = call.growth(event.arguments, self.fragments) + name.map_or(0, str::len);
-        if name.is_some_and(|name| name.len() > self.limits.name_bytes) {
-            call.over_limit = Some(Limit::NameBytes);
-        } else if self.turn.held + growth > self.limits.argument_bytes {
-            call.over_limit = Some(Limit::ArgumentBytes);
+        if call.over_limit.is_none() {
+            if name.is_some_and(|name| name.len() > self.limits.name_bytes) {
+                call.over_limit = Some(Limit::NameBytes);
+            } else if !has_room || self.turn.held + growth > self.limits.argument_bytes {
+                call.over_limit = Some(Limit::ArgumentBytes);
+            }
         }
         if call.over_limit.is_some() {
             self.limit = call.over_limit;
             return None;
         }
         let before = call.held();
-        let renamed = name.is_some() && !call.name.is_empty();
-        if let Some(name) = name {
-            name.clone_into(&mut call.name);
+        let mut update = Update::default();
+        if !call.is_repeat(event, payload, self.repeat_policy) {
+            if let Some(name) = name {
+                update.renamed = !call.name.is_empty();
+                name.clone_into(&mut call.name);
+            }
+            update.effect = call.take(event.arguments, self.fragments);
+            call.remember(payload);
         }
-        let effect = call.take(event.arguments, self.fragments);
-        call.complete |= event.complete;
-        call.remember(payload);
+        if event.complete {
+            call.finish(event.arguments);
+        }
         let after = call.held();
         calls.held = calls.held + after - before;
         self.turn.held = self.turn.held + after - before;
-        Some(Update { effect, renamed })
+        Some(update)
     }
 
     /// Records what the outside is to learn of an update.
@@ -407,25 +468,42 @@ impl ToolCallAggregator {
             return;
         };
         let call = &mut calls.calls[index];
-        let replaced = !first && (update.renamed || update.effect == Effect::Replaced);
+        // A client that was sent `{}` for no arguments cannot be given others.
+        let after_braces = call.was_empty && update.effect == Effect::Appended(0);
+        let is_known_to_client = after_braces && call.arguments == NO_ARGUMENTS;
+        let taken_back = update.renamed
+            || update.effect == Effect::Replaced
+            || (after_braces && !is_known_to_client);
+        let replaced = taken_back && !first;
         let start = match update.effect {
             _ if first || replaced => 0,
             Effect::Appended(before) => before,
             Effect::None | Effect::Replaced => return,
         };
+        call.was_empty = call.complete && call.arguments.is_empty();
         let end = call.arguments.len();
         match call.change {
             // A call that several parts of one payload speak of has changed once.
             Some((ingest, earlier)) if ingest == self.ingests => {
                 let change = &mut self.changes[earlier];
-                change.replaced |= replaced && !change.first;
+                change.replaced |= replaced && change.frame != Frame::Header;
                 let from = if replaced { 0 } else { change.appended.start };
                 change.appended = from..end;
             }
             _ => {
                 call.change = Some((self.ingests, self.changes.len()));
                 let appended = start..end;
-                self.changes.push(Change { choice, call: index, appended, replaced, first });
+                let frame = match (first, is_known_to_client) {
+                    (true, _) => Frame::Header,
+                    (false, true) => Frame::Known,
+                    (false, false) => Frame::Increment,
+                };
+                self.changes.push(Change {
+                    appended,
+                    replaced,
+                    frame,
+                    ..Change::of(choice, index)
+                });
             }
         }
     }
@@ -441,8 +519,8 @@ impl ToolCallAggregator {
             backend_id: call.backend_id.as_deref(),
             name: &call.name,
         };
-        let is_taken = |id: &str| self.turn.choices.iter().any(|(_, calls)| calls.is_id_taken(id));
-        let id = self.id_policy.make(&context, is_taken);
+        let id = self.id_policy.make(&context, |id| self.turn.ids.contains(id));
+        self.turn.ids.insert(id.as_str().into());
         if let Some(calls) = self.turn.choices.get_mut(choice) {
             calls.appear(index, id);
         }
@@ -451,13 +529,16 @@ impl ToolCallAggregator {
 
 impl Sink for ToolCallAggregator {
     fn admit(&mut self, choice: u32, stamp: Stamp<'_>) -> bool {
+        self.sequence = stamp.sequence;
+        self.is_late = false;
+        if stamp.is_blank() {
+            return true;
+        }
         let responses = &mut self.turn.responses;
         // A payload may name any choice: those without calls must not fill the memory.
         if responses.len() >= self.limits.calls && !responses.contains_key(&choice) {
             return true;
         }
-        self.sequence = stamp.sequence;
-        self.is_late = false;
         match responses.entry(choice).or_default().admit(stamp) {
             Admission::Current => true,
             Admission::New => {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::event::{Arguments, CallEvent};
 use crate::limits::Limit;
 use crate::options::{FragmentMode, RepeatPolicy};
-use crate::twin::Meaning;
+use crate::twin::{Meaning, mean_the_same};
 
 /// A call of a choice. It appears to the outside when its name is known.
 #[derive(Debug, Default)]
@@ -32,6 +32,8 @@ pub(crate) struct Call {
     streamed: usize,
     known_from: KnownFrom,
     last: Option<Payload>,
+    /// Whether it was reported as complete and empty, so that a client holds `{}`.
+    pub(crate) was_empty: bool,
     /// The change that the running ingest has recorded for this call.
     pub(crate) change: Option<(u64, usize)>,
 }
@@ -61,9 +63,10 @@ enum KnownFrom {
 }
 
 /// What an event has done to the arguments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// Nothing.
+    #[default]
     None,
     /// They have grown; this is how long they were.
     Appended(usize),
@@ -141,6 +144,10 @@ impl Call {
         if text.is_empty() || self.complete {
             return Effect::None;
         }
+        if self.known_from == KnownFrom::Value {
+            self.known_from = KnownFrom::Text;
+            return self.replace(text);
+        }
         self.known_from = KnownFrom::Text;
         let before = self.arguments.len();
         // Bytes that a snapshot has already given are not new.
@@ -161,7 +168,7 @@ impl Call {
         if text.is_empty() {
             return Effect::None;
         }
-        if self.origin == Origin::Both && Meaning::of(text).is(&self.arguments) {
+        if self.origin == Origin::Both && mean_the_same(text, &self.arguments) {
             return Effect::None;
         }
         self.known_from = KnownFrom::Text;
@@ -205,6 +212,19 @@ impl Call {
             || (policy == RepeatPolicy::DropImmediateRepeats
                 && self.last == payload
                 && self.arguments.ends_with(text))
+    }
+
+    /// The backend has said its last word.
+    pub(crate) fn finish(&mut self, arguments: Arguments<'_>) {
+        self.complete = true;
+        if matches!(arguments, Arguments::Snapshot(_)) {
+            self.known_from = KnownFrom::Text;
+        }
+    }
+
+    /// Whether the arguments are not in the backend's own bytes.
+    pub(crate) fn is_rewritten(&self) -> bool {
+        self.known_from == KnownFrom::Value
     }
 
     /// The bytes that it holds, but for its ids.

@@ -8,7 +8,7 @@ use serde::ser::{self, Serialize, SerializeStruct, Serializer};
 
 use crate::choice::{Change, Choices};
 use crate::limits::Limit;
-use crate::record::on_the_wire;
+use crate::record::NO_ARGUMENTS;
 
 /// The outcome of an ingest.
 #[derive(Debug, Clone)]
@@ -51,7 +51,18 @@ pub struct ToolCallDelta<'a> {
     pub replaced: bool,
     /// Whether the backend has said its last word on the call.
     pub complete: bool,
-    pub(crate) first: bool,
+    pub(crate) frame: Frame,
+}
+
+/// What a delta is to a client that receives all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Frame {
+    /// The first it hears of the call.
+    Header,
+    /// More of a call that it knows.
+    Increment,
+    /// What it holds already, because `{}` was written for no arguments.
+    Known,
 }
 
 /// The backend has taken back arguments, or a name, that may have been sent already.
@@ -80,7 +91,7 @@ impl ExactSizeIterator for Deltas<'_> {}
 impl ToolCallDelta<'_> {
     /// Whether this is the first delta of the call, which carries its id and name.
     pub fn is_first(&self) -> bool {
-        self.first
+        self.frame == Frame::Header
     }
 
     /// Whether it can be sent to a client that has received the deltas before it.
@@ -93,18 +104,25 @@ impl ToolCallDelta<'_> {
     }
 
     fn new_arguments(&self) -> &str {
-        if self.complete && self.arguments.is_empty() { on_the_wire("") } else { self.appended }
+        if self.frame == Frame::Known {
+            ""
+        } else if self.complete && self.arguments.is_empty() {
+            NO_ARGUMENTS
+        } else {
+            self.appended
+        }
     }
 }
 
 impl Serialize for ToolCallDelta<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.sendable().map_err(ser::Error::custom)?;
+        let is_first = self.is_first();
         let function =
-            Function { name: self.first.then_some(self.name), arguments: self.new_arguments() };
-        let mut call = serializer.serialize_struct("ToolCall", if self.first { 4 } else { 2 })?;
+            Function { name: is_first.then_some(self.name), arguments: self.new_arguments() };
+        let mut call = serializer.serialize_struct("ToolCall", if is_first { 4 } else { 2 })?;
         call.serialize_field("index", &self.index)?;
-        if self.first {
+        if is_first {
             call.serialize_field("id", self.id)?;
             call.serialize_field("type", "function")?;
         }

@@ -24,7 +24,7 @@ pub enum IdPolicy {
     Factory(IdFactory),
 }
 
-/// A source of suffixes: letters and digits, at most 28.
+/// A source of suffixes: letters and digits, at most 28. Without such a suffix the id is the ordinal one.
 pub type SuffixSource = Arc<dyn Fn() -> String + Send + Sync>;
 
 /// A source of ids.
@@ -50,19 +50,25 @@ impl IdPolicy {
     pub(crate) fn make(&self, context: &IdContext<'_>, is_taken: impl Fn(&str) -> bool) -> String {
         let ordinal = format!("tool_{}_{}", context.choice, context.ordinal);
         let wanted = match self {
-            Self::Ordinal => return ordinal,
+            Self::Ordinal => None,
             Self::BackendSuffix(source) => {
-                let suffix = context.backend_id.and_then(suffix_of);
-                let with = |suffix: &str| format!("{ordinal}_{suffix}");
-                match suffix.map(with).filter(|id| id.len() <= LONGEST_ID) {
-                    Some(id) => id,
-                    None => with(&source()),
-                }
+                let with = |suffix: &str| {
+                    let id = format!("{ordinal}_{suffix}");
+                    (is_suffix(suffix) && id.len() <= LONGEST_ID).then_some(id)
+                };
+                let carried = context.backend_id.and_then(|id| id.strip_prefix(BACKEND_PREFIX));
+                carried.and_then(with).or_else(|| with(&source()))
             }
-            Self::Factory(factory) => factory(context),
+            Self::Factory(factory) => {
+                Some(factory(context)).filter(|id| (1..=LONGEST_ID).contains(&id.chars().count()))
+            }
         };
-        let fits = !wanted.is_empty() && wanted.chars().count() <= LONGEST_ID;
-        if fits && !is_taken(&wanted) { wanted } else { ordinal }
+        let free = |id: &String| !is_taken(id);
+        wanted.filter(free).or_else(|| Some(ordinal.clone()).filter(free)).unwrap_or_else(|| {
+            // A factory has given away an ordinal id: count on.
+            let mut others = (0_u64..).map(|more| format!("{ordinal}_{more}"));
+            others.find(free).unwrap_or(ordinal)
+        })
     }
 }
 
@@ -90,10 +96,6 @@ pub fn backend_call_id(id: &str) -> Option<String> {
     let (choice, ordinal, suffix) = (parts.next()?, parts.next()?, parts.next()?);
     (is_number(choice) && is_number(ordinal) && is_suffix(suffix))
         .then(|| format!("{BACKEND_PREFIX}{suffix}"))
-}
-
-fn suffix_of(backend_id: &str) -> Option<&str> {
-    backend_id.strip_prefix(BACKEND_PREFIX).filter(|suffix| is_suffix(suffix))
 }
 
 fn is_suffix(text: &str) -> bool {

@@ -26,7 +26,7 @@ pub struct FunctionCall<'a> {
 
 /// What a call without arguments is written as. Clients parse the arguments, and an empty text is not
 /// JSON; it is the only thing that is ever rewritten.
-const NO_ARGUMENTS: &str = "{}";
+pub(crate) const NO_ARGUMENTS: &str = "{}";
 
 // === impl ToolCallRecord ===
 
@@ -84,6 +84,6 @@ impl Serialize for FunctionCall<'_> {
 }
 
 /// Arguments as a client can parse them.
-pub(crate) fn on_the_wire(arguments: &str) -> &str {
+fn on_the_wire(arguments: &str) -> &str {
     if arguments.is_empty() { NO_ARGUMENTS } else { arguments }
 }

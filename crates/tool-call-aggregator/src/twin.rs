@@ -23,11 +23,6 @@ impl Meaning {
         }
         Self(hasher.finish())
     }
-
-    /// Whether other arguments mean the same, as far as the digest tells.
-    pub(crate) fn is(self, arguments: &str) -> bool {
-        self == Self::of(arguments)
-    }
 }
 
 /// Whether two texts are the same, or the same JSON value. No arguments are as good as `{}`.

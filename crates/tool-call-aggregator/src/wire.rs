@@ -19,7 +19,7 @@ pub(crate) use texts::texts;
 
 /// What the reader of a payload reports to.
 pub(crate) trait Sink {
-    /// Whether an event with this stamp is new.
+    /// Whether an event with this stamp is new; one without any always is.
     fn admit(&mut self, choice: u32, stamp: Stamp<'_>) -> bool;
     /// What is said about one call.
     fn call(&mut self, choice: u32, event: &CallEvent<'_>);
@@ -32,6 +32,12 @@ pub(crate) trait Sink {
 pub(crate) struct Stamp<'a> {
     pub(crate) response_id: Option<&'a str>,
     pub(crate) sequence: Option<u64>,
+}
+
+impl Stamp<'_> {
+    pub(crate) fn is_blank(&self) -> bool {
+        self.response_id.is_none() && self.sequence.is_none()
+    }
 }
 
 /// Whether calls without any other sign are whole.
@@ -68,7 +74,11 @@ fn read_list(entries: &[Value], choice: u32, whole: Whole, sink: &mut dyn Sink) 
     for entry in entries {
         match entry {
             Value::Object(call) if item::is_call(call) => {
-                item::read_listed(call, place, choice, sink);
+                if whole == Whole::No && item::is_chat_entry(call) {
+                    chat::read_entry(call, None, choice, sink);
+                } else {
+                    item::read_listed(call, place, choice, sink);
+                }
                 place += 1;
             }
             _ => read_within(entry, choice, whole, 1, sink),
@@ -91,20 +101,18 @@ fn read_event(event: &Object, choice: u32, whole: Whole, depth: usize, sink: &mu
         }
         return;
     }
-    let stamp = responses::stamp(event);
-    let is_stamped = stamp.sequence.is_some() || stamp.response_id.is_some();
-    if is_stamped && !sink.admit(choice, stamp) {
+    if !sink.admit(choice, responses::stamp(event)) {
         return;
     }
     if responses::read(event, choice, sink) {
         return;
     }
     if item::is_call(event) {
-        item::read_whole(event, choice, sink);
+        item::read(event, choice, whole, sink);
         return;
     }
-    if let Some(item) = object(event, &["item"]) {
-        item::read_whole(item, choice, sink);
+    if let Some(item) = object(event, &["item"]).filter(|item| item::is_call(item)) {
+        item::read(item, choice, whole, sink);
     }
     chat::read(event, choice, whole, sink);
 }

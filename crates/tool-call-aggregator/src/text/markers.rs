@@ -47,6 +47,13 @@ pub(super) enum Finding {
     },
 }
 
+/// Whether the text may go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    MayCome,
+    Ended,
+}
+
 /// What stands at one place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
@@ -82,11 +89,11 @@ impl Markers {
     }
 
     /// The first marker in `text`.
-    pub(super) fn find(&self, text: &[u8]) -> Finding {
+    pub(super) fn find(&self, text: &[u8], rest: Rest) -> Finding {
         let mut from = 0;
         while let Some(step) = self.first_bytes.find(&text[from..]) {
             let at = from + step;
-            match self.at(&text[at..], 0) {
+            match self.at(&text[at..], 0, rest) {
                 Place::Marker(pattern) => return Finding::Marker { at, pattern },
                 Place::Perhaps => return Finding::Perhaps { at },
                 Place::Nothing => from = at + 1,
@@ -97,12 +104,12 @@ impl Markers {
 
     /// The first format from `first_pattern` on whose marker stands at the beginning of `text`, or
     /// could.
-    pub(super) fn at(&self, text: &[u8], first_pattern: usize) -> Place {
+    pub(super) fn at(&self, text: &[u8], first_pattern: usize, rest: Rest) -> Place {
         for marker in self.all.iter().filter(|marker| marker.pattern >= first_pattern) {
             if text.starts_with(&marker.bytes) {
                 return Place::Marker(marker.pattern);
             }
-            if marker.bytes.starts_with(text) {
+            if rest == Rest::MayCome && marker.bytes.starts_with(text) {
                 return Place::Perhaps;
             }
         }

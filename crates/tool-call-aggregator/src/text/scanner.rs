@@ -3,7 +3,7 @@
 use std::mem;
 use std::sync::Arc;
 
-use super::markers::{Finding, Markers, Place};
+use super::markers::{Finding, Markers, Place, Rest};
 use super::scan_event::Stored;
 use super::utf8::Utf8Decoder;
 use super::{BlockParser, NotACall, ParsedTextBlock, ScanEvents, Step, TextPattern, TextPatterns};
@@ -80,6 +80,9 @@ pub struct ScanCounts {
     pub scanned: u64,
 }
 
+/// What a buffer may keep for the next text.
+const KEPT_CAPACITY: usize = 64 * 1024;
+
 // === impl TextScanner ===
 
 impl TextScanner {
@@ -142,16 +145,12 @@ impl TextScanner {
         self.feed(&rest);
         self.decoded = rest;
         while self.head < self.held.len() {
-            let rest = self.held.len() - self.head;
-            match self.state {
-                State::Text => self.pass_held(rest),
-                State::Reading { pattern, opened, .. } => {
-                    self.counts.unclosed += u64::from(opened);
-                    self.state = State::Declined { end: rest, next_pattern: pattern + 1 };
-                }
-                State::Declined { end, .. } => self.pass_held(end),
+            if let State::Reading { pattern, opened, .. } = self.state {
+                self.counts.unclosed += u64::from(opened);
+                let end = self.held.len() - self.head;
+                self.state = State::Declined { end, next_pattern: pattern + 1 };
             }
-            self.read_held();
+            self.read_held(Rest::Ended);
         }
         self.finished = true;
         ScanEvents {
@@ -184,6 +183,8 @@ impl TextScanner {
         if self.finished {
             self.finished = false;
             self.offset = 0;
+            // One long block must not cost its memory for ever.
+            self.held.shrink_to(KEPT_CAPACITY);
         }
     }
 
@@ -216,12 +217,12 @@ impl TextScanner {
         } else {
             self.held.push_str(chunk);
         }
-        self.read_held();
+        self.read_held(Rest::MayCome);
     }
 
     /// Passes on the text before the first marker without copying it; gives the rest.
     fn pass_plain<'a>(&mut self, chunk: &'a str) -> &'a str {
-        let (plain, rest) = match self.markers.find(chunk.as_bytes()) {
+        let (plain, rest) = match self.markers.find(chunk.as_bytes(), Rest::MayCome) {
             Finding::Nothing => (chunk.len(), ""),
             Finding::Perhaps { at } | Finding::Marker { at, .. } => (at, &chunk[at..]),
         };
@@ -233,12 +234,12 @@ impl TextScanner {
         rest
     }
 
-    fn read_held(&mut self) {
+    fn read_held(&mut self, rest: Rest) {
         loop {
             let progress = match self.state {
-                State::Text => self.find_marker(),
+                State::Text => self.find_marker(rest),
                 State::Reading { .. } => self.read_block(),
-                State::Declined { end, next_pattern } => self.ask_others(end, next_pattern),
+                State::Declined { end, next_pattern } => self.ask_others(end, next_pattern, rest),
             };
             if !progress {
                 return;
@@ -247,9 +248,9 @@ impl TextScanner {
     }
 
     /// Passes on the text before the next marker; false if there is none.
-    fn find_marker(&mut self) -> bool {
+    fn find_marker(&mut self, rest: Rest) -> bool {
         let text = &self.held.as_bytes()[self.head..];
-        let finding = self.markers.find(text);
+        let finding = self.markers.find(text, rest);
         let plain = match finding {
             Finding::Nothing => text.len(),
             Finding::Perhaps { at } | Finding::Marker { at, .. } => at,
@@ -324,8 +325,8 @@ impl TextScanner {
 
     /// Looks for a later format whose marker stands at the declined place; false if that cannot
     /// be known yet.
-    fn ask_others(&mut self, end: usize, next_pattern: usize) -> bool {
-        match self.markers.at(&self.held.as_bytes()[self.head..], next_pattern) {
+    fn ask_others(&mut self, end: usize, next_pattern: usize, rest: Rest) -> bool {
+        match self.markers.at(&self.held.as_bytes()[self.head..], next_pattern, rest) {
             Place::Marker(pattern) => self.read_with(pattern),
             Place::Perhaps => return false,
             Place::Nothing => self.pass_held(end),

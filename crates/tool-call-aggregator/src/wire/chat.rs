@@ -34,26 +34,29 @@ fn read_calls(message: &Object, choice: u32, whole: Whole, sink: &mut dyn Sink) 
         let Value::Object(entry) = entry else { continue };
         match whole {
             Whole::Yes => item::read_listed(entry, place, choice, sink),
-            // Several entries without an index are told apart by their places.
             Whole::No => read_entry(entry, (entries.len() > 1).then_some(place), choice, sink),
         }
     }
-    if let Some(function) = object(message, &["function_call", "functionCall"]) {
+    // Beside `tool_calls` it only mirrors the first of them.
+    let legacy = object(message, &["function_call", "functionCall"]);
+    if let Some(function) = legacy.filter(|_| entries.is_empty()) {
         read_function_call(function, choice, whole, sink);
     }
 }
 
-/// Reads an entry of `delta.tool_calls[]`.
+/// Reads an entry of `delta.tool_calls[]`. Of several entries without an index, those with a name are
+/// new calls; the others are told apart by their places.
 pub(super) fn read_entry(entry: &Object, place: Option<usize>, choice: u32, sink: &mut dyn Sink) {
-    let function = object(entry, &["function"]).unwrap_or(entry);
-    let index = number(entry, &["index"]).or(place.map(|place| place as u64));
+    let function = object(entry, &["function", "custom"]).unwrap_or(entry);
+    let name = text(function, &["name"]).filter(|name| !name.is_empty());
+    let index = number(entry, &["index"]).map(Position::ChatIndex);
     let said = CallEvent {
         call_id: text(entry, &["id"]).filter(|id| !id.is_empty()).or_else(|| call_id(entry)),
-        position: index.map(Position::ChatIndex),
-        name: text(function, &["name"]),
+        position: index.or(place.filter(|_| name.is_none()).map(Position::InMessage)),
+        name,
         ..CallEvent::default()
     };
-    with_arguments(function, whole_or_part(Whole::No), |arguments| {
+    with_arguments(function, Arguments::Increment, |arguments| {
         sink.call(choice, &CallEvent { arguments, ..said });
     });
 }
@@ -65,16 +68,13 @@ fn read_function_call(function: &Object, choice: u32, whole: Whole, sink: &mut d
         complete: whole == Whole::Yes,
         ..CallEvent::default()
     };
-    with_arguments(function, whole_or_part(whole), |arguments| {
-        sink.call(choice, &CallEvent { arguments, ..said });
-    });
-}
-
-fn whole_or_part<'a>(whole: Whole) -> fn(&'a str) -> Arguments<'a> {
-    match whole {
+    let kind = match whole {
         Whole::Yes => Arguments::Snapshot,
         Whole::No => Arguments::Increment,
-    }
+    };
+    with_arguments(function, kind, |arguments| {
+        sink.call(choice, &CallEvent { arguments, ..said });
+    });
 }
 
 /// Arguments as text; some servers send them as a JSON value, which is always whole.
@@ -83,7 +83,7 @@ fn with_arguments<'a>(
     kind: fn(&'a str) -> Arguments<'a>,
     say: impl FnOnce(Arguments<'_>),
 ) {
-    match field(function, &["arguments"]) {
+    match field(function, &["arguments", "input"]) {
         None => say(Arguments::Absent),
         Some(Value::String(text)) => say(kind(text)),
         Some(value) => say(Arguments::Rewritten(&value.to_string())),

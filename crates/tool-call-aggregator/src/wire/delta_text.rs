@@ -37,9 +37,8 @@ impl<'a> DeltaText<'a> {
         serde_json::from_str(text).ok()
     }
 
-    pub(crate) fn stamp(&self) -> Option<Stamp<'_>> {
-        let sequence = Some(self.sequence_number?);
-        Some(Stamp { response_id: None, sequence })
+    pub(crate) fn stamp(&self) -> Stamp<'_> {
+        Stamp { response_id: None, sequence: self.sequence_number }
     }
 
     pub(crate) fn event(&self) -> CallEvent<'_> {

@@ -2,46 +2,51 @@
 
 use serde_json::Value;
 
-use super::Sink;
 use super::fields::{Object, call_id, field, object, text};
+use super::{Sink, Whole, chat};
 use crate::event::{Arguments, CallEvent, Position};
 
 /// The kinds of items that are calls.
-const CALL_TYPES: [&str; 6] = [
+const CALL_TYPES: [&str; 8] = [
     "function_call",
+    "functionCall",
     "custom_tool_call",
     "dynamicToolCall",
-    "functionCall",
+    "dynamic_tool_call_request",
     "function",
+    "custom",
     "tool_call",
 ];
 /// Those whose `id` is the item's and not the call's.
-const ITEM_TYPES: [&str; 3] = ["function_call", "custom_tool_call", "functionCall"];
+const ITEM_TYPES: [&str; 3] = ["function_call", "functionCall", "custom_tool_call"];
+/// The names under which arguments stand.
+const ARGUMENTS: [&str; 2] = ["arguments", "input"];
 
-/// Whether an object is a whole call, and not something that holds one.
+/// Whether an object is a whole call, and neither something that holds one nor a tool's definition.
 pub(super) fn is_call(item: &Object) -> bool {
-    if let Some(kind) = text(item, &["type"]) {
-        return CALL_TYPES.contains(&kind);
-    }
-    if item.contains_key("role") {
-        return false;
-    }
-    let has_function = object(item, &["function"]).is_some();
-    let has_name = text(item, &["name", "tool"]).is_some();
-    has_function || (has_name && ["arguments", "input"].iter().any(|key| item.contains_key(*key)))
+    let is_kind = match text(item, &["type"]) {
+        Some(kind) => CALL_TYPES.contains(&kind),
+        None => !item.contains_key("role"),
+    };
+    let function = function(item);
+    let has_arguments = ARGUMENTS.iter().any(|key| function.contains_key(*key));
+    let has_id = text(item, &["id"]).is_some() || call_id(item).is_some();
+    let has_index = item.contains_key("index") && object(item, &["function"]).is_some();
+    let has_name = text(function, &["name", "tool"]).is_some();
+    is_kind && ((has_name && (has_arguments || has_id)) || has_index)
 }
 
-/// Reads a whole call.
-pub(super) fn read_whole(item: &Object, choice: u32, sink: &mut dyn Sink) {
-    if !is_call(item) {
-        return;
-    }
-    match item.get("index").and_then(Value::as_u64) {
-        // With an index it is an entry of a chat delta.
-        Some(_) if object(item, &["function"]).is_some() => {
-            super::chat::read_entry(item, None, choice, sink);
-        }
-        _ => with_call(item, |said| sink.call(choice, &said)),
+/// Whether it is an entry of a chat delta, on its own.
+pub(super) fn is_chat_entry(item: &Object) -> bool {
+    item.get("index").is_some_and(Value::is_u64) && object(item, &["function"]).is_some()
+}
+
+/// Reads a call that stands alone.
+pub(super) fn read(item: &Object, choice: u32, whole: Whole, sink: &mut dyn Sink) {
+    if whole == Whole::No && is_chat_entry(item) {
+        chat::read_entry(item, None, choice, sink);
+    } else {
+        with_call(item, |said| sink.call(choice, &said));
     }
 }
 
@@ -53,19 +58,24 @@ pub(super) fn read_listed(item: &Object, place: usize, choice: u32, sink: &mut d
 
 /// What a whole call says of itself. Arguments that are not text are written as JSON.
 pub(super) fn with_call(item: &Object, say: impl FnOnce(CallEvent<'_>)) {
-    let function = object(item, &["function"]).unwrap_or(item);
+    let function = function(item);
     let kind = text(item, &["type"]).unwrap_or_default();
     let id = text(item, &["id"]);
     let is_item = ITEM_TYPES.contains(&kind);
+    // Codex hands over calls that are "inProgress" because they wait for an answer: these are whole.
+    let is_growing = is_item && text(item, &["status"]) == Some("in_progress");
     let said = CallEvent {
         call_id: call_id(item).or(id.filter(|_| !is_item)),
         item_id: id.filter(|_| is_item),
         name: text(function, &["name", "tool"]),
-        complete: true,
+        complete: !is_growing,
         ..CallEvent::default()
     };
-    match field(function, &["arguments", "input"]) {
+    match field(function, &ARGUMENTS) {
         None => say(said),
+        Some(Value::String(text)) if is_growing => {
+            say(CallEvent { arguments: Arguments::Initial(text), ..said });
+        }
         Some(Value::String(text)) => {
             say(CallEvent { arguments: Arguments::Snapshot(text), ..said });
         }
@@ -74,4 +84,8 @@ pub(super) fn with_call(item: &Object, say: impl FnOnce(CallEvent<'_>)) {
             say(CallEvent { arguments: Arguments::Rewritten(&written), ..said });
         }
     }
+}
+
+fn function(item: &Object) -> &Object {
+    object(item, &["function", "custom"]).unwrap_or(item)
 }

@@ -1,86 +1,73 @@
-//! The text that a message shows to the user.
+//! The text that a message shows to the user: the assistant's, and nothing else. What a user, a tool
+//! or a model's reasoning says is never a call.
 
 use serde_json::Value;
 
 use super::DEEPEST_ENVELOPE;
-use super::fields::{Object, array, choice_of, field, object, text};
+use super::fields::{Object, array, choice_of, field, number, object, text};
 
-/// The kinds of parts that are shown. Reasoning is not: nothing in it is a call.
+/// The kinds of parts that are shown.
 const SHOWN_PARTS: [&str; 2] = ["text", "output_text"];
-/// The kinds of items that are messages.
-const MESSAGE_ITEMS: [&str; 2] = ["message", "agentMessage"];
+/// The kinds of items and events that are messages.
+const MESSAGES: [&str; 3] = ["message", "agentMessage", "agent_message"];
+/// What may hold a message.
+const ENVELOPES: [&str; 4] = ["params", "msg", "response", "item"];
 
 /// Collects the texts of a message of any known shape, each with its choice.
 pub(crate) fn texts<'a>(message: &'a Value, choice: u32, found: &mut Vec<(u32, &'a str)>) {
-    collect(message, choice, 0, found);
-}
-
-fn collect<'a>(message: &'a Value, choice: u32, depth: usize, found: &mut Vec<(u32, &'a str)>) {
     match message {
         Value::String(text) => found.push((choice, text)),
-        Value::Array(entries) if depth < DEEPEST_ENVELOPE => {
-            for entry in entries {
-                collect(entry, choice, depth + 1, found);
+        Value::Array(messages) => {
+            for message in messages.iter().filter_map(Value::as_object) {
+                collect(message, choice, 0, found);
             }
         }
-        Value::Object(message) if depth < DEEPEST_ENVELOPE => {
-            collect_object(message, choice, depth + 1, found);
-        }
+        Value::Object(message) => collect(message, choice, 0, found),
         _ => {}
     }
 }
 
-fn collect_object<'a>(
-    message: &'a Object,
-    choice: u32,
-    depth: usize,
-    found: &mut Vec<(u32, &'a str)>,
-) {
+fn collect<'a>(message: &'a Object, choice: u32, depth: usize, found: &mut Vec<(u32, &'a str)>) {
+    if depth > DEEPEST_ENVELOPE {
+        return;
+    }
     let choice = choice_of(message).unwrap_or(choice);
-    for key in ["params", "msg", "response", "item"] {
-        if let Some(inner) = object(message, &[key]) {
-            collect_object(inner, choice, depth + 1, found);
-            return;
-        }
+    if let Some(inner) = ENVELOPES.iter().find_map(|name| object(message, &[name])) {
+        return collect(inner, choice, depth + 1, found);
     }
-    for entry in array(message, &["choices"]).unwrap_or_default() {
-        let index = entry.get("index").and_then(Value::as_u64);
-        let choice = index.and_then(|index| u32::try_from(index).ok()).unwrap_or(choice);
-        collect(entry, choice, depth + 1, found);
+    let kind = text(message, &["type"]);
+    let is_assistant = text(message, &["role"]).is_none_or(|role| role == "assistant");
+    if !is_assistant || kind.is_some_and(|kind| !MESSAGES.contains(&kind)) {
+        return;
     }
-    for item in array(message, &["output"]).unwrap_or_default() {
-        if item
-            .get("type")
-            .and_then(Value::as_str)
-            .is_some_and(|kind| MESSAGE_ITEMS.contains(&kind))
-        {
-            collect(item, choice, depth + 1, found);
-        }
+    for entry in
+        array(message, &["choices"]).unwrap_or_default().iter().filter_map(Value::as_object)
+    {
+        let index = number(entry, &["index"]).and_then(|index| u32::try_from(index).ok());
+        collect(entry, index.unwrap_or(choice), depth + 1, found);
     }
-    if let Some(inner) = field(message, &["message"]) {
-        collect(inner, choice, depth + 1, found);
+    for item in array(message, &["output"]).unwrap_or_default().iter().filter_map(Value::as_object)
+    {
+        collect(item, choice, depth + 1, found);
+    }
+    match field(message, &["message"]) {
+        Some(Value::Object(inner)) => collect(inner, choice, depth + 1, found),
+        Some(Value::String(text)) if kind.is_some() => found.push((choice, text)),
+        _ => {}
     }
     match field(message, &["content"]) {
         Some(Value::String(text)) => found.push((choice, text)),
-        Some(Value::Array(parts)) => collect_parts(parts, choice, found),
+        Some(Value::Array(parts)) => found.extend(shown(parts).map(|text| (choice, text))),
         _ => {}
     }
-    if text(message, &["type"]) == Some("agentMessage") {
+    if kind == Some("agentMessage") {
         found.extend(text(message, &["text"]).map(|text| (choice, text)));
     }
 }
 
-fn collect_parts<'a>(parts: &'a [Value], choice: u32, found: &mut Vec<(u32, &'a str)>) {
-    for part in parts {
-        let shown = match part {
-            Value::String(text) => Some(text.as_str()),
-            Value::Object(part)
-                if text(part, &["type"]).is_some_and(|kind| SHOWN_PARTS.contains(&kind)) =>
-            {
-                text(part, &["text"])
-            }
-            _ => None,
-        };
-        found.extend(shown.map(|text| (choice, text)));
-    }
+fn shown(parts: &[Value]) -> impl Iterator<Item = &str> {
+    parts.iter().filter_map(Value::as_object).filter_map(|part| {
+        let is_shown = text(part, &["type"]).is_some_and(|kind| SHOWN_PARTS.contains(&kind));
+        if is_shown { text(part, &["text"]) } else { None }
+    })
 }

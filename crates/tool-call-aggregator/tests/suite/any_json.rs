@@ -39,6 +39,7 @@ proptest! {
         for (event, choice, is_message) in &events {
             checked.ingest(event, *choice, *is_message);
         }
+        checked.finish();
     }
 
     #[test]

@@ -162,6 +162,7 @@ pub(crate) fn events(data: &[u8]) {
             checked.ingest(&event, u32::from(head % 3), head & 4 > 0);
         }
     }
+    checked.finish();
 }
 
 fn made_of(bytes: &mut impl Iterator<Item = u8>, depth: usize) -> Value {
@@ -188,7 +189,16 @@ fn made_of(bytes: &mut impl Iterator<Item = u8>, depth: usize) -> Value {
 /// An aggregator and a client that has received all of its deltas.
 pub(crate) struct Checked {
     calls: ToolCallAggregator,
-    held: HashMap<(u32, usize), (String, String)>,
+    held: HashMap<(u32, usize), Held>,
+}
+
+/// What the client holds of a call.
+#[derive(Default)]
+struct Held {
+    id: String,
+    arguments: String,
+    /// The arguments by the frames alone; `None` once a frame could not be written.
+    by_frames: Option<String>,
 }
 
 impl Checked {
@@ -219,11 +229,31 @@ impl Checked {
             self.calls.ingest_delta(event, choice)
         };
         receive(&mut self.held, ingest);
+        self.compare(|held, on_the_wire| {
+            held == on_the_wire || (held.is_empty() && on_the_wire == "{}")
+        });
+    }
+
+    /// Ends the turn: now the client must hold `{}` for no arguments.
+    pub(crate) fn finish(&mut self) {
+        let choices: Vec<u32> = self.calls.choices().collect();
+        for choice in choices {
+            receive(&mut self.held, self.calls.finish(choice));
+        }
+        self.compare(|held, on_the_wire| held == on_the_wire);
+    }
+
+    fn compare(&self, is_right: impl Fn(&str, &str) -> bool) {
         let mut known = 0;
         for choice in self.calls.choices() {
             for (index, record) in self.calls.snapshot(choice).into_iter().enumerate() {
                 assert!(!record.name.is_empty());
-                assert_eq!(self.held.get(&(choice, index)), Some(&(record.id, record.arguments)));
+                let held = &self.held[&(choice, index)];
+                assert_eq!((&held.id, &held.arguments), (&record.id, &record.arguments));
+                if let Some(by_frames) = &held.by_frames {
+                    let on_the_wire = record.as_function_call().arguments;
+                    assert!(is_right(by_frames, on_the_wire), "{by_frames:?}, not {on_the_wire:?}");
+                }
                 known += 1;
             }
         }
@@ -231,20 +261,32 @@ impl Checked {
     }
 }
 
-fn receive(held: &mut HashMap<(u32, usize), (String, String)>, ingest: Ingest<'_>) {
+fn receive(held: &mut HashMap<(u32, usize), Held>, ingest: Ingest<'_>) {
     assert_eq!(ingest.deltas.len(), ingest.deltas.clone().count());
     assert_eq!(ingest.updated, ingest.deltas.len() > 0);
     for delta in ingest.deltas {
         let place = (delta.choice, delta.index);
         assert_eq!(delta.is_first(), !held.contains_key(&place));
-        let (id, arguments) =
-            held.entry(place).or_insert_with(|| (delta.id.to_owned(), String::new()));
-        assert_eq!(id, delta.id);
+        let call = held.entry(place).or_insert_with(|| Held {
+            id: delta.id.to_owned(),
+            by_frames: Some(String::new()),
+            ..Held::default()
+        });
+        assert_eq!(call.id, delta.id);
         if delta.replaced {
-            arguments.clear();
+            call.arguments.clear();
         }
-        arguments.push_str(delta.appended);
-        assert_eq!(arguments, delta.arguments);
-        assert_eq!(serde_json::to_string(&delta).is_ok(), !delta.replaced);
+        call.arguments.push_str(delta.appended);
+        assert_eq!(call.arguments, delta.arguments);
+        assert_eq!(delta.sendable().is_err(), delta.replaced);
+        match serde_json::to_value(delta) {
+            Ok(frame) => {
+                if let Some(text) = &mut call.by_frames {
+                    text.push_str(frame["function"]["arguments"].as_str().unwrap_or("?"));
+                }
+            }
+            Err(_) => call.by_frames = None,
+        }
+        assert!(!delta.replaced || call.by_frames.is_none());
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn ingest(calls: &mut ToolCallAggregator, step: &Value) -> Value {
     json!({"updated": updated, "deltas": deltas})
 }
 
-/// The snapshots of the choices that are keys of `choices`.
+/// The snapshots of the choices that are keys of `choices`, and of all that have calls.
 pub(crate) fn snapshots(calls: &ToolCallAggregator, choices: &Value) -> Value {
     let snapshot = |choice: &String| {
         let records = calls.snapshot(choice.parse().unwrap());
@@ -67,6 +67,8 @@ pub(crate) fn snapshots(calls: &ToolCallAggregator, choices: &Value) -> Value {
             .collect();
         (choice.clone(), Value::from(records))
     };
-    let snapshots: Map<String, Value> = choices.as_object().unwrap().keys().map(snapshot).collect();
+    let mut asked: Vec<String> = choices.as_object().unwrap().keys().cloned().collect();
+    asked.extend(calls.choices().map(|choice| choice.to_string()));
+    let snapshots: Map<String, Value> = asked.iter().map(snapshot).collect();
     Value::from(snapshots)
 }

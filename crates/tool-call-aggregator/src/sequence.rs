@@ -40,7 +40,7 @@ impl Responses {
     /// Takes note of an event.
     pub(crate) fn admit(&mut self, stamp: Stamp<'_>) -> Admission {
         let id = stamp.response_id.map(digest);
-        let (place, admission) = self.place(id);
+        let (place, admission) = self.place(id, stamp.sequence);
         let response = &mut self.known[place];
         response.id = response.id.or(id);
         let Some(sequence) = stamp.sequence else {
@@ -54,11 +54,17 @@ impl Responses {
     }
 
     /// Where the response of an event stands; one that is not known is added.
-    fn place(&mut self, id: Option<u64>) -> (usize, Admission) {
+    fn place(&mut self, id: Option<u64>, sequence: Option<u64>) -> (usize, Admission) {
         let last = self.known.len().checked_sub(1);
         if let Some(last) = last {
-            let current = self.known[last].id;
-            if id.is_none() || current.is_none() || current == id {
+            let current = &self.known[last];
+            let is_current = match (id, current.id) {
+                (Some(id), Some(current)) => id == current,
+                // A response that has not named itself may do so now, but not while it counts anew.
+                (Some(_), None) => sequence.is_none() || sequence > current.sequence,
+                (None, _) => true,
+            };
+            if is_current {
                 return (last, Admission::Current);
             }
         }

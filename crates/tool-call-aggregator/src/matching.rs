@@ -1,0 +1,229 @@
+//! Which call an event is about.
+//!
+//! By the ids that the backend gives it, then by its place, then by what was last spoken of.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::call::Call;
+use crate::choice::Choice;
+use crate::event::{Arguments, CallEvent, Position};
+
+// === impl Choice ===
+
+impl Choice {
+    /// The known call that an event is about.
+    pub(crate) fn find(&self, event: &CallEvent<'_>) -> Option<usize> {
+        if let Some(current) = self.current
+            && self.calls[current].is_plainly(event)
+        {
+            return Some(current);
+        }
+        if event.is_anonymous() {
+            return self.find_anonymous(event);
+        }
+        self.find_by_call_id(event)
+            .or_else(|| self.find_by_item_id(event))
+            .or_else(|| self.find_by_position(event))
+    }
+
+    fn find_by_call_id(&self, event: &CallEvent<'_>) -> Option<usize> {
+        let call = *self.by_id.get(event.call_id?)?;
+        let known = &self.calls[call];
+        // Some servers give every call the same id, and tell them apart by index and name.
+        if let (Some(Position::ChatIndex(index)), Some(other)) = (event.position, known.chat_index)
+            && index != other
+        {
+            let there = self.by_chat_index.get(&index).copied();
+            let same_id = |call: &usize| self.calls[*call].backend_id.as_deref() == event.call_id;
+            return match there.filter(same_id) {
+                Some(there) => Some(there),
+                None => (!known.has_another_name(event)).then_some(call),
+            };
+        }
+        Some(call)
+    }
+
+    fn find_by_item_id(&self, event: &CallEvent<'_>) -> Option<usize> {
+        let call = *self.by_id.get(event.item_id?)?;
+        (!self.calls[call].has_another_id(event)).then_some(call)
+    }
+
+    fn find_by_position(&self, event: &CallEvent<'_>) -> Option<usize> {
+        match event.position? {
+            // An item's id may change from event to event; its place does not.
+            Position::OutputIndex(index) => {
+                let call = *self.by_output_index.get(&index)?;
+                (!self.calls[call].has_another_id(event)).then_some(call)
+            }
+            Position::ChatIndex(index) => {
+                let call = *self.by_chat_index.get(&index)?;
+                (!self.calls[call].is_another_than(event)).then_some(call)
+            }
+            Position::FunctionCall => {
+                self.legacy.filter(|call| !self.calls[*call].is_another_than(event))
+            }
+            Position::InMessage(place) => self.find_in_message(event, place),
+            Position::TextBlock(start) => self.by_block.get(&block_key(start, event)).copied(),
+        }
+    }
+
+    /// An entry of a message is the call that was streamed under its place, or else the call at its
+    /// place. A whole call that says something else is another one: some servers send each call in a
+    /// message of its own.
+    fn find_in_message(&self, event: &CallEvent<'_>, place: usize) -> Option<usize> {
+        let streamed = u64::try_from(place).ok().and_then(|index| self.by_chat_index.get(&index));
+        let at_place = *streamed.or_else(|| self.structured.get(place))?;
+        let known = &self.calls[at_place];
+        if known.is_another_than(event) || known.is_contradicted_by(event) {
+            return self.current.filter(|call| self.calls[*call].says(event));
+        }
+        Some(at_place)
+    }
+
+    /// Without any identity an event is about the call that was last spoken of, unless it plainly
+    /// speaks of another one.
+    fn find_anonymous(&self, event: &CallEvent<'_>) -> Option<usize> {
+        let current = self.current?;
+        let call = &self.calls[current];
+        let is_current = match (event.name, event.arguments) {
+            (None, _) => true,
+            (Some(_), Arguments::Absent | Arguments::Increment(_)) => call.name.is_empty(),
+            (Some(_), _) => call.says(event),
+        };
+        is_current.then_some(current)
+    }
+
+    /// How many bytes the ids take that are new for the call.
+    pub(crate) fn bytes_to_learn(&self, call: usize, event: &CallEvent<'_>) -> usize {
+        let known = &self.calls[call];
+        // Kept with the call, and as a key.
+        let bytes = |known: &Option<Box<str>>, said: Option<&str>| match (known, said) {
+            (None, Some(said)) => 2 * said.len(),
+            _ => 0,
+        };
+        bytes(&known.backend_id, event.call_id) + bytes(&known.item_id, event.item_id)
+    }
+
+    /// Remembers by which ids the call can be found again.
+    pub(crate) fn learn_ids(&mut self, call: usize, event: &CallEvent<'_>) {
+        let known = &mut self.calls[call];
+        for (place, id) in
+            [(&mut known.backend_id, event.call_id), (&mut known.item_id, event.item_id)]
+        {
+            if let (None, Some(id)) = (&place, id) {
+                *place = Some(id.into());
+                self.by_id.entry(id.into()).or_insert(call);
+            }
+        }
+    }
+
+    /// Remembers where the call stands. It has one place of a kind at a time, and a place one call.
+    pub(crate) fn learn_position(&mut self, call: usize, event: &CallEvent<'_>) {
+        self.current = Some(call);
+        let known = &mut self.calls[call];
+        match event.position {
+            Some(Position::FunctionCall) => self.legacy = Some(call),
+            Some(Position::TextBlock(start)) => {
+                self.by_block.insert(block_key(start, event), call);
+            }
+            Some(Position::ChatIndex(index)) if known.chat_index != Some(index) => {
+                if let Some(left) = known.chat_index.replace(index) {
+                    self.by_chat_index.remove(&left);
+                }
+                if let Some(other) = self.by_chat_index.insert(index, call) {
+                    self.calls[other].chat_index = None;
+                }
+            }
+            Some(Position::OutputIndex(index)) if known.output_index != Some(index) => {
+                if let Some(left) = known.output_index.replace(index) {
+                    self.by_output_index.remove(&left);
+                }
+                if let Some(other) = self.by_output_index.insert(index, call) {
+                    self.calls[other].output_index = None;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Another response has begun: its items are counted from the beginning.
+    pub(crate) fn forget_output_indices(&mut self) {
+        for (_, call) in self.by_output_index.drain() {
+            self.calls[call].output_index = None;
+        }
+    }
+}
+
+// === impl Call ===
+
+impl Call {
+    /// The usual case while a call is streamed: nothing but its own identity.
+    pub(crate) fn is_plainly(&self, event: &CallEvent<'_>) -> bool {
+        let position = match event.position {
+            None => event.item_id.is_some() || event.call_id.is_some(),
+            Some(Position::ChatIndex(index)) => self.chat_index == Some(index),
+            Some(Position::OutputIndex(index)) => self.output_index == Some(index),
+            Some(_) => false,
+        };
+        position
+            && event.name.is_none()
+            && (event.item_id.is_none() || event.item_id == self.item_id.as_deref())
+            && (event.call_id.is_none() || event.call_id == self.backend_id.as_deref())
+    }
+
+    fn has_another_id(&self, event: &CallEvent<'_>) -> bool {
+        differ(self.backend_id.as_deref(), event.call_id)
+    }
+
+    fn has_another_name(&self, event: &CallEvent<'_>) -> bool {
+        event.name.is_some_and(|name| !self.name.is_empty() && self.name != name)
+    }
+
+    /// Whether an event for the same place is about another call.
+    fn is_another_than(&self, event: &CallEvent<'_>) -> bool {
+        self.has_another_id(event)
+            || self.has_another_name(event)
+            || differ(self.item_id.as_deref(), event.item_id)
+    }
+
+    /// Whether a whole call says other arguments than this one, which is whole as well.
+    fn is_contradicted_by(&self, event: &CallEvent<'_>) -> bool {
+        let is_same_id = self.backend_id.is_some() && event.call_id.is_some();
+        let said = match event.arguments {
+            Arguments::Snapshot(text) => Some(text),
+            Arguments::Rewritten(text) if self.is_rewritten() => Some(text),
+            _ => None,
+        };
+        let is_other =
+            said.is_some_and(|text| !text.is_empty() && !text.starts_with(&self.arguments));
+        self.complete && !is_same_id && is_other
+    }
+
+    /// Whether a whole call says just what this one says.
+    fn says(&self, event: &CallEvent<'_>) -> bool {
+        let said = match event.arguments {
+            Arguments::Initial(text) | Arguments::Snapshot(text) | Arguments::Rewritten(text) => {
+                text
+            }
+            Arguments::Absent => "",
+            Arguments::Increment(_) => return false,
+        };
+        event.name == Some(self.name.as_str())
+            && self.arguments == said
+            && !self.has_another_id(event)
+    }
+}
+
+fn differ(known: Option<&str>, said: Option<&str>) -> bool {
+    known.zip(said).is_some_and(|(known, said)| known != said)
+}
+
+/// A block is the same if it starts at the same place and says the same.
+fn block_key(start: usize, event: &CallEvent<'_>) -> (usize, u64) {
+    let mut hasher = DefaultHasher::new();
+    event.name.hash(&mut hasher);
+    if let Arguments::Snapshot(text) = event.arguments {
+        text.hash(&mut hasher);
+    }
+    (start, hasher.finish())
+}
