@@ -5,12 +5,14 @@ use std::io::Write as _;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::calls::CallsOptions;
+
 /// Use your own Codex login from any OpenAI client.
 #[derive(Debug, Parser)]
 #[command(version, about, max_term_width = 100, after_help = EXAMPLES)]
 pub(crate) struct Cli {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) task: Task,
 }
 
 const EXAMPLES: &str = "\
@@ -18,8 +20,18 @@ Examples:
   codex-completions serve
   codex-completions ask --model demo \"What is the weather in Paris?\" --tool get_weather
   codex-completions login
-  codex-completions doctor";
+  codex-completions doctor
+  codex-completions calls --sse capture.txt";
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum Task {
+    #[command(flatten)]
+    WithSettings(Command),
+    /// Show the tool calls of a captured stream: a tool for debugging
+    Calls(CallsOptions),
+}
+
+/// What needs the settings of the environment.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run the server

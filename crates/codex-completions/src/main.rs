@@ -2,6 +2,7 @@
 
 mod account;
 mod ask;
+mod calls;
 mod cli;
 mod codex;
 mod doctor;
@@ -15,17 +16,19 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use cli::{Cli, Command};
+use cli::{Cli, Command, Task};
 use settings::Settings;
 
 /// One thread: the work is waiting for the child and for clients, and a hop between threads
 /// costs more than it gains.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let outcome = match Settings::from_environment() {
-        Ok(settings) => run(cli.command, settings).await,
-        Err(error) => Err(error.into()),
+    let outcome = match Cli::parse().task {
+        Task::Calls(options) => calls::run(&options),
+        Task::WithSettings(command) => match Settings::from_environment() {
+            Ok(settings) => run(command, settings).await,
+            Err(error) => Err(error.into()),
+        },
     };
     outcome.unwrap_or_else(|error| {
         // Whoever read our output has seen enough, as in `… | head`.

@@ -1,7 +1,6 @@
 //! The aggregator: everything that is said about calls in, calls out.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
@@ -13,8 +12,9 @@ use crate::ids::{IdContext, IdPolicy};
 use crate::limits::{Limit, Limits};
 use crate::options::{FragmentMode, RepeatPolicy, TextCalls};
 use crate::record::ToolCallRecord;
+use crate::responses::{Admission, Responses};
 use crate::text::{Extracted, ParsedTextBlock, TextPatterns, TextScanner};
-use crate::wire::{self, Sink, Stamp};
+use crate::wire::{self, DeltaText, Sink, Stamp};
 
 /// Puts the calls of one turn together, whatever the backend says about them and in whatever pieces.
 ///
@@ -46,6 +46,8 @@ pub struct ToolCallAggregator {
     changes: Vec<Change>,
     limit: Option<Limit>,
     sequence: Option<u64>,
+    /// Whether the running ingest is about a response that another one has followed.
+    is_late: bool,
     /// Counts ingests, so that a call knows whether its change belongs to the running one.
     ingests: u64,
 }
@@ -58,7 +60,7 @@ struct Turn {
     calls: usize,
     /// The bytes of their arguments, names and ids.
     held: usize,
-    responses: HashMap<u32, Response>,
+    responses: HashMap<u32, Responses>,
     no_parallel_calls: bool,
 }
 
@@ -67,14 +69,6 @@ struct Turn {
 struct Update {
     effect: Effect,
     renamed: bool,
-}
-
-/// How far a numbered stream of events has come.
-#[derive(Debug, Default)]
-struct Response {
-    /// A digest of its id.
-    id: Option<u64>,
-    sequence: Option<u64>,
 }
 
 /// Settings of a [`ToolCallAggregator`].
@@ -113,6 +107,31 @@ impl ToolCallAggregator {
         self.begin();
         wire::read(event, choice, wire::Whole::No, self);
         self.outcome()
+    }
+
+    /// Takes one event of a stream as JSON text, as [`ingest_delta`](Self::ingest_delta) does a parsed
+    /// one. Increments of the Responses API are read without a tree of values.
+    ///
+    /// # Errors
+    ///
+    /// If `event` is not JSON.
+    pub fn ingest_json(
+        &mut self,
+        event: &str,
+        choice: u32,
+    ) -> Result<Ingest<'_>, serde_json::Error> {
+        let Some(delta) = DeltaText::read(event) else {
+            let event = serde_json::from_str(event)?;
+            return Ok(self.ingest_delta(&event, choice));
+        };
+        self.begin();
+        if delta.stamp().is_none_or(|stamp| self.admit(choice, stamp)) {
+            let event = delta.event();
+            if !self.stream_on(choice, &event) {
+                self.call(choice, &event);
+            }
+        }
+        Ok(self.outcome())
     }
 
     /// Takes a whole message, response or list of items: what it says about a call is the last word.
@@ -218,6 +237,7 @@ impl ToolCallAggregator {
         self.changes.clear();
         self.limit = None;
         self.sequence = None;
+        self.is_late = false;
         self.ingests += 1;
     }
 
@@ -436,32 +456,32 @@ impl Sink for ToolCallAggregator {
         if responses.len() >= self.limits.calls && !responses.contains_key(&choice) {
             return true;
         }
-        let response = responses.entry(choice).or_default();
-        if let Some(id) = stamp.response_id {
-            let mut hasher = DefaultHasher::new();
-            id.hash(&mut hasher);
-            let id = hasher.finish();
-            if response.id.is_some_and(|known| known != id) {
-                response.sequence = None;
+        self.sequence = stamp.sequence;
+        self.is_late = false;
+        match responses.entry(choice).or_default().admit(stamp) {
+            Admission::Current => true,
+            Admission::New => {
                 if let Some(calls) = self.turn.choices.get_mut(choice) {
                     calls.forget_output_indices();
                 }
+                true
             }
-            response.id = Some(id);
+            Admission::Late => {
+                self.is_late = true;
+                true
+            }
+            Admission::Repeated => false,
         }
-        self.sequence = stamp.sequence;
-        let Some(sequence) = stamp.sequence else {
-            return true;
-        };
-        if response.sequence.is_some_and(|last| sequence <= last) {
-            return false;
-        }
-        response.sequence = Some(sequence);
-        true
     }
 
     fn call(&mut self, choice: u32, event: &CallEvent<'_>) {
-        self.apply(choice, event, Origin::Structured);
+        // The places of an earlier response now belong to other calls.
+        let is_misplaced = self.is_late && matches!(event.position, Some(Position::OutputIndex(_)));
+        let position = event.position.filter(|_| !is_misplaced);
+        let event = CallEvent { position, ..*event };
+        if !(is_misplaced && event.normalised().is_anonymous()) {
+            self.apply(choice, &event, Origin::Structured);
+        }
     }
 
     fn no_parallel_calls(&mut self) {
@@ -520,6 +540,7 @@ impl Builder {
             changes: Vec::new(),
             limit: None,
             sequence: None,
+            is_late: false,
             ingests: 0,
         }
     }

@@ -4,7 +4,9 @@
 //! # While streaming
 //!
 //! [`ToolCallAggregator::ingest_delta`] takes one event of any known shape, and gives the deltas to send
-//! on. A delta serialises as an entry of `delta.tool_calls[]`.
+//! on. A delta serialises as an entry of `delta.tool_calls[]`. Those who hold JSON text, or borrowed
+//! parts of it, need not build a `Value`: [`ToolCallAggregator::ingest_json`],
+//! [`ToolCallAggregator::ingest`].
 //!
 //! ```
 //! use serde_json::json;
@@ -58,6 +60,7 @@ mod limits;
 pub mod obsidian;
 mod options;
 mod record;
+mod responses;
 mod text;
 mod twin;
 mod wire;
@@ -75,7 +78,11 @@ pub use text::{
     extract_use_tool_blocks,
 };
 
-/// The examples of the crate's README run with the other examples.
-#[doc = include_str!("../README.md")]
+/// The examples of the README and of the guide run with the other examples.
 #[cfg(doctest)]
-struct ReadmeExamples;
+mod examples {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/tool-calls.md")]
+    struct Guide;
+}

@@ -4,6 +4,7 @@
 //! of the arguments, or all of them. Nothing is told by the content of arguments.
 
 mod chat;
+mod delta_text;
 mod fields;
 mod item;
 mod responses;
@@ -12,6 +13,7 @@ mod texts;
 use serde_json::Value;
 
 use crate::event::CallEvent;
+pub(crate) use delta_text::DeltaText;
 use fields::{Object, choice_of, object, text};
 pub(crate) use texts::texts;
 

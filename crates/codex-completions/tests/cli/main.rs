@@ -3,6 +3,7 @@
 
 mod account;
 mod ask;
+mod calls;
 mod doctor;
 mod models;
 mod serve;

@@ -41,7 +41,7 @@ pub enum ParameterKind {
 pub(super) struct Argument<'a> {
     /// The parameter of the canon that it is for.
     pub(super) parameter: Option<&'static Parameter>,
-    /// The parameter's name, otherwise its own.
+    /// The name that it goes by.
     pub(super) name: &'a str,
     /// Its value's text.
     pub(super) value: &'a str,
@@ -74,10 +74,12 @@ pub fn tools() -> impl Iterator<Item = (&'static str, &'static [Parameter])> {
 }
 
 /// The arguments of a known tool in the order of the canon, then what else there is in its own order.
-/// No two members have the same name.
+/// No two members have the same name. Another name for a parameter gives way to the canon's, unless it
+/// is the one that the tool's own schema declares.
 pub(super) fn arrange<'a, K: AsRef<str>, V: AsRef<str>>(
     tool: &str,
     members: &'a [(K, V)],
+    schema: Option<&Value>,
 ) -> Vec<Argument<'a>> {
     let place = |name: &str| members.iter().position(|(key, _)| key.as_ref() == name);
     let mut taken = Vec::new();
@@ -86,7 +88,11 @@ pub(super) fn arrange<'a, K: AsRef<str>, V: AsRef<str>>(
         let names = std::iter::once(&parameter.name).chain(parameter.also);
         if let Some(at) = names.copied().find_map(place) {
             let value = members[at].1.as_ref();
-            arguments.push(Argument { parameter: Some(parameter), name: parameter.name, value });
+            let said = members[at].0.as_ref();
+            let is_declared = |name: &str| declared(schema, name).is_some();
+            let keeps_name = is_declared(said) && !is_declared(parameter.name);
+            let name = if keeps_name { said } else { parameter.name };
+            arguments.push(Argument { parameter: Some(parameter), name, value });
             taken.push(at);
         }
     }

@@ -42,7 +42,7 @@ pub fn canonical_json_from_fields<K: AsRef<str>, V: AsRef<str>>(
     schema: Option<&Value>,
 ) -> String {
     let fields = last_of_each(fields);
-    let arguments = arrange(tool, &fields);
+    let arguments = arrange(tool, &fields, schema);
     object_text(
         arguments.iter().map(|argument| {
             (argument.name, Reading::of(argument, schema).json(argument.value.trim()))

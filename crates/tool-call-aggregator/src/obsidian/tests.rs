@@ -149,6 +149,10 @@ fn read_note_takes_path_for_note_path() {
     assert_eq!(json(&fields[..2], None), r#"{"notePath":"7","chunkIndex":0}"#);
     assert_eq!(json(&fields, None), r#"{"notePath":"8","chunkIndex":0,"path":"7"}"#);
     let schema = json!({"properties": {"path": {"type": "integer"}}});
+    assert_eq!(json(&fields[..2], Some(&schema)), r#"{"path":7,"chunkIndex":0}"#);
+    let xml = to_obsidian_xml("readNote", r#"{"path":"a.md"}"#, &with_schema(&schema));
+    assert_eq!(xml, block(&[note[0], "<path>a.md</path>"]));
+    let schema = json!({"properties": {"path": {}, "notePath": {"type": "integer"}}});
     assert_eq!(json(&fields[..2], Some(&schema)), r#"{"notePath":7,"chunkIndex":0}"#);
 }
 

@@ -78,7 +78,7 @@ pub fn to_obsidian_xml<'a>(call: impl Into<FunctionCall<'a>>, options: &XmlOptio
     block.xml.push_str("<use_tool>\n");
     block.text("name", name);
     if let Some(members) = object_members(arguments) {
-        block.arguments(&kept(name, arrange(name, &members), options.schema));
+        block.arguments(&kept(name, arrange(name, &members, options.schema), options.schema));
     } else if let Some(json) = json_value(arguments) {
         block.json("args", json);
     } else if !arguments.trim().is_empty() {

@@ -90,10 +90,13 @@ impl TextScanner {
 
     /// A scanner that holds back no more than [`Limits::held_bytes`].
     pub fn with_limits(patterns: &TextPatterns, limits: Limits) -> Self {
+        let markers = Markers::new(patterns.patterns());
+        // A parser is promised to see the whole marker.
+        let held_limit = limits.held_bytes.max(markers.longest());
         Self {
             patterns: patterns.patterns().cloned().collect(),
-            markers: Markers::new(patterns.patterns()),
-            held_limit: limits.held_bytes,
+            markers,
+            held_limit,
             held: String::new(),
             head: 0,
             offset: 0,

@@ -1,81 +1,12 @@
-//! Events of any shape: nothing panics, nothing that has appeared changes its place, and every way in
-//! says the same.
+//! Events of any shape: nothing panics, and a client holds what the snapshots say.
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
-use tool_call_aggregator::{
-    FragmentMode, Limits, RepeatPolicy, TextCalls, ToolCallAggregator, ToolCallRecord,
-};
+use tool_call_aggregator::{Limits, TextCalls, ToolCallAggregator};
 
-/// The words of every wire, so that random objects look like events.
-const KEYS: &[&str] = &[
-    "type",
-    "method",
-    "params",
-    "msg",
-    "item",
-    "delta",
-    "message",
-    "choices",
-    "index",
-    "id",
-    "call_id",
-    "callId",
-    "item_id",
-    "output_index",
-    "tool_calls",
-    "toolCalls",
-    "function",
-    "function_call",
-    "name",
-    "tool",
-    "arguments",
-    "input",
-    "response",
-    "output",
-    "content",
-    "text",
-    "sequence_number",
-    "response_id",
-    "choice_index",
-    "parallel_tool_calls",
-    "turnId",
-    "role",
-    "status",
-    "object",
-];
-const WORDS: &[&str] = &[
-    "",
-    "a",
-    "b",
-    "call_1",
-    "fc_1",
-    "{",
-    "}",
-    "{\"a\":1}",
-    "é🙂",
-    "function_call",
-    "function",
-    "dynamicToolCall",
-    "custom_tool_call",
-    "message",
-    "agentMessage",
-    "output_text",
-    "response",
-    "response.output_item.added",
-    "response.output_item.done",
-    "response.function_call_arguments.delta",
-    "response.function_call_arguments.done",
-    "response.completed",
-    "response.created",
-    "item/tool/call",
-    "item/completed",
-    "<use_tool><name>x</name></use_tool>",
-    "<use_tool>",
-    "auto-compact-0",
-];
+use crate::fuzzed::{Checked, KEYS, WORDS};
 
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -96,48 +27,18 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Ids and names stay with their places; calls are only ever added.
-fn keeps_places(before: &[ToolCallRecord], after: &[ToolCallRecord]) -> bool {
-    before.len() <= after.len() && before.iter().zip(after).all(|(old, new)| old.id == new.id)
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     #[test]
     fn anything_can_be_said_in_any_order(
         events in vec((any_json(), 0_u32..3, any::<bool>()), 1..12),
-        cumulative in any::<bool>(),
-        drop_repeats in any::<bool>(),
+        options in 0_u8..4,
     ) {
-        let mut builder = ToolCallAggregator::builder();
-        if cumulative {
-            builder = builder.fragments(FragmentMode::Cumulative);
-        }
-        if drop_repeats {
-            builder = builder.repeat_policy(RepeatPolicy::DropImmediateRepeats);
-        }
-        let mut calls = builder.build();
+        let mut checked = Checked::new(options);
         for (event, choice, is_message) in &events {
-            let before: Vec<_> = (0..4).map(|choice| calls.snapshot(choice)).collect();
-            let ingest = if *is_message {
-                calls.ingest_message(event, *choice, TextCalls::EmitIfMissing)
-            } else {
-                calls.ingest_delta(event, *choice)
-            };
-            prop_assert_eq!(ingest.updated, ingest.deltas.clone().count() > 0);
-            for delta in ingest.deltas {
-                prop_assert!(delta.arguments.ends_with(delta.appended));
-                prop_assert!(!delta.replaced || delta.appended == delta.arguments);
-                prop_assert!(!delta.name.is_empty() && delta.id.len() <= 40);
-            }
-            for (choice, before) in before.iter().enumerate() {
-                let after = calls.snapshot(u32::try_from(choice).unwrap());
-                prop_assert!(keeps_places(before, &after));
-            }
+            checked.ingest(event, *choice, *is_message);
         }
-        calls.reset_turn(None);
-        prop_assert!(!calls.has_any_calls() && calls.snapshot(0).is_empty());
     }
 
     #[test]

@@ -1,17 +1,23 @@
 //! The aggregator held against a corpus of cases and against a plain reading of the grammar.
 #![cfg(test)]
 
+mod any_json;
 mod arbitrary;
+mod bounded;
 mod bracket;
 mod client;
 mod corpus;
 mod cuts;
 mod event_corpus;
 mod event_cuts;
+mod fuzz_corpus;
+mod fuzzed;
 mod ingest;
 mod mixtures;
+mod on_the_wire;
 mod random;
 mod reference;
 mod scan;
 mod sweeps;
 mod text_corpus;
+mod transcripts;

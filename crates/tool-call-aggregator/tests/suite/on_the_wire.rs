@@ -138,6 +138,42 @@ fn the_borrowed_way_in_says_the_same_as_the_parsed_one() {
     assert_eq!(parsed.snapshot(1), borrowed.snapshot(1));
 }
 
+proptest! {
+    #[test]
+    fn events_as_text_say_the_same_as_parsed_ones(
+        events in vec((0_u64..3, "[a}\"é\\\\{]{0,3}", 0_usize..6, 0_u64..12), 0..16),
+    ) {
+        let (mut text, mut parsed) = (ToolCallAggregator::new(), ToolCallAggregator::new());
+        for (index, delta, shape, sequence) in events {
+            let item = format!("fc_{index}");
+            let increment = "response.function_call_arguments.delta";
+            let event = match shape {
+                0 => json!({"type": "response.output_item.added", "output_index": index, "item":
+                    {"type": "function_call", "id": item, "call_id": index.to_string(), "name": "f"}}),
+                1 => json!({"type": increment, "item_id": item, "delta": delta}),
+                2 => json!({"type": increment, "output_index": index, "delta": delta, "obfuscation": "x"}),
+                3 => json!({"type": increment, "item_id": item, "delta": delta, "sequence_number": sequence}),
+                4 => json!({"type": increment, "item_id": "\n", "delta": delta, "choice_index": 1}),
+                _ => json!({"type": increment, "item_id": item, "delta": 7}),
+            };
+            let one: Vec<String> = parsed.ingest_delta(&event, 0).deltas.map(|delta| format!("{delta:?}")).collect();
+            let ingest = text.ingest_json(&event.to_string(), 0).unwrap();
+            prop_assert_eq!(ingest.deltas.map(|delta| format!("{delta:?}")).collect::<Vec<_>>(), one);
+        }
+        prop_assert_eq!(text.snapshot(0), parsed.snapshot(0));
+        prop_assert_eq!(text.snapshot(1), parsed.snapshot(1));
+    }
+}
+
+#[test]
+fn what_is_not_json_is_an_error_and_changes_nothing() {
+    let mut calls = ToolCallAggregator::new();
+    assert!(calls.ingest_json("{", 0).is_err());
+    let half = r#"{"type":"response.function_call_arguments.delta","item_id":"fc_1","delta":"x""#;
+    assert!(calls.ingest_json(half, 0).is_err());
+    assert!(!calls.has_any_calls());
+}
+
 #[test]
 fn text_blocks_of_a_message_become_calls_only_where_asked_for() {
     let message = json!({"choices": [

@@ -5,7 +5,8 @@ use std::fmt;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The members of a JSON object, each value as it stands; `None` for anything else.
+/// The members of a JSON object, each value as it stands, the last of equal keys in the place of the
+/// first; `None` for anything else.
 pub(super) fn members(text: &str) -> Option<Vec<(String, String)>> {
     struct Members;
     impl<'de> Visitor<'de> for Members {
@@ -14,9 +15,13 @@ pub(super) fn members(text: &str) -> Option<Vec<(String, String)>> {
             out.write_str("an object")
         }
         fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
-            let mut members = Vec::new();
+            let mut members: Self::Value = Vec::new();
             while let Some((key, value)) = map.next_entry::<String, Box<RawValue>>()? {
-                members.push((key, value.get().to_owned()));
+                let value = value.get().to_owned();
+                match members.iter_mut().find(|(known, _)| *known == key) {
+                    Some(member) => member.1 = value,
+                    None => members.push((key, value)),
+                }
             }
             Ok(members)
         }
@@ -27,9 +32,8 @@ pub(super) fn members(text: &str) -> Option<Vec<(String, String)>> {
     Some(members)
 }
 
-/// The last of several members, as everywhere in JSON.
 pub(super) fn member<'m>(members: &'m [(String, String)], key: &str) -> Option<&'m str> {
-    members.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
+    members.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
 }
 
 /// The text of a JSON string; `None` for any other JSON.

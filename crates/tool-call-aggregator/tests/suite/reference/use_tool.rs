@@ -106,8 +106,6 @@ enum Ends {
     Close(usize),
     /// Another `open`.
     Open,
-    /// Not an `open`, though it began like one; what comes before this byte belongs to it.
-    Broken(usize),
     Unfinished,
 }
 
@@ -120,7 +118,7 @@ fn ends(text: &str, at: usize) -> Ends {
     }
     match open(text, at) {
         Tag::Whole(..) => Ends::Open,
-        Tag::Broken(by) => Ends::Broken(by),
+        Tag::Broken(_) => Ends::Not,
         Tag::Unfinished => Ends::Unfinished,
     }
 }
@@ -140,7 +138,6 @@ fn raw_json(text: &str, body: usize, named: Option<String>) -> Found {
                     return Found::Block { end, call };
                 }
                 Ends::Open => return Found::TextUpTo(here),
-                Ends::Broken(by) => here = by - 1,
                 Ends::Unfinished => return Found::Unfinished,
             },
             _ => {}
@@ -180,7 +177,7 @@ fn in_fields(text: &str, body: usize, named: Option<String>) -> Found {
     while here < bytes.len() {
         if bytes[here] == b'<' {
             match ends(text, here) {
-                Ends::Not | Ends::Broken(_) => {}
+                Ends::Not => {}
                 Ends::Close(end) => return Found::Block { end, call: fields_call(fields, named) },
                 Ends::Open => return Found::TextUpTo(here),
                 Ends::Unfinished => return Found::Unfinished,
@@ -241,7 +238,6 @@ fn field(text: &str, value: usize, name: &str) -> FieldEnd {
                     Ends::Not => {}
                     Ends::Close(end) => return FieldEnd::Block(end),
                     Ends::Open => return FieldEnd::Open(here),
-                    Ends::Broken(by) => here = by - 1,
                     Ends::Unfinished => return FieldEnd::Unfinished,
                 }
             }
