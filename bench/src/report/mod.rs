@@ -31,10 +31,11 @@ pub fn size(bytes: usize) -> String {
 
 /// A share, with the count it is made of.
 pub fn share(part: u64, whole: u64) -> String {
-    if part == 0 {
-        return "0".to_owned();
+    match part as f64 * 100.0 / whole as f64 {
+        _ if part == 0 => "0".to_owned(),
+        percent if percent < 0.01 => format!("less than 0.01 % ({part})"),
+        percent => format!("{percent:.2} % ({part})"),
     }
-    format!("{:.2} % ({part})", part as f64 * 100.0 / whole as f64)
 }
 
 // === impl Table ===
