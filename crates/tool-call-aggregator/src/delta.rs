@@ -73,6 +73,8 @@ impl<'a> Iterator for Deltas<'a> {
     }
 }
 
+impl ExactSizeIterator for Deltas<'_> {}
+
 // === impl ToolCallDelta ===
 
 impl ToolCallDelta<'_> {

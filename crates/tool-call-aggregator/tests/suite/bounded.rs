@@ -1,8 +1,8 @@
 //! Linear work and bounded memory.
 
 use tool_call_aggregator::{
-    Arguments, CallEvent, IdContext, IdPolicy, Limit, Limits, Position, ScanEvent, TextPatterns,
-    TextScanner, ToolCallAggregator, ToolCallJson,
+    Arguments, CallEvent, Limit, Limits, Position, ScanEvent, TextPatterns, TextScanner,
+    ToolCallAggregator, ToolCallJson,
 };
 
 fn patterns() -> TextPatterns {
@@ -176,44 +176,6 @@ fn identities_do_not_pile_up() {
     // The place that it had first is free again.
     let first = CallEvent { position: Some(Position::ChatIndex(0)), ..named("", "g", "") };
     assert!(calls.ingest(0, &first).updated);
-}
-
-#[test]
-fn ids_follow_the_policy() {
-    let ids = |policy: IdPolicy, backend_ids: &[&str]| {
-        let mut calls = ToolCallAggregator::builder().id_policy(policy).build();
-        for id in backend_ids {
-            calls.ingest(7, &CallEvent::whole(id, "f", id));
-        }
-        calls.snapshot(7).into_iter().map(|call| call.id).collect::<Vec<_>>()
-    };
-    let suffix = || IdPolicy::BackendSuffix(std::sync::Arc::new(|| "random".to_owned()));
-    let longest = "call_0123456789abcdefghijklmnopqr";
-    assert_eq!(
-        ids(
-            suffix(),
-            &["call_aB3", longest, "call_0123456789abcdefghijklmnopqrs", "call_a-b", "x", "call_"]
-        ),
-        [
-            "tool_7_0_aB3".to_owned(),
-            "tool_7_1_0123456789abcdefghijklmnopqr".to_owned(),
-            "tool_7_2_random".to_owned(),
-            "tool_7_3_random".to_owned(),
-            "tool_7_4_random".to_owned(),
-            "tool_7_5_random".to_owned(),
-        ]
-    );
-    let factory = |context: &IdContext<'_>| match context.ordinal {
-        0 => format!("{}-{}", context.name, context.backend_id.unwrap_or_default()),
-        1 => "f-a".to_owned(),
-        2 => String::new(),
-        3 => "x".repeat(41),
-        _ => "é".repeat(40),
-    };
-    assert_eq!(
-        ids(IdPolicy::Factory(std::sync::Arc::new(factory)), &["a", "b", "c", "d", "e"]),
-        ["f-a".to_owned(), "tool_7_1".into(), "tool_7_2".into(), "tool_7_3".into(), "é".repeat(40)]
-    );
 }
 
 #[test]
