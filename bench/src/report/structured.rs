@@ -18,6 +18,7 @@ pub fn report(options: &Options) -> String {
         Box::new(|| structured::floor(&fragments)),
         Box::new(|| structured::borrowed(&fragments)),
         Box::new(|| structured::json(&events)),
+        Box::new(|| structured::values(&events)),
         Box::new(|| structured::parsing(&events)),
     ];
     let times = interleave(&mut runs, options.effort);
@@ -25,7 +26,8 @@ pub fn report(options: &Options) -> String {
         "floor",
         "ours, borrowed",
         "ours, JSON text of `response.function_call_arguments.delta`",
-        "of it: `serde_json` alone",
+        "ours, the same parsed into a `Value` first",
+        "of that: `serde_json` alone",
     ];
     let floor = times[0].each(fragments.len()).median();
     for (label, times) in labels.iter().zip(&times) {
