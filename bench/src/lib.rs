@@ -1,0 +1,16 @@
+//! `tool-call-aggregator` beside its peers: the inputs, one adapter for each, and the judging.
+
+pub mod contender;
+pub mod corpus;
+pub mod format;
+pub mod inputs;
+pub mod judge;
+pub mod measure;
+pub mod options;
+pub mod ours;
+pub mod peers;
+pub mod reader;
+pub mod report;
+pub mod split;
+pub mod structured;
+pub mod translate;

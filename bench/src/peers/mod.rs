@@ -1,0 +1,4 @@
+//! Adapters of the peers.
+
+pub mod dynamo;
+pub mod tool_parser;
