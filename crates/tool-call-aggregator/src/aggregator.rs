@@ -29,10 +29,11 @@ use crate::wire::{self, DeltaText, Sink, Stamp};
 ///     json!({"tool_calls": [{"index": 0, "function": {"arguments": "1}"}}]}),
 /// ] {
 ///     for delta in calls.ingest_delta(&delta, 0).deltas {
-///         println!("{}", json!({ "choices": [{ "index": 0, "delta": { "tool_calls": [delta] } }] }));
+///         println!("{}", serde_json::to_string(&delta)?);
 ///     }
 /// }
 /// assert_eq!(calls.snapshot(0)[0].arguments, r#"{"a":1}"#);
+/// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct ToolCallAggregator {

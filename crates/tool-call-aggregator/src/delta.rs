@@ -12,6 +12,7 @@ use crate::record::NO_ARGUMENTS;
 
 /// The outcome of an ingest.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Ingest<'a> {
     /// Whether any call has changed.
     pub updated: bool,

@@ -32,6 +32,7 @@ pub type IdFactory = Arc<dyn Fn(&IdContext<'_>) -> String + Send + Sync>;
 
 /// What an id can be made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct IdContext<'a> {
     /// The choice.
     pub choice: u32,

@@ -18,6 +18,11 @@ pub(crate) fn object_members(text: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
     serde_json::from_str(text).ok().map(|Members(members)| members)
 }
 
+/// The value of a member.
+pub(crate) fn member<'m>(members: &[(Cow<'_, str>, &'m str)], key: &str) -> Option<&'m str> {
+    members.iter().find(|(name, _)| name == key).map(|(_, value)| *value)
+}
+
 /// `text` without the white space around it, if it is one JSON value.
 pub(crate) fn json_value(text: &str) -> Option<&str> {
     serde_json::from_str::<&RawValue>(text).ok().map(RawValue::get)

@@ -15,9 +15,12 @@
 //! let mut calls = ToolCallAggregator::new();
 //! let started = json!({"method": "item/tool/call", "params":
 //!     {"callId": "call_1", "tool": "get_time", "arguments": {"zone": "UTC"}}});
-//! let frames: Vec<_> = calls.ingest_delta(&started, 0).deltas.map(|delta| json!(delta)).collect();
-//! assert_eq!(frames[0]["function"], json!({"name": "get_time", "arguments": r#"{"zone":"UTC"}"#}));
+//! for delta in calls.ingest_delta(&started, 0).deltas {
+//!     let frame = serde_json::to_value(delta)?; // an error if it takes back what was sent
+//!     assert_eq!(frame["function"], json!({"name": "get_time", "arguments": r#"{"zone":"UTC"}"#}));
+//! }
 //! assert!(!calls.ingest_delta(&started, 0).updated);
+//! # Ok::<(), serde_json::Error>(())
 //! ```
 //!
 //! # When the message is there as a whole

@@ -1,5 +1,7 @@
 //! How much a turn may hold.
 
+use std::fmt;
+
 /// Caps, so that no model and no backend can use up memory. Reaching one is never fatal: what is over
 /// it is left out, and the outcome says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +18,7 @@ pub struct Limits {
 
 /// A cap that was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Limit {
     /// [`Limits::calls`]: the call was not taken.
     Calls,
@@ -36,5 +39,18 @@ impl Default for Limits {
             argument_bytes: 64 * 1024 * 1024,
             held_bytes: 16 * 1024 * 1024,
         }
+    }
+}
+
+// === impl Limit ===
+
+/// The name of its setting.
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Calls => "calls",
+            Self::NameBytes => "name_bytes",
+            Self::ArgumentBytes => "argument_bytes",
+        })
     }
 }

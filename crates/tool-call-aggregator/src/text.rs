@@ -14,6 +14,7 @@ mod utf8;
 
 pub(crate) use extract::extract;
 pub use extract::{Extracted, extract_use_tool_blocks};
+pub(crate) use open_tag::{begins_name, continues_name};
 pub use pattern::{BlockParser, NotACall, Step, TextPattern};
 pub use patterns::{PatternError, TextPatterns};
 pub use scan_event::{ParsedTextBlock, ScanEvent, ScanEvents};

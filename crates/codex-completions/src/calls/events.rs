@@ -1,7 +1,7 @@
 //! `--events` and `--sse`: what each event changes, and the calls at the end.
 
 use serde_json::{Map, Value, json};
-use tool_call_aggregator::{Ingest, Limit, TextCalls, ToolCallAggregator, ToolCallDelta};
+use tool_call_aggregator::{Ingest, TextCalls, ToolCallAggregator, ToolCallDelta};
 
 use super::{CallsOptions, Fault, Reader};
 
@@ -63,11 +63,7 @@ fn outcome(ingest: Ingest<'_>) -> Value {
     let deltas: Vec<_> = ingest.deltas.map(delta).collect();
     let mut line = json!({"updated": ingest.updated, "deltas": deltas});
     if let Some(limit) = ingest.limit {
-        line["limit"] = Value::from(match limit {
-            Limit::Calls => "calls",
-            Limit::NameBytes => "name_bytes",
-            Limit::ArgumentBytes => "argument_bytes",
-        });
+        line["limit"] = limit.to_string().into();
     }
     line
 }

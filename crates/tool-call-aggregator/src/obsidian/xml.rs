@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::canon::{Argument, arrange, canon, declared};
 use crate::FunctionCall;
 use crate::json_members::{decoded_string, json_value, object_members, object_text};
+use crate::text::{begins_name, continues_name};
 
 /// How a block is written.
 ///
@@ -110,13 +111,9 @@ fn kept<'a>(
 
 /// Whether a reader would find this tag again, and take it for an argument.
 fn is_plain_tag(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && name.bytes().all(continues_tag)
+    name.bytes().next().is_some_and(begins_name)
+        && name.bytes().all(continues_name)
         && !matches!(name, "name" | "args" | "use_tool")
-}
-
-fn continues_tag(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"_.:-".contains(&byte)
 }
 
 /// Whether a `<` with this text after it would end a value in `tag`, or the whole block.
@@ -124,7 +121,7 @@ fn ends_early(tag: &str, after: &str) -> bool {
     let closed = after.strip_prefix('/');
     let is = |text: &str, tag: &str| {
         let rest = text.strip_prefix(tag);
-        rest.is_some_and(|rest| !rest.bytes().next().is_some_and(continues_tag))
+        rest.is_some_and(|rest| !rest.bytes().next().is_some_and(continues_name))
     };
     is(closed.unwrap_or(after), "use_tool") || closed.is_some_and(|name| is(name, tag))
 }

@@ -5,6 +5,7 @@ use crate::Limits;
 
 /// The blocks of a text, and where to go on.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Extracted {
     /// The complete blocks, in their order. Offsets count from the beginning of the whole text.
     pub blocks: Vec<ParsedTextBlock>,

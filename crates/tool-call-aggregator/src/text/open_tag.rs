@@ -82,11 +82,11 @@ impl OpenTag {
 }
 
 /// Whether a tag's or attribute's name can begin with this byte.
-pub(super) fn begins_name(byte: u8) -> bool {
+pub(crate) fn begins_name(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_'
 }
 
 /// Whether a tag's or attribute's name can go on with this byte.
-pub(super) fn continues_name(byte: u8) -> bool {
+pub(crate) fn continues_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'-')
 }

@@ -56,6 +56,7 @@ pub enum Step {
 
 /// Why something that began like a block is text after all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NotACall {
     /// It only began like one; [`Step::Opened`] was never answered.
     NoBlock,

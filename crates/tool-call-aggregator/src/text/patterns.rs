@@ -27,6 +27,7 @@ pub struct TextPatterns {
 
 /// A format that cannot be registered.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PatternError {
     /// The name is taken.
     Taken(String),

@@ -65,6 +65,7 @@ enum State {
 
 /// What a scanner has met so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ScanCounts {
     /// Complete blocks.
     pub blocks: u64,

@@ -2,7 +2,7 @@
 
 use super::json_string::JsonStrings;
 use super::{BlockParser, NotACall, Step, TextPattern};
-use crate::json_members::{decoded_string, object_members};
+use crate::json_members::{decoded_string, member, object_members};
 
 /// The format `<tool_call>{"name": …, "arguments": {…}}</tool_call>`.
 ///
@@ -99,13 +99,14 @@ fn complete(buffer: &str, body_end: usize) -> Step {
 
 fn read(body: &str) -> Option<(String, String)> {
     let members = object_members(body)?;
-    let member = |key: &str| members.iter().find(|(name, _)| name == key).map(|(_, value)| *value);
-    let name = decoded_string(member("name")?)?;
+    let name = decoded_string(member(&members, "name")?)?;
     let name = name.trim();
     if name.is_empty() {
         return None;
     }
-    let arguments = member("arguments").or_else(|| member("parameters")).unwrap_or_default();
+    let arguments = member(&members, "arguments")
+        .or_else(|| member(&members, "parameters"))
+        .unwrap_or_default();
     let args_text = if arguments.starts_with('{') {
         arguments.to_owned()
     } else {

@@ -1,6 +1,6 @@
 //! What a complete block calls (rules 6 and 7 of the grammar).
 
-use crate::json_members::{decoded_string, object_members, object_text};
+use crate::json_members::{decoded_string, member, object_members, object_text};
 use crate::obsidian::canonical_json_from_fields;
 
 /// The body of a block.
@@ -47,10 +47,11 @@ fn arguments(name: &str, fields: &[(&str, &str)]) -> String {
 
 fn read_json(body: &str) -> Option<(String, String)> {
     let members = object_members(body)?;
-    let member = |key: &str| members.iter().find(|(name, _)| name == key).map(|(_, value)| *value);
-    let name = decoded_string(member("name")?)?.into_owned();
-    let object =
-        ARGUMENT_MEMBERS.into_iter().filter_map(member).find(|value| value.starts_with('{'));
+    let name = decoded_string(member(&members, "name")?)?.into_owned();
+    let object = ARGUMENT_MEMBERS
+        .into_iter()
+        .filter_map(|key| member(&members, key))
+        .find(|value| value.starts_with('{'));
     let args_text = object.map_or_else(
         || {
             let rest = members.iter().filter(|(key, _)| key != "name");
