@@ -157,8 +157,20 @@ fn arguments_stop_growing_at_the_limit_and_say_so() {
     let less = CallEvent { name: None, ..named("a", "", "1") };
     assert_eq!(calls.ingest(0, &less).limit, Some(Limit::ArgumentBytes));
     assert_eq!(calls.snapshot(0)[0].arguments, "12345");
+    assert!(calls.is_cut_off(0, 0) && !calls.is_cut_off(0, 1) && !calls.is_cut_off(1, 0));
     calls.reset_turn(None);
     assert!(calls.ingest(0, &named("a", "f", "12345")).updated);
+}
+
+#[test]
+fn ids_are_capped_as_arguments_are() {
+    let limits = Limits { argument_bytes: 100, ..Limits::default() };
+    let mut calls = ToolCallAggregator::builder().limits(limits).build();
+    let long = "x".repeat(60);
+    let ingest = calls.ingest(0, &named(&long, "f", ""));
+    assert_eq!((ingest.updated, ingest.limit), (false, Some(Limit::ArgumentBytes)));
+    assert!(calls.ingest(0, &named("a", "f", "")).updated);
+    assert!(!calls.is_cut_off(0, 0));
 }
 
 #[test]

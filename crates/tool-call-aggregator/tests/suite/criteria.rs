@@ -125,9 +125,16 @@ fn a_reset_frees_what_the_caps_count_and_keeps_the_patterns() {
         calls.reset_turn(Some(0));
         calls.reset_turn(Some(1));
     }
+    // To the byte: a name of one, an id of one that is kept twice, and the arguments.
+    let fits = |calls: &mut ToolCallAggregator, bytes: usize| {
+        let updated = calls.ingest(0, &CallEvent::whole("c", "f", &"x".repeat(bytes))).updated;
+        calls.reset_turn(Some(0));
+        updated
+    };
+    assert!(fits(&mut calls, 37) && !fits(&mut calls, 38) && fits(&mut calls, 37));
     calls.ingest(0, &CallEvent::whole("c", "f", "0123456789"));
     calls.reset_turn(None);
-    assert!(calls.ingest(0, &CallEvent::whole("c", "f", &"x".repeat(35))).updated);
+    assert!(fits(&mut calls, 37));
     assert!(calls.patterns().contains("bracket"));
 }
 
