@@ -1,0 +1,230 @@
+//! What one statement about a call does to the turn, and what the outside learns of it.
+
+use super::ToolCallAggregator;
+use crate::call::{Effect, Origin, Payload};
+use crate::choice::Change;
+use crate::delta::Frame;
+use crate::event::{Arguments, CallEvent};
+use crate::ids::IdContext;
+use crate::limits::Limit;
+use crate::options::{FragmentMode, RepeatPolicy};
+use crate::record::NO_ARGUMENTS;
+
+/// What an event has done to a call.
+#[derive(Debug, Clone, Copy, Default)]
+struct Update {
+    effect: Effect,
+    renamed: bool,
+}
+
+// === impl ToolCallAggregator ===
+
+impl ToolCallAggregator {
+    /// The usual case while a call is streamed, without the questions that need not be asked then;
+    /// false if it is another case.
+    #[inline]
+    pub(super) fn stream_on(&mut self, choice: u32, event: &CallEvent<'_>) -> bool {
+        let Arguments::Increment(text) = event.arguments else {
+            return false;
+        };
+        if self.repeat_policy != RepeatPolicy::ByIdentity
+            || self.fragments != FragmentMode::Increments
+            || self.turn.held + text.len() > self.limits.argument_bytes
+        {
+            return false;
+        }
+        let calls = self.turn.choices.get_mut(choice);
+        let Some((call, appended)) = calls.and_then(|calls| calls.stream_on(event, text)) else {
+            return false;
+        };
+        self.turn.held += text.len();
+        self.changes.push(Change { appended, ..Change::of(choice, call) });
+        true
+    }
+
+    pub(super) fn apply(&mut self, choice: u32, event: &CallEvent<'_>, origin: Origin) {
+        let event = event.normalised();
+        let calls = self.turn.choices.get(choice);
+        let index = match calls.and_then(|calls| calls.find(&event)) {
+            Some(index) => index,
+            None if self.is_delivered_again(choice, &event) => return,
+            None if self.is_twin(choice, &event, origin) => return,
+            None => match self.create(choice, &event, origin) {
+                Some(index) => index,
+                None => return,
+            },
+        };
+        if let Some(update) = self.update(choice, index, &event) {
+            self.report(choice, index, update);
+        }
+    }
+
+    /// Whether a named increment without any identity is the one that was just taken.
+    fn is_delivered_again(&self, choice: u32, event: &CallEvent<'_>) -> bool {
+        let calls = self.turn.choices.get(choice);
+        let current = calls.and_then(|calls| calls.current.map(|current| &calls.calls[current]));
+        let payload = Payload::of(event, self.sequence);
+        event.is_anonymous()
+            && current.is_some_and(|call| {
+                event.name == Some(&call.name) && call.is_repeat(event, payload, self.repeat_policy)
+            })
+    }
+
+    /// Whether a call that is new by its identity is one that is known from the other side: as text,
+    /// or as a structured call.
+    fn is_twin(&mut self, choice: u32, event: &CallEvent<'_>, origin: Origin) -> bool {
+        let (
+            true,
+            Some(name),
+            Arguments::Snapshot(arguments) | Arguments::Rewritten(arguments),
+            Some(calls),
+        ) = (event.complete, event.name, event.arguments, self.turn.choices.get_mut(choice))
+        else {
+            return false;
+        };
+        let Some(twin) = calls.twin(name, arguments, origin) else {
+            return false;
+        };
+        if origin != Origin::Text {
+            calls.confirm(twin);
+            self.update(choice, twin, event);
+        }
+        true
+    }
+
+    fn create(&mut self, choice: u32, event: &CallEvent<'_>, origin: Origin) -> Option<usize> {
+        if event.name.is_none() && matches!(event.arguments, Arguments::Absent) && event.complete {
+            return None;
+        }
+        if self.turn.calls >= self.limits.calls {
+            self.limit = Some(Limit::Calls);
+            if let Some(calls) = self.turn.choices.get_mut(choice) {
+                calls.lose_current();
+            }
+            return None;
+        }
+        self.turn.calls += 1;
+        Some(self.turn.choices.get_or_create(choice).create(origin))
+    }
+
+    /// Brings a call up to date; gives what has changed.
+    fn update(&mut self, choice: u32, index: usize, event: &CallEvent<'_>) -> Option<Update> {
+        let calls = self.turn.choices.get_mut(choice)?;
+        calls.learn_position(index, event);
+        let ids = calls.bytes_to_learn(index, event);
+        let has_room = self.turn.held + ids <= self.limits.argument_bytes;
+        if has_room {
+            calls.learn_ids(index, event);
+            calls.held += ids;
+            self.turn.held += ids;
+        }
+        let call = &mut calls.calls[index];
+        let payload = Payload::of(event, self.sequence);
+        let name = event.name.filter(|name| {
+            let is_last_word = event.complete && payload.is_none();
+            call.name.is_empty() || (is_last_word && call.name != *name)
+        });
+        let growth = call.growth(event.arguments, self.fragments) + name.map_or(0, str::len);
+        if call.over_limit.is_none() {
+            if name.is_some_and(|name| name.len() > self.limits.name_bytes) {
+                call.over_limit = Some(Limit::NameBytes);
+            } else if !has_room || self.turn.held + growth > self.limits.argument_bytes {
+                call.over_limit = Some(Limit::ArgumentBytes);
+            }
+        }
+        if call.over_limit.is_some() {
+            self.limit = call.over_limit;
+            return None;
+        }
+        let before = call.held();
+        let mut update = Update::default();
+        if !call.is_repeat(event, payload, self.repeat_policy) {
+            if let Some(name) = name {
+                update.renamed = !call.name.is_empty();
+                name.clone_into(&mut call.name);
+            }
+            update.effect = call.take(event.arguments, self.fragments);
+            call.remember(payload);
+        }
+        if event.complete {
+            call.finish(event.arguments);
+        }
+        let after = call.held();
+        calls.held = calls.held + after - before;
+        self.turn.held = self.turn.held + after - before;
+        Some(update)
+    }
+
+    /// Records what the outside is to learn of an update.
+    fn report(&mut self, choice: u32, index: usize, update: Update) {
+        let first = match self.turn.choices.get(choice) {
+            Some(calls) if !calls.calls[index].name.is_empty() => {
+                calls.calls[index].index.is_none()
+            }
+            _ => return,
+        };
+        if first {
+            self.appear(choice, index);
+        }
+        let Some(calls) = self.turn.choices.get_mut(choice) else {
+            return;
+        };
+        let call = &mut calls.calls[index];
+        // A client that was sent `{}` for no arguments cannot be given others.
+        let after_braces = call.was_empty && update.effect == Effect::Appended(0);
+        let is_known_to_client = after_braces && call.arguments == NO_ARGUMENTS;
+        let taken_back = update.renamed
+            || update.effect == Effect::Replaced
+            || (after_braces && !is_known_to_client);
+        let replaced = taken_back && !first;
+        let start = match update.effect {
+            _ if first || replaced => 0,
+            Effect::Appended(before) => before,
+            Effect::None | Effect::Replaced => return,
+        };
+        call.was_empty = call.complete && call.arguments.is_empty();
+        let end = call.arguments.len();
+        match call.change {
+            // A call that several parts of one payload speak of has changed once.
+            Some((ingest, earlier)) if ingest == self.ingests => {
+                let change = &mut self.changes[earlier];
+                change.replaced |= replaced && change.frame != Frame::Header;
+                let from = if replaced { 0 } else { change.appended.start };
+                change.appended = from..end;
+            }
+            _ => {
+                call.change = Some((self.ingests, self.changes.len()));
+                let appended = start..end;
+                let frame = match (first, is_known_to_client) {
+                    (true, _) => Frame::Header,
+                    (false, true) => Frame::Known,
+                    (false, false) => Frame::Increment,
+                };
+                self.changes.push(Change {
+                    appended,
+                    replaced,
+                    frame,
+                    ..Change::of(choice, index)
+                });
+            }
+        }
+    }
+
+    fn appear(&mut self, choice: u32, index: usize) {
+        let Some(calls) = self.turn.choices.get(choice) else {
+            return;
+        };
+        let call = &calls.calls[index];
+        let context = IdContext {
+            choice,
+            ordinal: calls.next_index(),
+            backend_id: call.backend_id.as_deref(),
+            name: &call.name,
+        };
+        let id = self.id_policy.make(&context, |id| self.turn.ids.contains(id));
+        self.turn.ids.insert(id.as_str().into());
+        if let Some(calls) = self.turn.choices.get_mut(choice) {
+            calls.appear(index, id);
+        }
+    }
+}
