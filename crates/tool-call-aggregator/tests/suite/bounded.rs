@@ -163,6 +163,36 @@ fn arguments_stop_growing_at_the_limit_and_say_so() {
 }
 
 #[test]
+fn streamed_arguments_fill_the_limit_to_the_byte() {
+    // A name and an id of one byte each; the id is kept twice.
+    let limits = Limits { argument_bytes: 3 + 16, ..Limits::default() };
+    let mut calls = ToolCallAggregator::builder().limits(limits).build();
+    calls.ingest(0, &named("a", "f", "x"));
+    let part = |text| CallEvent { name: None, ..named("a", "", text) };
+    for text in ["12345", "123", "1234", "123"] {
+        assert!(calls.ingest(0, &part(text)).updated);
+    }
+    let ingest = calls.ingest(0, &part("1"));
+    assert_eq!((ingest.updated, ingest.limit), (false, Some(Limit::ArgumentBytes)));
+    assert_eq!(calls.snapshot(0)[0].arguments.len(), 16);
+}
+
+#[test]
+fn replaced_arguments_are_counted_as_they_are_then() {
+    let limits = Limits { argument_bytes: 3 + 10, ..Limits::default() };
+    let mut calls = ToolCallAggregator::builder().limits(limits).build();
+    for (arguments, fits) in
+        [("0123456789", true), ("x", true), ("y123456789", true), ("z1234567890", false)]
+    {
+        assert_eq!(
+            calls.ingest(0, &CallEvent::whole("a", "f", arguments)).updated,
+            fits,
+            "{arguments}"
+        );
+    }
+}
+
+#[test]
 fn ids_are_capped_as_arguments_are() {
     let limits = Limits { argument_bytes: 100, ..Limits::default() };
     let mut calls = ToolCallAggregator::builder().limits(limits).build();
@@ -171,6 +201,15 @@ fn ids_are_capped_as_arguments_are() {
     assert_eq!((ingest.updated, ingest.limit), (false, Some(Limit::ArgumentBytes)));
     assert!(calls.ingest(0, &named("a", "f", "")).updated);
     assert!(!calls.is_cut_off(0, 0));
+    // 3 bytes are held; 2 × 48 more fill the limit but for one.
+    let item = "y".repeat(48);
+    let event = CallEvent { item_id: Some(&item), ..named("a", "f", "") };
+    assert_eq!(calls.ingest(0, &event).limit, None);
+    assert!(calls.ingest(0, &CallEvent::increment(&item, "z")).updated);
+    assert_eq!(
+        calls.ingest(0, &CallEvent::increment(&item, "z")).limit,
+        Some(Limit::ArgumentBytes)
+    );
 }
 
 #[test]

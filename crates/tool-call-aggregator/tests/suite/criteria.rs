@@ -9,7 +9,7 @@ use tool_call_aggregator::{
 
 use crate::bracket::Bracket;
 
-fn added(item: &str, name: &str) -> Value {
+pub(crate) fn added(item: &str, name: &str) -> Value {
     json!({"type": "response.output_item.added", "output_index": 0, "item": {
         "type": "function_call", "id": format!("fc_{item}"), "call_id": format!("call_{item}"),
         "name": name, "arguments": ""}})
@@ -23,7 +23,7 @@ fn done(item: &str, text: &str) -> Value {
     json!({"type": "response.function_call_arguments.done", "item_id": format!("fc_{item}"), "arguments": text})
 }
 
-fn names_and_arguments(records: &[ToolCallRecord]) -> Vec<(&str, &str)> {
+pub(crate) fn names_and_arguments(records: &[ToolCallRecord]) -> Vec<(&str, &str)> {
     records.iter().map(|call| (call.name.as_str(), call.arguments.as_str())).collect()
 }
 

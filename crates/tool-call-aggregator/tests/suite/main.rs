@@ -5,6 +5,7 @@ mod any_json;
 mod arbitrary;
 mod bounded;
 mod bracket;
+mod changes;
 mod client;
 mod corpus;
 mod criteria;
