@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 use tool_call_aggregator::{
-    CallEvent, FragmentMode, RepeatPolicy, TextCalls, ToolCallAggregator, ToolCallDelta,
+    Arguments, CallEvent, FragmentMode, Limits, RepeatPolicy, TextCalls, ToolCallAggregator,
+    ToolCallDelta,
 };
 
 use crate::criteria::{added, names_and_arguments};
@@ -119,4 +120,52 @@ fn a_client_that_was_sent_braces_for_nothing_is_not_sent_more() {
     assert_eq!(frames(&mut calls, &item(Value::Null)), [Some("{}".to_owned())]);
     assert_eq!(frames(&mut calls, &item(json!({"a": 1}))), [None]);
     assert!(!calls.finish(0).updated);
+}
+
+#[test]
+fn increments_through_the_borrowed_way_in_are_positioned_too() {
+    let event = |name, arguments| CallEvent {
+        name,
+        item_id: Some("fc_1"),
+        arguments,
+        ..CallEvent::default()
+    };
+    let mut calls = ToolCallAggregator::new();
+    calls.ingest(0, &event(Some("f"), Arguments::Initial("{\"a\"")));
+    assert!(!calls.ingest(0, &event(None, Arguments::Increment("{\"a"))).updated);
+    assert!(calls.ingest(0, &event(None, Arguments::Increment("\":1}"))).updated);
+    assert!(!calls.ingest(0, &event(None, Arguments::Initial("x"))).updated);
+    assert_eq!(calls.snapshot(0)[0].arguments, "{\"a\":1}");
+
+    let mut calls = ToolCallAggregator::new();
+    calls.ingest(0, &event(Some("f"), Arguments::Rewritten("{}")));
+    let replaced: Vec<bool> = calls
+        .ingest(0, &event(None, Arguments::Increment("{\"a")))
+        .deltas
+        .map(|delta| delta.replaced)
+        .collect();
+    assert_eq!(replaced, [true]);
+    calls.ingest(0, &event(None, Arguments::Increment("\":1}")));
+    assert_eq!(calls.snapshot(0)[0].arguments, "{\"a\":1}");
+}
+
+#[test]
+fn numbers_are_kept_for_as_many_choices_as_there_may_be_calls() {
+    let limits = Limits { calls: 1, ..Limits::default() };
+    let mut calls = ToolCallAggregator::builder().limits(limits).build();
+    let numbered = |item: &str, sequence: u64| {
+        let mut event = added(item, "f");
+        event["sequence_number"] = sequence.into();
+        event
+    };
+    assert!(
+        !calls
+            .ingest_delta(&json!({"type": "response.in_progress", "sequence_number": 5}), 0)
+            .updated
+    );
+    assert!(!calls.ingest_delta(&numbered("1", 4), 0).updated, "a number that was there");
+    for sequence in [9, 8] {
+        let ingest = calls.ingest_delta(&numbered("2", sequence), 1);
+        assert_eq!(ingest.updated, sequence == 9, "no room to remember, so by identity alone");
+    }
 }
