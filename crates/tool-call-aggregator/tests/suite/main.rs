@@ -23,4 +23,5 @@ mod reference;
 mod scan;
 mod sweeps;
 mod text_corpus;
+mod told_apart;
 mod transcripts;
