@@ -161,7 +161,8 @@ impl ToolCallAggregator {
     }
 
     /// Says that no more will be heard of the calls of a choice. Those without arguments give a last
-    /// delta, if a client that receives them has not been sent `{}` yet.
+    /// delta, if a client that receives them has not been sent `{}` yet. A call that has reached a cap
+    /// stays incomplete, and is reported once more.
     ///
     /// ```
     /// use serde_json::json;
@@ -178,6 +179,10 @@ impl ToolCallAggregator {
         self.begin();
         if let Some(calls) = self.turn.choices.get_mut(choice) {
             for (index, call) in calls.calls.iter_mut().enumerate() {
+                if call.over_limit.is_some() {
+                    self.limit = call.over_limit;
+                    continue;
+                }
                 call.complete = true;
                 if call.index.is_some() && call.arguments.is_empty() && !call.was_empty {
                     call.was_empty = true;

@@ -22,6 +22,8 @@ pub(crate) struct Call {
     pub(crate) item_id: Option<Box<str>>,
     pub(crate) chat_index: Option<u64>,
     pub(crate) output_index: Option<u64>,
+    /// The text block that it stands in.
+    pub(crate) block: Option<(usize, u64)>,
     pub(crate) complete: bool,
     pub(crate) origin: Origin,
     /// The cap that it has reached: nothing more is taken.
@@ -95,6 +97,7 @@ impl Call {
         match arguments {
             Arguments::Increment(text) => match mode {
                 FragmentMode::Increments => self.take_increment(text),
+                FragmentMode::Cumulative if self.complete => Effect::None,
                 FragmentMode::Cumulative => self.take_snapshot(text),
             },
             Arguments::Snapshot(text) => self.take_snapshot(text),
@@ -109,17 +112,23 @@ impl Call {
 
     /// How many bytes an event can add.
     pub(crate) fn growth(&self, arguments: Arguments<'_>, mode: FragmentMode) -> usize {
-        match (arguments, mode) {
-            (Arguments::Absent, _) => 0,
-            (Arguments::Increment(text), FragmentMode::Increments) => text.len(),
-            (
-                Arguments::Increment(text)
-                | Arguments::Initial(text)
-                | Arguments::Snapshot(text)
-                | Arguments::Rewritten(text),
-                _,
-            ) => text.len().saturating_sub(self.arguments.len()),
+        let known = match (arguments, mode) {
+            (Arguments::Increment(_), _) if self.complete => return 0,
+            (Arguments::Increment(_), FragmentMode::Increments) => self.streamed_ahead().len(),
+            _ => self.arguments.len(),
+        };
+        match arguments {
+            Arguments::Absent => 0,
+            Arguments::Increment(text)
+            | Arguments::Initial(text)
+            | Arguments::Snapshot(text)
+            | Arguments::Rewritten(text) => text.len().saturating_sub(known),
         }
+    }
+
+    /// What a snapshot has given that has not come as increments yet.
+    fn streamed_ahead(&self) -> &str {
+        self.arguments.get(self.streamed..).unwrap_or_default()
     }
 
     /// Appends an increment, if nothing but appending is to be done.
@@ -146,12 +155,14 @@ impl Call {
         }
         if self.known_from == KnownFrom::Value {
             self.known_from = KnownFrom::Text;
-            return self.replace(text);
+            let effect = self.replace(text);
+            self.streamed = self.arguments.len();
+            return effect;
         }
         self.known_from = KnownFrom::Text;
         let before = self.arguments.len();
         // Bytes that a snapshot has already given are not new.
-        let known = self.arguments.get(self.streamed..).unwrap_or_default();
+        let known = self.streamed_ahead();
         if known.is_empty() {
             self.arguments.push_str(text);
         } else if known.starts_with(text) {
@@ -220,11 +231,6 @@ impl Call {
         if matches!(arguments, Arguments::Snapshot(_)) {
             self.known_from = KnownFrom::Text;
         }
-    }
-
-    /// Whether the arguments are not in the backend's own bytes.
-    pub(crate) fn is_rewritten(&self) -> bool {
-        self.known_from == KnownFrom::Value
     }
 
     /// The bytes that it holds, but for its ids.

@@ -22,7 +22,7 @@ pub(crate) struct Choice {
     pub(crate) calls: Vec<Call>,
     /// Those whose name is known, in the order in which it became known.
     appeared: Vec<usize>,
-    /// Those of them that came from the backend's events.
+    /// Those of them that the backend's events have reported.
     pub(crate) structured: Vec<usize>,
     /// How many of them came from the text alone.
     texts: usize,
@@ -30,7 +30,8 @@ pub(crate) struct Choice {
     pub(crate) current: Option<usize>,
     /// The bytes of arguments, names and ids.
     pub(crate) held: usize,
-    pub(crate) by_id: HashMap<Box<str>, usize>,
+    pub(crate) by_call_id: HashMap<Box<str>, usize>,
+    pub(crate) by_item_id: HashMap<Box<str>, usize>,
     pub(crate) by_chat_index: HashMap<u64, usize>,
     pub(crate) by_output_index: HashMap<u64, usize>,
     /// By a text block's start and a digest of what it says.
@@ -146,11 +147,6 @@ impl Choice {
         self.calls.len() - 1
     }
 
-    /// The call that was last spoken of is one that was not taken.
-    pub(crate) fn lose_current(&mut self) {
-        self.current = None;
-    }
-
     /// Appends to the call that is being streamed, if the event is nothing but its next increment.
     #[inline]
     pub(crate) fn stream_on(
@@ -190,6 +186,7 @@ impl Choice {
     /// A call of the text was reported by the backend, too.
     pub(crate) fn confirm(&mut self, call: usize) {
         self.calls[call].origin = Origin::Both;
+        self.structured.push(call);
         self.texts -= 1;
     }
 }

@@ -22,7 +22,7 @@ pub struct Limits {
 pub enum Limit {
     /// [`Limits::calls`]: the call was not taken.
     Calls,
-    /// [`Limits::name_bytes`]: the call never appears.
+    /// [`Limits::name_bytes`]: the call does not appear, or not under that name, and takes no more.
     NameBytes,
     /// [`Limits::argument_bytes`]: the call keeps what it has, and takes no more. Its arguments are
     /// not complete, and must not be acted on.

@@ -4,9 +4,10 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::call::Call;
+use crate::call::{Call, Origin};
 use crate::choice::Choice;
 use crate::event::{Arguments, CallEvent, Position};
+use crate::twin::mean_the_same;
 
 // === impl Choice ===
 
@@ -27,24 +28,42 @@ impl Choice {
     }
 
     fn find_by_call_id(&self, event: &CallEvent<'_>) -> Option<usize> {
-        let call = *self.by_id.get(event.call_id?)?;
-        let known = &self.calls[call];
-        // Some servers give every call the same id, and tell them apart by index and name.
-        if let (Some(Position::ChatIndex(index)), Some(other)) = (event.position, known.chat_index)
-            && index != other
-        {
-            let there = self.by_chat_index.get(&index).copied();
-            let same_id = |call: &usize| self.calls[*call].backend_id.as_deref() == event.call_id;
-            return match there.filter(same_id) {
-                Some(there) => Some(there),
-                None => (!known.has_another_name(event)).then_some(call),
-            };
+        let id = event.call_id?;
+        let call = *self.by_call_id.get(id).or_else(|| self.by_item_id.get(id))?;
+        let Some(there) = self.call_at(event.position) else {
+            // Some servers give every call the same id: a header for another place is another call.
+            return (!self.is_header_for_another(call, event)).then_some(call);
+        };
+        let has_same_id = self.calls[there].backend_id == self.calls[call].backend_id;
+        Some(if has_same_id { there } else { call })
+    }
+
+    /// The call that is known to stand at a place.
+    fn call_at(&self, position: Option<Position>) -> Option<usize> {
+        match position? {
+            Position::ChatIndex(index) => self.by_chat_index.get(&index),
+            Position::OutputIndex(index) => self.by_output_index.get(&index),
+            Position::InMessage(place) => self.structured.get(place),
+            Position::FunctionCall | Position::TextBlock(_) => None,
         }
-        Some(call)
+        .copied()
+    }
+
+    fn is_header_for_another(&self, call: usize, event: &CallEvent<'_>) -> bool {
+        let known = &self.calls[call];
+        match event.position {
+            Some(Position::ChatIndex(_)) => known.chat_index.is_some() && event.name.is_some(),
+            Some(Position::OutputIndex(_)) => {
+                known.output_index.is_some() && known.has_another_name(event)
+            }
+            Some(Position::InMessage(_)) => known.has_another_name(event),
+            _ => false,
+        }
     }
 
     fn find_by_item_id(&self, event: &CallEvent<'_>) -> Option<usize> {
-        let call = *self.by_id.get(event.item_id?)?;
+        let id = event.item_id?;
+        let call = *self.by_item_id.get(id).or_else(|| self.by_call_id.get(id))?;
         (!self.calls[call].has_another_id(event)).then_some(call)
     }
 
@@ -68,16 +87,20 @@ impl Choice {
     }
 
     /// An entry of a message is the call that was streamed under its place, or else the call at its
-    /// place. A whole call that says something else is another one: some servers send each call in a
-    /// message of its own.
+    /// place. A whole call that says something else is another one, unless it was said before: some
+    /// servers send each call in a message of its own.
     fn find_in_message(&self, event: &CallEvent<'_>, place: usize) -> Option<usize> {
         let streamed = u64::try_from(place).ok().and_then(|index| self.by_chat_index.get(&index));
-        let at_place = *streamed.or_else(|| self.structured.get(place))?;
-        let known = &self.calls[at_place];
-        if known.is_another_than(event) || known.is_contradicted_by(event) {
-            return self.current.filter(|call| self.calls[*call].says(event));
+        let at_place = self.structured.get(place);
+        let fits = |call: &usize| {
+            let known = &self.calls[*call];
+            !known.is_another_than(event) && !known.is_contradicted_by(event)
+        };
+        if let Some(call) = [streamed, at_place].into_iter().flatten().copied().find(fits) {
+            return Some(call);
         }
-        Some(at_place)
+        let said_before = |call: &usize| self.calls[*call].says(event);
+        at_place.and_then(|_| self.structured.iter().copied().find(said_before))
     }
 
     /// Without any identity an event is about the call that was last spoken of, unless it plainly
@@ -107,13 +130,34 @@ impl Choice {
     /// Remembers by which ids the call can be found again.
     pub(crate) fn learn_ids(&mut self, call: usize, event: &CallEvent<'_>) {
         let known = &mut self.calls[call];
-        for (place, id) in
-            [(&mut known.backend_id, event.call_id), (&mut known.item_id, event.item_id)]
-        {
+        // An id that was another call's is this one's now: a later response may count anew.
+        for (place, id, calls) in [
+            (&mut known.backend_id, event.call_id, &mut self.by_call_id),
+            (&mut known.item_id, event.item_id, &mut self.by_item_id),
+        ] {
             if let (None, Some(id)) = (&place, id) {
                 *place = Some(id.into());
-                self.by_id.entry(id.into()).or_insert(call);
+                calls.insert(id.into(), call);
             }
+        }
+    }
+
+    /// Forgets who stood where a call was refused: what follows there is not for the call before it.
+    pub(crate) fn forget_position(&mut self, event: &CallEvent<'_>) {
+        self.current = None;
+        match event.position {
+            Some(Position::ChatIndex(index)) => {
+                if let Some(call) = self.by_chat_index.remove(&index) {
+                    self.calls[call].chat_index = None;
+                }
+            }
+            Some(Position::OutputIndex(index)) => {
+                if let Some(call) = self.by_output_index.remove(&index) {
+                    self.calls[call].output_index = None;
+                }
+            }
+            Some(Position::FunctionCall) => self.legacy = None,
+            Some(Position::InMessage(_) | Position::TextBlock(_)) | None => {}
         }
     }
 
@@ -124,7 +168,11 @@ impl Choice {
         match event.position {
             Some(Position::FunctionCall) => self.legacy = Some(call),
             Some(Position::TextBlock(start)) => {
-                self.by_block.insert(block_key(start, event), call);
+                let key = block_key(start, event);
+                if let Some(left) = known.block.replace(key) {
+                    self.by_block.remove(&left);
+                }
+                self.by_block.insert(key, call);
             }
             Some(Position::ChatIndex(index)) if known.chat_index != Some(index) => {
                 if let Some(left) = known.chat_index.replace(index) {
@@ -186,17 +234,16 @@ impl Call {
             || differ(self.item_id.as_deref(), event.item_id)
     }
 
-    /// Whether a whole call says other arguments than this one, which is whole as well.
+    /// Whether a whole call without an id says something else than this one, which is whole as well.
     fn is_contradicted_by(&self, event: &CallEvent<'_>) -> bool {
-        let is_same_id = self.backend_id.is_some() && event.call_id.is_some();
-        let said = match event.arguments {
-            Arguments::Snapshot(text) => Some(text),
-            Arguments::Rewritten(text) if self.is_rewritten() => Some(text),
-            _ => None,
+        let is_identified = self.backend_id.is_some() && event.call_id.is_some();
+        let is_other = match event.arguments {
+            Arguments::Snapshot(text) | Arguments::Rewritten(text) => {
+                !mean_the_same(text, &self.arguments)
+            }
+            Arguments::Absent | Arguments::Increment(_) | Arguments::Initial(_) => false,
         };
-        let is_other =
-            said.is_some_and(|text| !text.is_empty() && !text.starts_with(&self.arguments));
-        self.complete && !is_same_id && is_other
+        self.complete && !is_identified && is_other
     }
 
     /// Whether a whole call says just what this one says.
@@ -208,9 +255,11 @@ impl Call {
             Arguments::Absent => "",
             Arguments::Increment(_) => return false,
         };
-        event.name == Some(self.name.as_str())
-            && self.arguments == said
-            && !self.has_another_id(event)
+        let is_same = match self.origin {
+            Origin::Structured | Origin::Text => said == self.arguments,
+            Origin::Both => mean_the_same(said, &self.arguments),
+        };
+        event.name == Some(self.name.as_str()) && is_same && !self.has_another_id(event)
     }
 }
 

@@ -32,7 +32,7 @@ pub(crate) enum Admission {
 }
 
 /// How many responses are remembered. A turn has one, or one more after each round of tools.
-const REMEMBERED: usize = 16;
+const REMEMBERED: usize = 64;
 
 // === impl Responses ===
 

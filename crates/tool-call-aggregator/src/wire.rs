@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::event::CallEvent;
 pub(crate) use delta_text::DeltaText;
-use fields::{Object, choice_of, object, text};
+use fields::{Object, choice_of, object};
 pub(crate) use texts::texts;
 
 /// What the reader of a payload reports to.
@@ -52,9 +52,6 @@ pub(crate) enum Whole {
 /// How many envelopes are opened; nobody uses more than three.
 const DEEPEST_ENVELOPE: usize = 8;
 
-/// The turn under which Codex echoes the history that was injected into a thread.
-const ECHO_TURN: &str = "auto-compact-0";
-
 /// Reads a payload of any known shape.
 pub(crate) fn read(payload: &Value, choice: u32, whole: Whole, sink: &mut dyn Sink) {
     read_within(payload, choice, whole, 0, sink);
@@ -88,7 +85,7 @@ fn read_list(entries: &[Value], choice: u32, whole: Whole, sink: &mut dyn Sink) 
 
 fn read_event(event: &Object, choice: u32, whole: Whole, depth: usize, sink: &mut dyn Sink) {
     let choice = choice_of(event).unwrap_or(choice);
-    if text(event, &["turnId", "turn_id"]) == Some(ECHO_TURN) {
+    if fields::is_echo(event) {
         return;
     }
     if fields::flag(event, &["parallel_tool_calls", "parallelToolCalls"]) == Some(false) {

@@ -68,7 +68,7 @@ fn outcome(ingest: Ingest<'_>) -> Value {
     line
 }
 
-/// Every field, and not the delta as a client gets it: that one hides what was replaced.
+/// Every field, and not the delta as a client gets it: one that was replaced has no such form.
 fn delta(delta: ToolCallDelta<'_>) -> Value {
     json!({
         "choice": delta.choice,

@@ -9,6 +9,7 @@ use crate::ids::IdContext;
 use crate::limits::Limit;
 use crate::options::{FragmentMode, RepeatPolicy};
 use crate::record::NO_ARGUMENTS;
+use crate::twin::mean_the_same;
 
 /// What an event has done to a call.
 #[derive(Debug, Clone, Copy, Default)]
@@ -27,7 +28,8 @@ impl ToolCallAggregator {
         let Arguments::Increment(text) = event.arguments else {
             return false;
         };
-        if self.repeat_policy != RepeatPolicy::ByIdentity
+        if event.complete
+            || self.repeat_policy != RepeatPolicy::ByIdentity
             || self.fragments != FragmentMode::Increments
             || self.turn.held + text.len() > self.limits.argument_bytes
         {
@@ -73,12 +75,13 @@ impl ToolCallAggregator {
     /// Whether a call that is new by its identity is one that is known from the other side: as text,
     /// or as a structured call.
     fn is_twin(&mut self, choice: u32, event: &CallEvent<'_>, origin: Origin) -> bool {
-        let (
-            true,
-            Some(name),
-            Arguments::Snapshot(arguments) | Arguments::Rewritten(arguments),
-            Some(calls),
-        ) = (event.complete, event.name, event.arguments, self.turn.choices.get_mut(choice))
+        let arguments = match event.arguments {
+            Arguments::Snapshot(text) | Arguments::Rewritten(text) => text,
+            Arguments::Absent => "",
+            Arguments::Increment(_) | Arguments::Initial(_) => return false,
+        };
+        let (true, Some(name), Some(calls)) =
+            (event.complete, event.name, self.turn.choices.get_mut(choice))
         else {
             return false;
         };
@@ -87,7 +90,13 @@ impl ToolCallAggregator {
         };
         if origin != Origin::Text {
             calls.confirm(twin);
-            self.update(choice, twin, event);
+            calls.learn_position(twin, event);
+            let ids = calls.bytes_to_learn(twin, event);
+            if self.turn.held + ids <= self.limits.argument_bytes {
+                calls.learn_ids(twin, event);
+                calls.held += ids;
+                self.turn.held += ids;
+            }
         }
         true
     }
@@ -99,7 +108,7 @@ impl ToolCallAggregator {
         if self.turn.calls >= self.limits.calls {
             self.limit = Some(Limit::Calls);
             if let Some(calls) = self.turn.choices.get_mut(choice) {
-                calls.lose_current();
+                calls.forget_position(event);
             }
             return None;
         }
@@ -124,7 +133,12 @@ impl ToolCallAggregator {
             let is_last_word = event.complete && payload.is_none();
             call.name.is_empty() || (is_last_word && call.name != *name)
         });
-        let growth = call.growth(event.arguments, self.fragments) + name.map_or(0, str::len);
+        let is_repeat = call.is_repeat(event, payload, self.repeat_policy);
+        let growth = if is_repeat {
+            0
+        } else {
+            call.growth(event.arguments, self.fragments) + name.map_or(0, str::len)
+        };
         if call.over_limit.is_none() {
             if name.is_some_and(|name| name.len() > self.limits.name_bytes) {
                 call.over_limit = Some(Limit::NameBytes);
@@ -138,7 +152,7 @@ impl ToolCallAggregator {
         }
         let before = call.held();
         let mut update = Update::default();
-        if !call.is_repeat(event, payload, self.repeat_policy) {
+        if !is_repeat {
             if let Some(name) = name {
                 update.renamed = !call.name.is_empty();
                 name.clone_into(&mut call.name);
@@ -172,7 +186,7 @@ impl ToolCallAggregator {
         let call = &mut calls.calls[index];
         // A client that was sent `{}` for no arguments cannot be given others.
         let after_braces = call.was_empty && update.effect == Effect::Appended(0);
-        let is_known_to_client = after_braces && call.arguments == NO_ARGUMENTS;
+        let is_known_to_client = after_braces && mean_the_same(&call.arguments, NO_ARGUMENTS);
         let taken_back = update.renamed
             || update.effect == Effect::Replaced
             || (after_braces && !is_known_to_client);

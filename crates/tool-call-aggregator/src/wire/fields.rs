@@ -4,6 +4,9 @@ use serde_json::{Map, Value};
 
 pub(super) type Object = Map<String, Value>;
 
+/// The turn under which Codex echoes injected history.
+const ECHO_TURN: &str = "auto-compact-0";
+
 /// The first field of these names that is not null.
 pub(super) fn field<'a>(object: &'a Object, names: &[&str]) -> Option<&'a Value> {
     names.iter().filter_map(|name| object.get(*name)).find(|value| !value.is_null())
@@ -36,10 +39,15 @@ pub(super) fn choice_of(object: &Object) -> Option<u32> {
 
 /// The id of a call.
 pub(super) fn call_id(object: &Object) -> Option<&str> {
-    text(object, &["call_id", "callId", "tool_call_id", "toolCallId"])
+    text(object, &["call_id", "callId", "tool_call_id", "toolCallId"]).filter(|id| !id.is_empty())
 }
 
 /// The id of an item.
 pub(super) fn item_id(object: &Object) -> Option<&str> {
     text(object, &["item_id", "itemId"])
+}
+
+/// Whether it is Codex's echo of history that was injected into a thread.
+pub(super) fn is_echo(object: &Object) -> bool {
+    text(object, &["turnId", "turn_id"]) == Some(ECHO_TURN)
 }

@@ -19,26 +19,30 @@ const CALL_TYPES: [&str; 8] = [
 ];
 /// Those whose `id` is the item's and not the call's.
 const ITEM_TYPES: [&str; 3] = ["function_call", "functionCall", "custom_tool_call"];
+/// Those that are calls only with a `function` or `custom` inside, or with arguments.
+const PARTS: [&str; 2] = ["function", "custom"];
 /// The names under which arguments stand.
 const ARGUMENTS: [&str; 2] = ["arguments", "input"];
 
 /// Whether an object is a whole call, and neither something that holds one nor a tool's definition.
 pub(super) fn is_call(item: &Object) -> bool {
-    let is_kind = match text(item, &["type"]) {
-        Some(kind) => CALL_TYPES.contains(&kind),
-        None => !item.contains_key("role"),
-    };
-    let function = function(item);
-    let has_arguments = ARGUMENTS.iter().any(|key| function.contains_key(*key));
-    let has_id = text(item, &["id"]).is_some() || call_id(item).is_some();
-    let has_index = item.contains_key("index") && object(item, &["function"]).is_some();
+    let kind = text(item, &["type"]);
+    if kind.is_some_and(|kind| !CALL_TYPES.contains(&kind)) || item.contains_key("role") {
+        return false;
+    }
+    let nested = nested(item);
+    let function = nested.unwrap_or(item);
     let has_name = text(function, &["name", "tool"]).is_some();
-    is_kind && ((has_name && (has_arguments || has_id)) || has_index)
+    let has_arguments = ARGUMENTS.iter().any(|key| function.contains_key(*key));
+    // Without arguments, what has an id and a name could be anything.
+    let is_plainly_call = nested.is_some() || kind.is_some_and(|kind| !PARTS.contains(&kind));
+    let has_id = text(item, &["id"]).is_some() || call_id(item).is_some();
+    (has_name && (has_arguments || (is_plainly_call && has_id))) || is_chat_entry(item)
 }
 
 /// Whether it is an entry of a chat delta, on its own.
 pub(super) fn is_chat_entry(item: &Object) -> bool {
-    item.get("index").is_some_and(Value::is_u64) && object(item, &["function"]).is_some()
+    item.get("index").is_some_and(Value::is_u64) && nested(item).is_some()
 }
 
 /// Reads a call that stands alone.
@@ -58,12 +62,13 @@ pub(super) fn read_listed(item: &Object, place: usize, choice: u32, sink: &mut d
 
 /// What a whole call says of itself. Arguments that are not text are written as JSON.
 pub(super) fn with_call(item: &Object, say: impl FnOnce(CallEvent<'_>)) {
-    let function = function(item);
+    let function = nested(item).unwrap_or(item);
     let kind = text(item, &["type"]).unwrap_or_default();
     let id = text(item, &["id"]);
     let is_item = ITEM_TYPES.contains(&kind);
     // Codex hands over calls that are "inProgress" because they wait for an answer: these are whole.
-    let is_growing = is_item && text(item, &["status"]) == Some("in_progress");
+    let status = text(item, &["status"]).unwrap_or_default();
+    let is_growing = is_item && matches!(status, "in_progress" | "inProgress");
     let said = CallEvent {
         call_id: call_id(item).or(id.filter(|_| !is_item)),
         item_id: id.filter(|_| is_item),
@@ -86,6 +91,7 @@ pub(super) fn with_call(item: &Object, say: impl FnOnce(CallEvent<'_>)) {
     }
 }
 
-fn function(item: &Object) -> &Object {
-    object(item, &["function", "custom"]).unwrap_or(item)
+/// Where a chat entry says what it calls.
+fn nested(item: &Object) -> Option<&Object> {
+    object(item, &PARTS)
 }

@@ -15,7 +15,8 @@ pub(super) fn stamp(event: &Object) -> Stamp<'_> {
 
 /// Reads an event of a response, or a whole response; false if it is neither.
 pub(super) fn read(event: &Object, choice: u32, sink: &mut dyn Sink) -> bool {
-    match text(event, &["type"]).unwrap_or_default() {
+    let kind = text(event, &["type"]).unwrap_or_default();
+    match kind {
         "response.output_item.added" => read_item(event, choice, Stage::Added, sink),
         "response.output_item.done" => read_item(event, choice, Stage::Done, sink),
         "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta" => {
@@ -32,7 +33,9 @@ pub(super) fn read(event: &Object, choice: u32, sink: &mut dyn Sink) -> bool {
             let Some(response) = response.or_else(|| is_response.then_some(event)) else {
                 return false;
             };
-            read_response(response, choice, sink);
+            let is_running = matches!(kind, "response.created" | "response.in_progress");
+            let stage = if is_running { Stage::Added } else { Stage::Done };
+            read_response(response, choice, stage, sink);
         }
     }
     true
@@ -48,27 +51,31 @@ fn read_item(event: &Object, choice: u32, stage: Stage, sink: &mut dyn Sink) {
     let Some(call) = object(event, &["item"]).filter(|item| item::is_call(item)) else {
         return;
     };
-    item::with_call(call, |said| {
-        let arguments = match (stage, said.arguments) {
-            (Stage::Added, Arguments::Snapshot(text)) => Arguments::Initial(text),
-            (_, arguments) => arguments,
-        };
-        let complete = matches!(stage, Stage::Done);
+    with_stage(call, stage, |said| {
         let item_id = said.item_id.or_else(|| item_id(event));
-        sink.call(
-            choice,
-            &CallEvent { item_id, position: position(event), arguments, complete, ..said },
-        );
+        sink.call(choice, &CallEvent { item_id, position: position(event), ..said });
     });
 }
 
-fn read_response(response: &Object, choice: u32, sink: &mut dyn Sink) {
+/// What an item says of itself, where the event says how far it has come.
+fn with_stage(item: &Object, stage: Stage, say: impl FnOnce(CallEvent<'_>)) {
+    item::with_call(item, |said| {
+        let arguments = match (stage, said.arguments) {
+            (Stage::Added, Arguments::Snapshot(text)) => Arguments::Initial(text),
+            (Stage::Done, Arguments::Initial(text)) => Arguments::Snapshot(text),
+            (_, arguments) => arguments,
+        };
+        say(CallEvent { arguments, complete: matches!(stage, Stage::Done), ..said });
+    });
+}
+
+fn read_response(response: &Object, choice: u32, stage: Stage, sink: &mut dyn Sink) {
     if flag(response, &["parallel_tool_calls", "parallelToolCalls"]) == Some(false) {
         sink.no_parallel_calls();
     }
     for (place, output) in array(response, &["output"]).unwrap_or_default().iter().enumerate() {
         if let Some(call) = output.as_object().filter(|item| item::is_call(item)) {
-            item::with_call(call, |said| {
+            with_stage(call, stage, |said| {
                 let position = Some(Position::OutputIndex(place as u64));
                 sink.call(choice, &CallEvent { position, ..said });
             });

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::DEEPEST_ENVELOPE;
-use super::fields::{Object, array, choice_of, field, number, object, text};
+use super::fields::{Object, array, choice_of, field, is_echo, number, object, text};
 
 /// The kinds of parts that are shown.
 const SHOWN_PARTS: [&str; 2] = ["text", "output_text"];
@@ -28,7 +28,7 @@ pub(crate) fn texts<'a>(message: &'a Value, choice: u32, found: &mut Vec<(u32, &
 }
 
 fn collect<'a>(message: &'a Object, choice: u32, depth: usize, found: &mut Vec<(u32, &'a str)>) {
-    if depth > DEEPEST_ENVELOPE {
+    if depth > DEEPEST_ENVELOPE || is_echo(message) {
         return;
     }
     let choice = choice_of(message).unwrap_or(choice);

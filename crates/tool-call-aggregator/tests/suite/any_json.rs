@@ -33,7 +33,7 @@ proptest! {
     #[test]
     fn anything_can_be_said_in_any_order(
         events in vec((any_json(), 0_u32..3, any::<bool>()), 1..12),
-        options in 0_u8..4,
+        options in 0_u8..8,
     ) {
         let mut checked = Checked::new(options);
         for (event, choice, is_message) in &events {

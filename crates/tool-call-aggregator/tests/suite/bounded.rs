@@ -220,7 +220,7 @@ fn identities_do_not_pile_up() {
     for index in 0..10_000 {
         let position = Some(Position::ChatIndex(index));
         let item = format!("fc_{index}");
-        let event = CallEvent { position, item_id: Some(&item), ..named("a", "f", "") };
+        let event = CallEvent { position, item_id: Some(&item), name: None, ..named("a", "", "") };
         assert_eq!(calls.ingest(0, &event).limit, None);
     }
     assert_eq!(calls.snapshot(0).len(), 1);

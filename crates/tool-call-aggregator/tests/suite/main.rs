@@ -21,6 +21,7 @@ mod on_the_wire;
 mod random;
 mod reference;
 mod scan;
+mod stubborn;
 mod sweeps;
 mod text_corpus;
 mod told_apart;
