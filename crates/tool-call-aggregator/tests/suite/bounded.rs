@@ -57,6 +57,7 @@ fn every_byte_is_looked_at_about_once() {
             let (few, many) = (per_byte(&short), per_byte(&long));
             let begins = &long[..40.min(long.len())];
             assert!(many <= 300, "{many} % of the bytes, {chunk}-byte chunks of {begins}");
+            assert!(many >= 90, "only {many} % of the bytes of {begins}");
             assert!(many * 10 <= few * 11, "{few} % of the bytes, then {many} %: {begins}");
         }
     }

@@ -21,6 +21,7 @@ mod on_the_wire;
 mod random;
 mod reference;
 mod scan;
+mod scanning;
 mod stubborn;
 mod sweeps;
 mod text_corpus;

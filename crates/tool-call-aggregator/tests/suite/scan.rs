@@ -66,7 +66,10 @@ impl Reading {
 
 fn take(outcome: &mut Outcome, opened: &mut Option<usize>, event: ScanEvent<'_>) {
     match event {
-        ScanEvent::Text(text) => outcome.text(text),
+        ScanEvent::Text(text) => {
+            assert!(!text.is_empty(), "an event that says nothing");
+            outcome.text(text);
+        }
         ScanEvent::BlockOpened { start } => *opened = Some(start),
         ScanEvent::Block(block) => {
             assert_eq!(opened.take(), Some(block.start), "a block is opened before it is there");

@@ -1,0 +1,159 @@
+//! The scanner's own promises: its counts, its order of formats, and what a careless format cannot do.
+
+use tool_call_aggregator::{
+    BlockParser, NotACall, PatternError, ScanEvent, Step, TextPattern, TextPatterns, TextScanner,
+};
+
+/// What was met in a text: blocks, unnamed, nested, unclosed, oversized.
+fn counted(text: &str) -> [u64; 5] {
+    let mut scanner = TextScanner::new(&TextPatterns::default());
+    scanner.push(text);
+    scanner.finish();
+    let counts = scanner.counts();
+    [counts.blocks, counts.unnamed, counts.nested, counts.unclosed, counts.oversized]
+}
+
+#[test]
+fn everything_is_counted() {
+    let block = "<use_tool><name>x</name></use_tool>";
+    assert_eq!(counted("text <use_tools> <use_tool/> <"), [0; 5]);
+    assert_eq!(counted(&format!("{block}{block} {block}")), [3, 0, 0, 0, 0]);
+    assert_eq!(
+        counted(&format!("<use_tool></use_tool>{block}<use_tool>{{}}</use_tool>")),
+        [1, 2, 0, 0, 0]
+    );
+    assert_eq!(counted(&format!("<use_tool><use_tool><name>a {block}")), [1, 0, 2, 0, 0]);
+    assert_eq!(counted(&format!("{block}<use_tool><name>x")), [1, 0, 0, 1, 0]);
+    assert_eq!(counted("<use_tool name="), [0; 5], "never opened");
+    // Counts go on over texts.
+    let mut scanner = TextScanner::new(&TextPatterns::default());
+    for _ in 0..2 {
+        let events: Vec<_> =
+            scanner.push("a<use_tool>b").map(|event| format!("{event:?}")).collect();
+        assert_eq!(events, ["Text(\"a\")", "BlockOpened { start: 1 }"]);
+        assert_eq!(scanner.held_back(), 11);
+        assert_eq!(scanner.finish().collect::<Vec<_>>(), [ScanEvent::Text("<use_tool>b")]);
+    }
+    assert_eq!(scanner.counts().unclosed, 2);
+}
+
+#[test]
+fn events_know_their_number() {
+    let mut scanner = TextScanner::new(&TextPatterns::default());
+    let text = "a<use_tool><name>x</name></use_tool>b";
+    assert_eq!(scanner.push(text).len(), 4);
+    assert_eq!(scanner.push("c").len(), 1);
+    assert_eq!(scanner.push("").len(), 0);
+    assert_eq!(scanner.push("<use").len(), 0);
+}
+
+/// A format whose answer is fixed.
+#[derive(Debug, Clone)]
+struct Fixed(&'static [&'static str], Option<Step>);
+
+impl TextPattern for Fixed {
+    fn open_markers(&self) -> &[&str] {
+        self.0
+    }
+
+    fn open(&self) -> Box<dyn BlockParser> {
+        Box::new(self.clone())
+    }
+}
+
+impl BlockParser for Fixed {
+    fn step(&mut self, buffer: &str, _: usize) -> Step {
+        assert!(self.0.iter().any(|marker| buffer.starts_with(marker)), "{buffer}");
+        self.1.clone().unwrap_or(Step::Block {
+            end: buffer.len(),
+            name: "n".into(),
+            args_text: "a".into(),
+        })
+    }
+}
+
+/// The blocks and all the text of one scan, character by character.
+fn scanned(patterns: &TextPatterns, text: &str) -> (Vec<String>, String) {
+    let mut scanner = patterns.scanner();
+    let (mut blocks, mut passed) = (Vec::new(), String::new());
+    let mut take = |event: ScanEvent<'_>| match event {
+        ScanEvent::Text(text) => passed.push_str(text),
+        ScanEvent::BlockOpened { .. } => {}
+        ScanEvent::Block(block) => {
+            assert_eq!(block.raw, text[block.start..block.end]);
+            blocks.push(format!("{}: {}", block.name, block.raw));
+        }
+    };
+    for character in text.chars() {
+        scanner.push(character.encode_utf8(&mut [0; 4])).for_each(&mut take);
+    }
+    scanner.finish().for_each(&mut take);
+    (blocks, passed)
+}
+
+#[test]
+fn a_result_outside_its_buffer_is_no_result() {
+    let block = |end| Step::Block { end, name: "n".into(), args_text: String::new() };
+    let text = |end| Step::Text { end, why: NotACall::NoBlock };
+    for step in [block(0), block(2), block(99), text(0), text(2), text(99)] {
+        let mut patterns = TextPatterns::none();
+        patterns.register("fixed", Fixed(&["é@"], Some(step.clone()))).unwrap();
+        let (blocks, passed) = match step {
+            Step::Block { end: 2, .. } => (vec!["n: é".to_owned()], "a@ b é".to_owned()),
+            _ => (Vec::new(), "aé@ b é".to_owned()),
+        };
+        assert_eq!(scanned(&patterns, "aé@ b é"), (blocks, passed), "{step:?}");
+    }
+    let mut patterns = TextPatterns::none();
+    patterns.register("fixed", Fixed(&["é@"], Some(block(1)))).unwrap();
+    assert_eq!(scanned(&patterns, "é@"), (Vec::new(), "é@".to_owned()), "inside a character");
+}
+
+#[test]
+fn formats_are_asked_in_their_order() {
+    let declines = Some(Step::Text { end: 1, why: NotACall::NoBlock });
+    let takes =
+        |name: &str| Some(Step::Block { end: 2, name: name.into(), args_text: String::new() });
+    let mut patterns = TextPatterns::none();
+    patterns.register("long", Fixed(&["@@x"], takes("long"))).unwrap();
+    patterns.register("declines", Fixed(&["@@"], declines)).unwrap();
+    patterns.register("short", Fixed(&["@@", "##"], takes("short"))).unwrap();
+    patterns.register("late", Fixed(&["@@"], takes("late"))).unwrap();
+    let names = |text: &str| scanned(&patterns, text).0;
+    assert_eq!(names("@@x"), ["long: @@"]);
+    assert_eq!(names("@@y"), ["short: @@"]);
+    assert_eq!(
+        names("@@"),
+        ["short: @@"],
+        "the text has ended: it cannot become the longer marker"
+    );
+    assert_eq!(names("##@@x#"), ["short: ##", "long: @@"]);
+}
+
+#[test]
+fn markers_of_many_kinds_are_found() {
+    for count in 1..=6 {
+        let all = ["<a", "[b", "{c", "(d", "@e", "#f"];
+        let mut patterns = TextPatterns::none();
+        for marker in &all[..count] {
+            let markers: &'static [&'static str] = Box::leak(Box::new([*marker]));
+            patterns.register(*marker, Fixed(markers, None)).unwrap();
+        }
+        for (place, marker) in all.iter().enumerate() {
+            let found = !scanned(&patterns, &format!("x < [ {{ ( @ # {marker}")).0.is_empty();
+            assert_eq!(found, place < count, "{marker} of {count}");
+        }
+    }
+    assert_eq!(scanned(&TextPatterns::none(), "<use_tool>"), (Vec::new(), "<use_tool>".to_owned()));
+}
+
+#[test]
+fn a_format_needs_markers_that_are_not_empty() {
+    let mut patterns = TextPatterns::none();
+    for markers in [&[] as &[&str], &[""], &["a", ""]] {
+        let error = patterns.register("x", Fixed(markers, None)).unwrap_err();
+        assert_eq!(error, PatternError::NoMarker("x".to_owned()));
+        assert!(error.to_string().contains("needs open markers"), "{error}");
+    }
+    assert!(patterns.names().next().is_none());
+}
