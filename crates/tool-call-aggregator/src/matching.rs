@@ -34,7 +34,7 @@ impl Choice {
             // Some servers give every call the same id: a header for another place is another call.
             return (!self.is_header_for_another(call, event)).then_some(call);
         };
-        let has_same_id = self.calls[there].backend_id == self.calls[call].backend_id;
+        let has_same_id = self.calls[there].backend_id.as_deref() == Some(id);
         Some(if has_same_id { there } else { call })
     }
 

@@ -45,6 +45,9 @@ fn events_know_their_number() {
     assert_eq!(scanner.push("c").len(), 1);
     assert_eq!(scanner.push("").len(), 0);
     assert_eq!(scanner.push("<use").len(), 0);
+    // Text that stands together comes together.
+    let events: Vec<_> = scanner.push("_tool 1<use_tool 2 <use_tool ! <").collect();
+    assert_eq!(events, [ScanEvent::Text("<use_tool 1<use_tool 2 <use_tool ! ")]);
 }
 
 /// A format whose answer is fixed.
@@ -116,6 +119,8 @@ fn formats_are_asked_in_their_order() {
         |name: &str| Some(Step::Block { end: 2, name: name.into(), args_text: String::new() });
     let mut patterns = TextPatterns::none();
     patterns.register("long", Fixed(&["@@x"], takes("long"))).unwrap();
+    let outside = Step::Block { end: 99, name: "n".into(), args_text: String::new() };
+    patterns.register("outside", Fixed(&["@@"], Some(outside))).unwrap();
     patterns.register("declines", Fixed(&["@@"], declines)).unwrap();
     patterns.register("short", Fixed(&["@@", "##"], takes("short"))).unwrap();
     patterns.register("late", Fixed(&["@@"], takes("late"))).unwrap();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tool_call_aggregator::{
-    Arguments, CallEvent, FragmentMode, Limit, Limits, TextCalls, ToolCallAggregator,
+    Arguments, CallEvent, FragmentMode, Limit, Limits, Position, TextCalls, ToolCallAggregator,
     extract_use_tool_blocks,
 };
 
@@ -61,6 +61,25 @@ fn an_item_id_that_is_another_calls_id() {
         part(1, "2", "B"),
     ]);
     assert_eq!(names_and_arguments(&calls.snapshot(0)), [("f", "A"), ("g", "B")]);
+}
+
+#[test]
+fn an_item_id_under_the_name_of_a_call_id() {
+    let mut calls = ToolCallAggregator::new();
+    for (place, (id, name)) in [("i", "f"), ("j", "g")].into_iter().enumerate() {
+        let position = Some(Position::ChatIndex(place as u64));
+        let event = CallEvent { name: Some(name), position, ..CallEvent::increment(id, "") };
+        calls.ingest(0, &event);
+    }
+    let position = Some(Position::ChatIndex(1));
+    let event = CallEvent {
+        call_id: Some("i"),
+        position,
+        arguments: Arguments::Increment("x"),
+        ..CallEvent::default()
+    };
+    calls.ingest(0, &event);
+    assert_eq!(names_and_arguments(&calls.snapshot(0)), [("f", "x"), ("g", "")]);
 }
 
 #[test]
