@@ -22,6 +22,7 @@ mod random;
 mod reference;
 mod scan;
 mod scanning;
+mod shapes;
 mod stubborn;
 mod sweeps;
 mod text_corpus;
