@@ -184,6 +184,12 @@ impl ToolCallAggregator {
             return;
         };
         let call = &mut calls.calls[index];
+        let is_empty = call.complete && call.arguments.is_empty();
+        let earlier = call.change.filter(|(ingest, _)| *ingest == self.ingests);
+        if earlier.is_some() && is_empty {
+            // The change that is already recorded will be written with `{}`.
+            call.was_empty = true;
+        }
         // A client that was sent `{}` for no arguments cannot be given others.
         let after_braces = call.was_empty && update.effect == Effect::Appended(0);
         let is_known_to_client = after_braces && mean_the_same(&call.arguments, NO_ARGUMENTS);
@@ -196,32 +202,24 @@ impl ToolCallAggregator {
             Effect::Appended(before) => before,
             Effect::None | Effect::Replaced => return,
         };
-        call.was_empty = call.complete && call.arguments.is_empty();
+        call.was_empty = is_empty;
         let end = call.arguments.len();
-        match call.change {
-            // A call that several parts of one payload speak of has changed once.
-            Some((ingest, earlier)) if ingest == self.ingests => {
-                let change = &mut self.changes[earlier];
-                change.replaced |= replaced && change.frame != Frame::Header;
-                let from = if replaced { 0 } else { change.appended.start };
-                change.appended = from..end;
-            }
-            _ => {
-                call.change = Some((self.ingests, self.changes.len()));
-                let appended = start..end;
-                let frame = match (first, is_known_to_client) {
-                    (true, _) => Frame::Header,
-                    (false, true) => Frame::Known,
-                    (false, false) => Frame::Increment,
-                };
-                self.changes.push(Change {
-                    appended,
-                    replaced,
-                    frame,
-                    ..Change::of(choice, index)
-                });
-            }
+        // A call that several parts of one payload speak of has changed once.
+        if let Some((_, earlier)) = earlier {
+            let change = &mut self.changes[earlier];
+            change.replaced |= replaced && change.frame != Frame::Header;
+            let from = if replaced { 0 } else { change.appended.start };
+            change.appended = from..end;
+            return;
         }
+        call.change = Some((self.ingests, self.changes.len()));
+        let appended = start..end;
+        let frame = match (first, is_known_to_client) {
+            (true, _) => Frame::Header,
+            (false, true) => Frame::Known,
+            (false, false) => Frame::Increment,
+        };
+        self.changes.push(Change { appended, replaced, frame, ..Change::of(choice, index) });
     }
 
     fn appear(&mut self, choice: u32, index: usize) {

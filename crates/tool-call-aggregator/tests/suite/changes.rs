@@ -123,6 +123,22 @@ fn a_client_that_was_sent_braces_for_nothing_is_not_sent_more() {
 }
 
 #[test]
+fn braces_are_sent_once_however_the_end_is_told() {
+    let item = |status: &str| {
+        json!({"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "f",
+        "arguments": "", "status": status})
+    };
+    let list = Value::from(vec![item("in_progress"), item("completed")]);
+    let mut calls = ToolCallAggregator::new();
+    let ingest = calls.ingest_message(&list, 0, TextCalls::Ignore);
+    let frames: Vec<Value> =
+        ingest.deltas.map(|delta| serde_json::to_value(delta).unwrap()).collect();
+    assert_eq!(frames.len(), 1);
+    assert_eq!(frames[0]["function"]["arguments"], "{}");
+    assert!(!calls.finish(0).updated);
+}
+
+#[test]
 fn increments_through_the_borrowed_way_in_are_positioned_too() {
     let event = |name, arguments| CallEvent {
         name,
@@ -147,6 +163,11 @@ fn increments_through_the_borrowed_way_in_are_positioned_too() {
     assert_eq!(replaced, [true]);
     calls.ingest(0, &event(None, Arguments::Increment("\":1}")));
     assert_eq!(calls.snapshot(0)[0].arguments, "{\"a\":1}");
+
+    let mut calls = ToolCallAggregator::new();
+    calls.ingest(0, &event(Some("f"), Arguments::Absent));
+    calls.ingest(0, &event(None, Arguments::Increment("x")));
+    assert!(!calls.ingest(0, &event(None, Arguments::Rewritten("{}"))).updated, "a text is known");
 }
 
 #[test]
