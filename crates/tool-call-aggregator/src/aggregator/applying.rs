@@ -207,9 +207,13 @@ impl ToolCallAggregator {
         // A call that several parts of one payload speak of has changed once.
         if let Some((_, earlier)) = earlier {
             let change = &mut self.changes[earlier];
-            change.replaced |= replaced && change.frame != Frame::Header;
-            let from = if replaced { 0 } else { change.appended.start };
-            change.appended = from..end;
+            change.replaced |= match change.frame {
+                Frame::Header => false,
+                Frame::Increment => replaced,
+                Frame::Known => true,
+            };
+            let is_whole = replaced || change.replaced;
+            change.appended = if is_whole { 0..end } else { change.appended.start..end };
             return;
         }
         call.change = Some((self.ingests, self.changes.len()));
