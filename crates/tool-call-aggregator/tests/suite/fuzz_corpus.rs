@@ -1,4 +1,4 @@
-//! Every input that the fuzzer found worth keeping, taken again.
+//! What the fuzzer begins with, and every input that once failed, taken again.
 
 use std::fs;
 
