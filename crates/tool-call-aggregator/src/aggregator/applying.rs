@@ -90,13 +90,7 @@ impl ToolCallAggregator {
         };
         if origin != Origin::Text {
             calls.confirm(twin);
-            calls.learn_position(twin, event);
-            let ids = calls.bytes_to_learn(twin, event);
-            if self.turn.held + ids <= self.limits.argument_bytes {
-                calls.learn_ids(twin, event);
-                calls.held += ids;
-                self.turn.held += ids;
-            }
+            self.learn(choice, twin, event);
         }
         true
     }
@@ -116,9 +110,11 @@ impl ToolCallAggregator {
         Some(self.turn.choices.get_or_create(choice).create(origin))
     }
 
-    /// Brings a call up to date; gives what has changed.
-    fn update(&mut self, choice: u32, index: usize, event: &CallEvent<'_>) -> Option<Update> {
-        let calls = self.turn.choices.get_mut(choice)?;
+    /// Remembers by what a call can be found again; false if there is no room for its ids.
+    fn learn(&mut self, choice: u32, index: usize, event: &CallEvent<'_>) -> bool {
+        let Some(calls) = self.turn.choices.get_mut(choice) else {
+            return false;
+        };
         calls.learn_position(index, event);
         let ids = calls.bytes_to_learn(index, event);
         let has_room = self.turn.held + ids <= self.limits.argument_bytes;
@@ -127,6 +123,13 @@ impl ToolCallAggregator {
             calls.held += ids;
             self.turn.held += ids;
         }
+        has_room
+    }
+
+    /// Brings a call up to date; gives what has changed.
+    fn update(&mut self, choice: u32, index: usize, event: &CallEvent<'_>) -> Option<Update> {
+        let has_room = self.learn(choice, index, event);
+        let calls = self.turn.choices.get_mut(choice)?;
         let call = &mut calls.calls[index];
         let payload = Payload::of(event, self.sequence);
         let name = event.name.filter(|name| {

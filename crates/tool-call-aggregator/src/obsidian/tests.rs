@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use super::ParameterKind::{Array, Boolean, Integer, Number, Object, String as Text};
 use super::{XmlEscaping, XmlOptions, canon, canonical_json_from_fields, tools};
 
-/// The canon once more, written as people do: `?` is optional, `|` another name.
 fn to_obsidian_xml(name: &str, arguments: &str, options: &XmlOptions<'_>) -> String {
     super::to_obsidian_xml((name, arguments), options)
 }
 
+/// The canon once more, written as people do: `?` is optional, `|` another name.
 const ROWS: &[(&str, &str)] = &[
     ("localSearch", "query:String salientTerms:Array timeRange?:Object"),
     ("webSearch", "query:String chatHistory:Array"),

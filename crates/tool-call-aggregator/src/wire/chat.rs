@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::fields::{Object, array, call_id, choice_of, field, number, object, text};
+use super::fields::{Object, array, call_id, choice_of, number, object, text};
 use super::{Sink, Whole, item};
 use crate::event::{Arguments, CallEvent, Position};
 
@@ -47,7 +47,7 @@ fn read_calls(message: &Object, choice: u32, whole: Whole, sink: &mut dyn Sink) 
 /// Reads an entry of `delta.tool_calls[]`. Of several entries without an index, those with a name are
 /// new calls; the others are told apart by their places.
 pub(super) fn read_entry(entry: &Object, place: Option<usize>, choice: u32, sink: &mut dyn Sink) {
-    let function = object(entry, &["function", "custom"]).unwrap_or(entry);
+    let function = item::function_of(entry);
     let name = text(function, &["name"]).filter(|name| !name.is_empty());
     let index = number(entry, &["index"]).map(Position::ChatIndex);
     let said = CallEvent {
@@ -56,7 +56,7 @@ pub(super) fn read_entry(entry: &Object, place: Option<usize>, choice: u32, sink
         name,
         ..CallEvent::default()
     };
-    with_arguments(function, Arguments::Increment, |arguments| {
+    item::with_arguments(function, Arguments::Increment, |arguments| {
         sink.call(choice, &CallEvent { arguments, ..said });
     });
 }
@@ -72,20 +72,7 @@ fn read_function_call(function: &Object, choice: u32, whole: Whole, sink: &mut d
         Whole::Yes => Arguments::Snapshot,
         Whole::No => Arguments::Increment,
     };
-    with_arguments(function, kind, |arguments| {
+    item::with_arguments(function, kind, |arguments| {
         sink.call(choice, &CallEvent { arguments, ..said });
     });
-}
-
-/// Arguments as text; some servers send them as a JSON value, which is always whole.
-fn with_arguments<'a>(
-    function: &'a Object,
-    kind: fn(&'a str) -> Arguments<'a>,
-    say: impl FnOnce(Arguments<'_>),
-) {
-    match field(function, &["arguments", "input"]) {
-        None => say(Arguments::Absent),
-        Some(Value::String(text)) => say(kind(text)),
-        Some(value) => say(Arguments::Rewritten(&value.to_string())),
-    }
 }

@@ -60,9 +60,9 @@ pub(super) fn read_listed(item: &Object, place: usize, choice: u32, sink: &mut d
     with_call(item, |said| sink.call(choice, &CallEvent { position, ..said }));
 }
 
-/// What a whole call says of itself. Arguments that are not text are written as JSON.
+/// What a whole call says of itself.
 pub(super) fn with_call(item: &Object, say: impl FnOnce(CallEvent<'_>)) {
-    let function = nested(item).unwrap_or(item);
+    let function = function_of(item);
     let kind = text(item, &["type"]).unwrap_or_default();
     let id = text(item, &["id"]);
     let is_item = ITEM_TYPES.contains(&kind);
@@ -76,19 +76,27 @@ pub(super) fn with_call(item: &Object, say: impl FnOnce(CallEvent<'_>)) {
         complete: !is_growing,
         ..CallEvent::default()
     };
+    let kind = if is_growing { Arguments::Initial } else { Arguments::Snapshot };
+    with_arguments(function, kind, |arguments| say(CallEvent { arguments, ..said }));
+}
+
+/// Arguments as text; some servers send them as a JSON value, which is always whole, and is
+/// written anew.
+pub(super) fn with_arguments<'a>(
+    function: &'a Object,
+    kind: fn(&'a str) -> Arguments<'a>,
+    say: impl FnOnce(Arguments<'_>),
+) {
     match field(function, &ARGUMENTS) {
-        None => say(said),
-        Some(Value::String(text)) if is_growing => {
-            say(CallEvent { arguments: Arguments::Initial(text), ..said });
-        }
-        Some(Value::String(text)) => {
-            say(CallEvent { arguments: Arguments::Snapshot(text), ..said });
-        }
-        Some(value) => {
-            let written = value.to_string();
-            say(CallEvent { arguments: Arguments::Rewritten(&written), ..said });
-        }
+        None => say(Arguments::Absent),
+        Some(Value::String(text)) => say(kind(text)),
+        Some(value) => say(Arguments::Rewritten(&value.to_string())),
     }
+}
+
+/// What is called: in a chat entry it stands one level down.
+pub(super) fn function_of(item: &Object) -> &Object {
+    nested(item).unwrap_or(item)
 }
 
 /// Where a chat entry says what it calls.
