@@ -1,0 +1,235 @@
+//! What is chosen about the answer to a turn: by the operator ([`TurnSettings`]), and then by the
+//! request too ([`TurnPolicy`]).
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tool_call_aggregator::Limits;
+use tool_call_aggregator::obsidian::XmlEscaping;
+
+/// How calls are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OutputMode {
+    /// As `<use_tool>` blocks in the text, and as `tool_calls` beside it.
+    ObsidianXml,
+    /// As `tool_calls` only; blocks are taken out of the text.
+    OpenAiJson,
+}
+
+/// The operator's choice of an output mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OutputModeSetting {
+    /// XML, but JSON for a request that declares tools itself.
+    #[default]
+    Auto,
+    /// Always this one.
+    Always(OutputMode),
+}
+
+/// When a turn with calls is ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopAfterTools {
+    /// By the model alone.
+    Off,
+    /// After the first call.
+    First,
+    /// After the last call of a burst.
+    Burst {
+        /// How long after a call another one is waited for; `None` waits for the response's end.
+        grace: Option<Duration>,
+    },
+}
+
+/// The operator's choice of where calls are looked for in text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TextTools {
+    /// Where the request suggests that they are meant.
+    #[default]
+    Auto,
+    /// Everywhere.
+    On,
+    /// Nowhere.
+    Off,
+}
+
+/// Which blocks of a text are calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextBlocks {
+    /// None: the text is not looked at.
+    Ignored,
+    /// Those that name a declared tool; others stay text.
+    Declared,
+    /// All.
+    Any,
+}
+
+/// What the operator has chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnSettings {
+    /// `PROXY_OUTPUT_MODE`
+    pub output_mode: OutputModeSetting,
+    /// `PROXY_STOP_AFTER_TOOLS`, `_MODE`, `_GRACE_MS`
+    pub stop_after_tools: StopAfterTools,
+    /// `PROXY_SUPPRESS_TAIL_AFTER_TOOLS`
+    pub suppress_tail: bool,
+    /// `PROXY_TOOL_BLOCK_MAX`
+    pub max_calls: Option<NonZeroUsize>,
+    /// `PROXY_TOOL_BLOCK_DEDUP`
+    pub dedup: bool,
+    /// `PROXY_TOOL_BLOCK_DELIMITER`
+    pub delimiter: String,
+    /// `PROXY_ENABLE_PARALLEL_TOOL_CALLS`; `Some(false)` forwards one call at most.
+    pub parallel_calls: Option<bool>,
+    /// `PROXY_TEXT_TOOLS`
+    pub text_tools: TextTools,
+    /// `PROXY_XML_ESCAPE`
+    pub xml_escaping: XmlEscaping,
+    /// `PROXY_REASONING`: whether reasoning summaries are shown.
+    pub reasoning: bool,
+    /// `PROXY_MAX_TOOL_CALLS`, `PROXY_MAX_ARGUMENT_BYTES`
+    pub limits: Limits,
+    /// `PROXY_MAX_HELD_BYTES`: most text that is held back after a call.
+    pub max_held_bytes: usize,
+    /// `PROXY_MAX_CHAT_CHOICES`
+    pub max_choices: u32,
+    /// Text of `PROXY_INSTRUCTIONS_FILE`: a developer message before the client's.
+    pub instructions: Option<Arc<str>>,
+}
+
+/// Everything that decides what becomes of a turn's events.
+#[derive(Debug, Clone)]
+pub struct TurnPolicy {
+    /// How calls are shown.
+    pub mode: OutputMode,
+    /// Whether calls are told as `tool_calls` or as the legacy `function_call`.
+    pub shape: CallShape,
+    /// When a turn with calls is ended.
+    pub stop_after_tools: StopAfterTools,
+    /// Whether text after the last call is dropped.
+    pub suppress_tail: bool,
+    /// Most calls that are forwarded.
+    pub max_calls: Option<NonZeroUsize>,
+    /// Whether a call that is identical to an earlier one is dropped.
+    pub dedup: bool,
+    /// What goes between adjacent blocks.
+    pub delimiter: String,
+    /// Which blocks of the text are calls.
+    pub text_blocks: TextBlocks,
+    /// How strings are written in blocks.
+    pub xml_escaping: XmlEscaping,
+    /// Whether reasoning summaries are shown.
+    pub reasoning: bool,
+    /// Limits of the aggregator.
+    pub limits: Limits,
+    /// Most text that is held back after a call.
+    pub max_held_bytes: usize,
+    /// The tools that the request declares.
+    pub tools: Arc<DeclaredTools>,
+    /// Texts that end the visible text.
+    pub stop_sequences: Vec<String>,
+    /// Most tokens of visible text.
+    pub max_tokens: Option<u32>,
+}
+
+/// How calls are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallShape {
+    /// `tool_calls`
+    ToolCalls,
+    /// `function_call`, for a request with `functions` only.
+    FunctionCall,
+}
+
+/// The tools that a request declares: names and schemas.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct DeclaredTools(Vec<(String, Value)>);
+
+// === impl OutputMode ===
+
+impl OutputMode {
+    /// Its name in settings and headers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ObsidianXml => "obsidian-xml",
+            Self::OpenAiJson => "openai-json",
+        }
+    }
+}
+
+impl fmt::Display for OutputMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for OutputMode {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<Self, ()> {
+        [Self::ObsidianXml, Self::OpenAiJson]
+            .into_iter()
+            .find(|mode| mode.as_str() == name)
+            .ok_or(())
+    }
+}
+
+// === impl StopAfterTools ===
+
+impl StopAfterTools {
+    /// Its name in telemetry.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::First => "first",
+            Self::Burst { .. } => "burst",
+        }
+    }
+}
+
+// === impl TurnSettings ===
+
+impl Default for TurnSettings {
+    fn default() -> Self {
+        Self {
+            output_mode: OutputModeSetting::Auto,
+            stop_after_tools: StopAfterTools::Burst { grace: None },
+            suppress_tail: true,
+            max_calls: None,
+            dedup: false,
+            delimiter: String::new(),
+            parallel_calls: None,
+            text_tools: TextTools::Auto,
+            // The only clients that read blocks never decode entities.
+            xml_escaping: XmlEscaping::Verbatim,
+            reasoning: true,
+            limits: Limits::default(),
+            max_held_bytes: 1024 * 1024,
+            max_choices: 5,
+            instructions: None,
+        }
+    }
+}
+
+// === impl DeclaredTools ===
+
+impl DeclaredTools {
+    /// The parameters' schema of a tool; `None` if there is no such tool.
+    pub fn schema(&self, name: &str) -> Option<&Value> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, schema)| schema)
+    }
+
+    /// Whether none is declared.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl FromIterator<(String, Value)> for DeclaredTools {
+    fn from_iter<T: IntoIterator<Item = (String, Value)>>(tools: T) -> Self {
+        Self(tools.into_iter().collect())
+    }
+}

@@ -1,0 +1,7 @@
+//! OpenAI's wire: requests, answers, server-sent frames and errors, as clients really write and
+//! read them. No HTTP server and nothing of Codex.
+
+pub mod chat;
+mod error;
+
+pub use error::{ApiError, ErrorType};
