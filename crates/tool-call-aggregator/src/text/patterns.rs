@@ -39,7 +39,7 @@ pub enum PatternError {
 
 impl Default for TextPatterns {
     fn default() -> Self {
-        Self { entries: vec![(UseTool::NAME.to_owned(), Arc::new(UseTool))] }
+        Self { entries: vec![(UseTool::NAME.to_owned(), Arc::new(UseTool::default()))] }
     }
 }
 

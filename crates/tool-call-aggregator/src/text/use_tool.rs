@@ -4,7 +4,11 @@
 mod call;
 mod tag;
 
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
+
+use serde_json::Value;
 
 use super::json_string::JsonStrings;
 use super::open_tag::{OpenTag, TagStep};
@@ -13,8 +17,28 @@ use call::Body;
 use tag::{Tag, TagEvent};
 
 /// The built-in format.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct UseTool;
+///
+/// The values of parameter tags are strings, unless the canon of [Obsidian's tools](crate::obsidian)
+/// or the tools' own schemas say otherwise.
+///
+/// ```
+/// use serde_json::json;
+/// use tool_call_aggregator::{TextPatterns, UseTool};
+///
+/// let schema = json!({"properties": {"id": {"type": "integer"}}});
+/// let mut patterns = TextPatterns::none();
+/// patterns.register(UseTool::NAME, UseTool::with_schemas([("get_user".to_owned(), schema)]))?;
+/// let text = "<use_tool><name>get_user</name><id>42</id></use_tool>";
+/// assert_eq!(patterns.extract_blocks(text, 0).blocks[0].args_text, r#"{"id":42}"#);
+/// # Ok::<(), tool_call_aggregator::PatternError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct UseTool {
+    schemas: Schemas,
+}
+
+/// Schemas of tools by their names, shared by all parsers of a format.
+type Schemas = Arc<HashMap<String, Value>>;
 
 /// The tag of a block.
 const BLOCK_TAG: &[u8] = b"use_tool";
@@ -26,6 +50,7 @@ const MARKERS: &[&str] =
 
 #[derive(Debug, Default)]
 struct UseToolParser {
+    schemas: Schemas,
     open: OpenTag,
     place: Place,
     /// The tag that is being read.
@@ -66,6 +91,11 @@ struct Field {
 impl UseTool {
     /// The name under which it is registered.
     pub const NAME: &'static str = "use_tool";
+
+    /// The format for tools whose parameters are known.
+    pub fn with_schemas(schemas: impl IntoIterator<Item = (String, Value)>) -> Self {
+        Self { schemas: Arc::new(schemas.into_iter().collect()) }
+    }
 }
 
 impl TextPattern for UseTool {
@@ -74,7 +104,7 @@ impl TextPattern for UseTool {
     }
 
     fn open(&self) -> Box<dyn BlockParser> {
-        Box::<UseToolParser>::default()
+        Box::new(UseToolParser { schemas: Arc::clone(&self.schemas), ..UseToolParser::default() })
     }
 }
 
@@ -215,7 +245,7 @@ impl UseToolParser {
                     .collect(),
             ),
         };
-        match call::read(attribute, body) {
+        match call::read(attribute, body, |tool| self.schemas.get(tool)) {
             Some(call) => Step::Block { end, name: call.name, args_text: call.args_text },
             None => Step::Text { end, why: NotACall::Unnamed },
         }

@@ -1,5 +1,7 @@
 //! What a complete block calls (rules 6 and 7 of the grammar).
 
+use serde_json::Value;
+
 use crate::json_members::{decoded_string, member, object_members, object_text};
 use crate::obsidian::canonical_json_from_fields;
 
@@ -22,8 +24,13 @@ pub(super) struct Call {
 /// Members that can hold the arguments of a raw JSON body.
 const ARGUMENT_MEMBERS: [&str; 3] = ["arguments", "args", "parameters"];
 
-/// Reads a block; `None` if it has no name.
-pub(super) fn read(attribute: Option<&str>, body: Body<'_>) -> Option<Call> {
+/// Reads a block; `None` if it has no name. `schema` knows the parameters of tools.
+pub(super) fn read<'s>(
+    attribute: Option<&str>,
+    body: Body<'_>,
+    schema: impl Fn(&str) -> Option<&'s Value>,
+) -> Option<Call> {
+    let arguments = |name: &str, fields: &[_]| arguments(name, fields, schema(name));
     let (name, args_text) = match (attribute, body) {
         (Some(name), Body::Json(body)) => (name.to_owned(), body.trim().to_owned()),
         (None, Body::Json(body)) => read_json(body.trim())?,
@@ -38,10 +45,10 @@ pub(super) fn read(attribute: Option<&str>, body: Body<'_>) -> Option<Call> {
     (!name.is_empty()).then(|| Call { name: name.to_owned(), args_text })
 }
 
-fn arguments(name: &str, fields: &[(&str, &str)]) -> String {
+fn arguments(name: &str, fields: &[(&str, &str)], schema: Option<&Value>) -> String {
     match fields.last() {
         Some((_, args)) if fields.iter().all(|(tag, _)| *tag == "args") => (*args).to_owned(),
-        _ => canonical_json_from_fields(name, fields, None),
+        _ => canonical_json_from_fields(name, fields, schema),
     }
 }
 
