@@ -3,9 +3,13 @@
 //! Pure: no sockets, no clock, no randomness. Time and ids are passed in, so that every burst, grace
 //! and cap is exact.
 
+mod finish;
 mod policy;
+mod reply;
 
+pub use finish::{ChoiceReport, EndReason, FinishReason};
 pub use policy::{
     CallShape, DeclaredTools, OutputMode, OutputModeSetting, StopAfterTools, TextBlocks, TextTools,
     TurnPolicy, TurnSettings,
 };
+pub use reply::{Ended, Output, Reply, Tokenizer};

@@ -1,6 +1,7 @@
 //! What is chosen about the answer to a turn: by the operator ([`TurnSettings`]), and then by the
 //! request too ([`TurnPolicy`]).
 
+use std::collections::HashMap;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
@@ -10,6 +11,9 @@ use std::time::Duration;
 use serde_json::Value;
 use tool_call_aggregator::Limits;
 use tool_call_aggregator::obsidian::XmlEscaping;
+
+/// How much text may be held back, for a block or after a call.
+const MAX_HELD_BYTES: usize = 1024 * 1024;
 
 /// How calls are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -128,7 +132,7 @@ pub struct TurnPolicy {
     /// Most text that is held back after a call.
     pub max_held_bytes: usize,
     /// The tools that the request declares.
-    pub tools: Arc<DeclaredTools>,
+    pub tools: DeclaredTools,
     /// Texts that end the visible text.
     pub stop_sequences: Vec<String>,
     /// Most tokens of visible text.
@@ -146,7 +150,7 @@ pub enum CallShape {
 
 /// The tools that a request declares: names and schemas.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct DeclaredTools(Vec<(String, Value)>);
+pub struct DeclaredTools(Arc<HashMap<String, Value>>);
 
 // === impl OutputMode ===
 
@@ -206,8 +210,8 @@ impl Default for TurnSettings {
             // The only clients that read blocks never decode entities.
             xml_escaping: XmlEscaping::Verbatim,
             reasoning: true,
-            limits: Limits::default(),
-            max_held_bytes: 1024 * 1024,
+            limits: Limits { held_bytes: MAX_HELD_BYTES, ..Limits::default() },
+            max_held_bytes: MAX_HELD_BYTES,
             max_choices: 5,
             instructions: None,
         }
@@ -219,7 +223,12 @@ impl Default for TurnSettings {
 impl DeclaredTools {
     /// The parameters' schema of a tool; `None` if there is no such tool.
     pub fn schema(&self, name: &str) -> Option<&Value> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, schema)| schema)
+        self.0.get(name)
+    }
+
+    /// All of them.
+    pub(crate) fn schemas(&self) -> Arc<HashMap<String, Value>> {
+        Arc::clone(&self.0)
     }
 
     /// Whether none is declared.
@@ -230,6 +239,6 @@ impl DeclaredTools {
 
 impl FromIterator<(String, Value)> for DeclaredTools {
     fn from_iter<T: IntoIterator<Item = (String, Value)>>(tools: T) -> Self {
-        Self(tools.into_iter().collect())
+        Self(Arc::new(tools.into_iter().collect()))
     }
 }

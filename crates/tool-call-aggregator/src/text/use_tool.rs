@@ -22,12 +22,15 @@ use tag::{Tag, TagEvent};
 /// or the tools' own schemas say otherwise.
 ///
 /// ```
+/// use std::collections::HashMap;
+///
 /// use serde_json::json;
 /// use tool_call_aggregator::{TextPatterns, UseTool};
 ///
 /// let schema = json!({"properties": {"id": {"type": "integer"}}});
 /// let mut patterns = TextPatterns::none();
-/// patterns.register(UseTool::NAME, UseTool::with_schemas([("get_user".to_owned(), schema)]))?;
+/// let schemas = HashMap::from([("get_user".to_owned(), schema)]);
+/// patterns.register(UseTool::NAME, UseTool::with_schemas(schemas.into()))?;
 /// let text = "<use_tool><name>get_user</name><id>42</id></use_tool>";
 /// assert_eq!(patterns.extract_blocks(text, 0).blocks[0].args_text, r#"{"id":42}"#);
 /// # Ok::<(), tool_call_aggregator::PatternError>(())
@@ -93,8 +96,8 @@ impl UseTool {
     pub const NAME: &'static str = "use_tool";
 
     /// The format for tools whose parameters are known.
-    pub fn with_schemas(schemas: impl IntoIterator<Item = (String, Value)>) -> Self {
-        Self { schemas: Arc::new(schemas.into_iter().collect()) }
+    pub fn with_schemas(schemas: Arc<HashMap<String, Value>>) -> Self {
+        Self { schemas }
     }
 }
 

@@ -1,0 +1,147 @@
+//! How an answer ends, and what is told about it.
+
+use codex_app_server::TokenUsage;
+
+/// OpenAI's `finish_reason`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FinishReason {
+    /// The model has finished, or a stop sequence came.
+    Stop,
+    /// A limit of tokens was met.
+    Length,
+    /// The rest was withheld.
+    ContentFilter,
+    /// The model waits for its tools.
+    ToolCalls,
+    /// The same, told in the legacy way.
+    FunctionCall,
+}
+
+/// Why an answer ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EndReason {
+    /// The response ended by itself, without calls.
+    Completed,
+    /// The response ended by itself, with calls.
+    ToolCalls,
+    /// Cut after the first call.
+    FirstCall,
+    /// Cut because no other call came in time.
+    Grace,
+    /// Cut because there were more calls than allowed.
+    CallCap,
+    /// Cut because more text followed a call than may be held back.
+    HeldText,
+    /// Cut at a stop sequence.
+    StopSequence,
+    /// Cut at the limit of tokens.
+    MaxTokens,
+    /// The upstream's own limit of tokens.
+    UpstreamLength,
+    /// The upstream withheld the rest.
+    ContentFilter,
+    /// It failed after calls had been forwarded.
+    FailedAfterCalls,
+    /// It failed.
+    Failed,
+    /// The client has gone.
+    ClientGone,
+}
+
+/// What became of one choice.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChoiceReport {
+    /// Why it ended.
+    pub end: EndReason,
+    /// Calls that were forwarded.
+    pub call_count: usize,
+    /// Whether a call was dropped, or the turn was cut before the response's end.
+    pub truncated: bool,
+    /// Names of the forwarded calls.
+    pub call_names: Vec<String>,
+    /// Ids of the forwarded calls.
+    pub call_ids: Vec<String>,
+    /// Where the last call ends, in bytes of what was sent as content.
+    pub last_call_end: Option<usize>,
+    /// Bytes of text that were not sent.
+    pub suppressed_bytes: usize,
+    /// The upstream's figures.
+    pub usage: Option<TokenUsage>,
+    /// What the model has said, for counting where the upstream gave no figures.
+    pub said: String,
+}
+
+// === impl FinishReason ===
+
+impl FinishReason {
+    /// As OpenAI writes it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Stop => "stop",
+            Self::Length => "length",
+            Self::ContentFilter => "content_filter",
+            Self::ToolCalls => "tool_calls",
+            Self::FunctionCall => "function_call",
+        }
+    }
+}
+
+// === impl EndReason ===
+
+impl EndReason {
+    /// As logs and metrics write it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::ToolCalls => "tool_calls",
+            Self::FirstCall => "first_call",
+            Self::Grace => "grace",
+            Self::CallCap => "call_cap",
+            Self::HeldText => "held_text",
+            Self::StopSequence => "stop_sequence",
+            Self::MaxTokens => "max_tokens",
+            Self::UpstreamLength => "upstream_length",
+            Self::ContentFilter => "content_filter",
+            Self::FailedAfterCalls => "failed_after_calls",
+            Self::Failed => "failed",
+            Self::ClientGone => "client_gone",
+        }
+    }
+
+    /// Whether we cut the turn, and it has to be interrupted.
+    pub fn is_cut(self) -> bool {
+        match self {
+            Self::FirstCall
+            | Self::Grace
+            | Self::CallCap
+            | Self::HeldText
+            | Self::StopSequence
+            | Self::MaxTokens
+            | Self::ClientGone => true,
+            Self::Completed
+            | Self::ToolCalls
+            | Self::UpstreamLength
+            | Self::ContentFilter
+            | Self::FailedAfterCalls
+            | Self::Failed => false,
+        }
+    }
+
+    /// What the client is told, if the answer has an end at all.
+    pub(crate) fn finish_reason(self, has_calls: bool) -> Option<FinishReason> {
+        match self {
+            Self::Failed | Self::ClientGone => None,
+            _ if has_calls => Some(FinishReason::ToolCalls),
+            Self::MaxTokens | Self::UpstreamLength => Some(FinishReason::Length),
+            Self::ContentFilter => Some(FinishReason::ContentFilter),
+            Self::Completed
+            | Self::ToolCalls
+            | Self::FirstCall
+            | Self::Grace
+            | Self::CallCap
+            | Self::HeldText
+            | Self::StopSequence
+            | Self::FailedAfterCalls => Some(FinishReason::Stop),
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! One choice of an answer as a state machine: the turn's events and the clock in, content and calls
+//! out.
+
+mod calls;
+mod stop_sequences;
+mod token_limit;
+mod visible;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use codex_app_server::turn::event::{ReasoningKind, ToolCall, TurnEnd, TurnEvent};
+use codex_app_server::{Failure, FailureKind, TokenUsage};
+use tool_call_aggregator::{
+    ParsedTextBlock, ScanEvent, ScanEvents, SuffixSource, TextScanner, ToolCallDelta,
+};
+
+use crate::finish::{ChoiceReport, EndReason, FinishReason};
+use crate::policy::{CallShape, StopAfterTools, TextBlocks, TurnPolicy};
+use calls::{CallOutcome, Calls, Spoken};
+pub use token_limit::Tokenizer;
+use visible::{VisibleEnd, VisibleText};
+
+/// Where an answer goes: to a stream, frame by frame, or into a message.
+pub trait Output {
+    /// More content.
+    fn text(&mut self, text: &str);
+    /// A whole block, in XML mode; its calls follow.
+    fn block(&mut self, xml: &str);
+    /// More of a reasoning summary.
+    fn reasoning(&mut self, text: &str);
+    /// A call, or more of one.
+    fn call(&mut self, delta: &ToolCallDelta<'_>);
+}
+
+/// The end of a choice. Whatever comes later is dropped.
+#[derive(Debug)]
+pub enum Ended {
+    /// With a finish reason.
+    Finished(FinishReason),
+    /// Without: there is an error to tell.
+    Failed(Failure),
+}
+
+/// One choice of an answer.
+#[derive(Debug)]
+pub struct Reply {
+    policy: Arc<TurnPolicy>,
+    /// Finds blocks; gone while its events are read, and if nobody looks for any.
+    scanner: Option<TextScanner>,
+    /// Whether a block has begun and is not complete.
+    block_open: bool,
+    /// Bytes of text so far, and where the text began that the scanner reads.
+    text_bytes: usize,
+    text_start: usize,
+    calls: Calls,
+    visible: VisibleText,
+    /// The part of the reasoning that was last continued.
+    reasoning_part: Option<u32>,
+    /// When the burst is over, if a time is set.
+    burst_until: Option<Instant>,
+    response_ended: bool,
+    usage: Option<TokenUsage>,
+    /// Whether anything was seen that a response without text or calls does not have.
+    has_spoken: bool,
+    /// A reason to end, found while an event was being read.
+    cut: Option<EndReason>,
+    end: Option<EndReason>,
+}
+
+// === impl Reply ===
+
+impl Reply {
+    /// A choice of an answer. `tokenizer` is needed where the policy limits tokens, and `id_suffix`
+    /// makes ids unique where the backend's own cannot be carried.
+    pub fn new(
+        policy: Arc<TurnPolicy>,
+        choice: u32,
+        tokenizer: Option<Arc<dyn Tokenizer>>,
+        id_suffix: SuffixSource,
+    ) -> Self {
+        let calls = Calls::new(&policy, choice, id_suffix);
+        let scanner = match policy.text_blocks {
+            TextBlocks::Ignored => None,
+            TextBlocks::Declared | TextBlocks::Any => Some(calls.scanner()),
+        };
+        Self {
+            scanner,
+            block_open: false,
+            text_bytes: 0,
+            text_start: 0,
+            calls,
+            visible: VisibleText::new(&policy, tokenizer),
+            policy,
+            reasoning_part: None,
+            burst_until: None,
+            response_ended: false,
+            usage: None,
+            has_spoken: false,
+            cut: None,
+            end: None,
+        }
+    }
+
+    /// Takes the next event of the turn.
+    pub fn on_event(
+        &mut self,
+        event: TurnEvent,
+        now: Instant,
+        out: &mut impl Output,
+    ) -> Option<Ended> {
+        if self.end.is_some() {
+            return None;
+        }
+        match event {
+            TurnEvent::Text(text) => self.on_text(&text, now, out),
+            TurnEvent::Reasoning { kind, part, text } => self.on_reasoning(kind, part, &text, out),
+            TurnEvent::ToolCall(call) => self.on_call(&call, now, out),
+            TurnEvent::ResponseEnd { usage, .. } => {
+                self.usage = usage;
+                self.response_ended = true;
+                // Otherwise it may be a refusal, which only the turn's last event tells.
+                if self.has_spoken {
+                    return Some(self.complete(out));
+                }
+            }
+            TurnEvent::Failed(failure) => return Some(self.fail(failure, out)),
+            TurnEvent::End(TurnEnd::Completed | TurnEnd::ToolCalls) => {
+                self.response_ended = true;
+                return Some(self.complete(out));
+            }
+            // Nobody but us interrupts a turn, and by then it has ended here.
+            TurnEvent::End(TurnEnd::Interrupted) => return Some(self.fail(interrupted(), out)),
+        }
+        self.cut.take().map(|reason| self.finish(reason))
+    }
+
+    /// When [`Self::on_time`] wants to be called, if nothing happens before.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.burst_until.filter(|_| self.end.is_none() && !self.block_open)
+    }
+
+    /// Time has passed.
+    pub fn on_time(&mut self, now: Instant) -> Option<Ended> {
+        let due = self.deadline().is_some_and(|deadline| deadline <= now);
+        due.then(|| self.finish(EndReason::Grace))
+    }
+
+    /// Ends it because nobody listens any more.
+    pub fn abandon(&mut self) {
+        if self.end.is_none() {
+            self.end = Some(EndReason::ClientGone);
+        }
+    }
+
+    /// Whether it has ended.
+    pub fn has_ended(&self) -> bool {
+        self.end.is_some()
+    }
+
+    /// What became of it.
+    pub fn report(self) -> ChoiceReport {
+        let end = self.end.unwrap_or(EndReason::ClientGone);
+        let failed = matches!(end, EndReason::Failed | EndReason::FailedAfterCalls);
+        let cut = !self.response_ended && (end.is_cut() || failed);
+        let (call_names, call_ids) = self.calls.names_and_ids();
+        ChoiceReport {
+            end,
+            call_count: self.calls.count(),
+            truncated: cut || self.calls.has_dropped(),
+            call_names,
+            call_ids,
+            last_call_end: self.visible.last_call_end(),
+            suppressed_bytes: self.visible.suppressed(),
+            usage: self.usage,
+            said: self.visible.into_said(),
+        }
+    }
+
+    fn on_text(&mut self, text: &str, now: Instant, out: &mut impl Output) {
+        self.has_spoken |= !text.is_empty();
+        self.text_bytes += text.len();
+        match self.scanner.take() {
+            None => self.show(text, out),
+            Some(mut scanner) => {
+                self.on_scanned(scanner.push(text), now, out);
+                self.scanner = Some(scanner);
+            }
+        }
+    }
+
+    fn on_scanned(&mut self, events: ScanEvents<'_>, now: Instant, out: &mut impl Output) {
+        for event in events {
+            if self.cut.is_some() {
+                return;
+            }
+            match event {
+                ScanEvent::BlockOpened { .. } => {
+                    self.block_open = true;
+                    continue;
+                }
+                ScanEvent::Text(text) => self.show(text, out),
+                ScanEvent::Block(block) if self.is_call(block) => self.on_block(block, now, out),
+                ScanEvent::Block(block) => self.show(&block.raw, out),
+            }
+            if std::mem::take(&mut self.block_open) {
+                // The time that a block takes is no silence.
+                self.restart_burst(now);
+            }
+        }
+    }
+
+    /// In a request that declares tools a block of another name is just text.
+    fn is_call(&self, block: &ParsedTextBlock) -> bool {
+        match self.policy.text_blocks {
+            TextBlocks::Ignored => false,
+            TextBlocks::Any => true,
+            TextBlocks::Declared => self.policy.tools.schema(&block.name).is_some(),
+        }
+    }
+
+    fn on_block(&mut self, block: &ParsedTextBlock, now: Instant, out: &mut impl Output) {
+        self.flush_visible(out);
+        if self.cut.is_none() {
+            self.forward(Spoken::block(block, self.text_start), now, out);
+        }
+    }
+
+    fn on_call(&mut self, call: &ToolCall, now: Instant, out: &mut impl Output) {
+        self.has_spoken = true;
+        // A message ends before the call that follows it.
+        self.flush(out);
+        if self.cut.is_none() {
+            let spoken = Spoken::structured(&call.call_id, &call.name, &call.arguments);
+            self.forward(spoken, now, out);
+        }
+    }
+
+    fn forward(&mut self, spoken: Spoken<'_>, now: Instant, out: &mut impl Output) {
+        match self.calls.take(spoken) {
+            CallOutcome::New { deltas, xml } => {
+                self.visible.begin_call(xml.as_deref(), &self.policy.delimiter, out);
+                for delta in deltas {
+                    self.visible.said_call(delta.name, delta.appended);
+                    out.call(&delta);
+                }
+                self.restart_burst(now);
+                if self.policy.stop_after_tools == StopAfterTools::First {
+                    self.cut = Some(EndReason::FirstCall);
+                }
+            }
+            // The block of a call that was rendered before would make the client act twice.
+            CallOutcome::Known | CallOutcome::Repeated => {
+                self.visible.suppress(spoken.text_bytes());
+            }
+            CallOutcome::TooMany => self.cut = Some(EndReason::CallCap),
+        }
+    }
+
+    fn restart_burst(&mut self, now: Instant) {
+        if let StopAfterTools::Burst { grace: Some(grace) } = self.policy.stop_after_tools
+            && self.calls.count() > 0
+        {
+            self.burst_until = Some(now + grace);
+        }
+    }
+
+    fn on_reasoning(&mut self, kind: ReasoningKind, part: u32, text: &str, out: &mut impl Output) {
+        if !self.policy.reasoning || kind == ReasoningKind::Raw || text.is_empty() {
+            return;
+        }
+        if self.reasoning_part.replace(part).is_some_and(|before| before != part) {
+            out.reasoning("\n\n");
+        }
+        out.reasoning(text);
+    }
+
+    fn show(&mut self, text: &str, out: &mut impl Output) {
+        if let Some(end) = self.visible.push(text, out) {
+            self.cut = Some(end.into());
+        }
+    }
+
+    /// What could have become a block or a stop sequence cannot any more.
+    fn flush_scanner(&mut self, out: &mut impl Output) {
+        if let Some(mut scanner) = self.scanner.take() {
+            for event in scanner.finish() {
+                // Nothing is complete at the end that was not complete before.
+                if let ScanEvent::Text(text) = event
+                    && self.cut.is_none()
+                {
+                    self.show(text, out);
+                }
+            }
+            self.block_open = false;
+            self.text_start = self.text_bytes;
+            self.scanner = Some(scanner);
+        }
+    }
+
+    fn flush_visible(&mut self, out: &mut impl Output) {
+        if let Some(end) = self.visible.flush(out) {
+            self.cut = Some(end.into());
+        }
+    }
+
+    /// No more text follows.
+    fn flush(&mut self, out: &mut impl Output) {
+        self.flush_scanner(out);
+        if self.cut.is_none() {
+            self.flush_visible(out);
+        }
+    }
+
+    /// The response has ended by itself.
+    fn complete(&mut self, out: &mut impl Output) -> Ended {
+        self.flush(out);
+        let natural = match self.calls.count() {
+            0 => EndReason::Completed,
+            _ => EndReason::ToolCalls,
+        };
+        let reason = self.cut.take().unwrap_or(natural);
+        self.finish(reason)
+    }
+
+    fn fail(&mut self, failure: Failure, out: &mut impl Output) -> Ended {
+        self.flush(out);
+        let reason = match (self.cut.take(), failure.kind, self.calls.count()) {
+            (Some(cut), ..) => cut,
+            (None, _, 1..) => EndReason::FailedAfterCalls,
+            (None, FailureKind::MaxOutput, 0) => EndReason::UpstreamLength,
+            // A filter that refuses the request itself answers with a status.
+            (None, FailureKind::ContentFilter, 0) if failure.upstream_status.is_none() => {
+                EndReason::ContentFilter
+            }
+            (None, _, 0) => {
+                self.end = Some(EndReason::Failed);
+                return Ended::Failed(failure);
+            }
+        };
+        self.finish(reason)
+    }
+
+    fn finish(&mut self, reason: EndReason) -> Ended {
+        self.visible.end();
+        self.end = Some(reason);
+        let finish = reason.finish_reason(self.calls.count() > 0);
+        Ended::Finished(match (finish, self.policy.shape) {
+            (Some(FinishReason::ToolCalls), CallShape::FunctionCall) => FinishReason::FunctionCall,
+            (finish, _) => finish.unwrap_or(FinishReason::Stop),
+        })
+    }
+}
+
+// === impl EndReason ===
+
+impl From<VisibleEnd> for EndReason {
+    fn from(end: VisibleEnd) -> Self {
+        match end {
+            VisibleEnd::StopSequence => Self::StopSequence,
+            VisibleEnd::MaxTokens => Self::MaxTokens,
+            VisibleEnd::HeldText => Self::HeldText,
+        }
+    }
+}
+
+fn interrupted() -> Failure {
+    Failure {
+        kind: FailureKind::Unexpected,
+        message: "the turn was interrupted".to_owned(),
+        upstream_status: None,
+        upstream_body: None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

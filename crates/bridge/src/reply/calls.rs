@@ -1,0 +1,216 @@
+//! The calls of one choice: which are forwarded, and how they look.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tool_call_aggregator::obsidian::{XmlOptions, to_obsidian_xml};
+use tool_call_aggregator::{
+    Arguments, CallEvent, Deltas, IdPolicy, ParsedTextBlock, Position, SuffixSource, TextPatterns,
+    TextScanner, ToolCallAggregator, UseTool,
+};
+
+use crate::policy::{DeclaredTools, OutputMode, TurnPolicy};
+
+/// Spaces before each line of a rendered block.
+const INDENT: usize = 2;
+
+/// Every call of a choice that was forwarded.
+#[derive(Debug)]
+pub(super) struct Calls {
+    aggregator: ToolCallAggregator,
+    choice: u32,
+    policy: Arc<TurnPolicy>,
+    forwarded: usize,
+    dropped: bool,
+    /// What was forwarded, to find repetitions; empty unless these are dropped.
+    known: Vec<Known>,
+}
+
+/// A call, as the model said it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Spoken<'a> {
+    name: &'a str,
+    arguments: &'a str,
+    way: Way<'a>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Way<'a> {
+    Structured { call_id: &'a str },
+    Block { raw: &'a str, position: usize },
+}
+
+/// What became of a call.
+pub(super) enum CallOutcome<'a> {
+    /// It is forwarded.
+    New {
+        deltas: Deltas<'a>,
+        /// Its block, where blocks are shown.
+        xml: Option<String>,
+    },
+    /// It was said before in another way: as a block and as a structured call.
+    Known,
+    /// It is identical to an earlier one, and dropped.
+    Repeated,
+    /// There are more calls than allowed, and it is dropped.
+    TooMany,
+}
+
+#[derive(Debug)]
+struct Known {
+    name: String,
+    arguments: String,
+    structured: bool,
+    as_block: bool,
+}
+
+// === impl Calls ===
+
+impl Calls {
+    pub(super) fn new(policy: &Arc<TurnPolicy>, choice: u32, id_suffix: SuffixSource) -> Self {
+        let aggregator = ToolCallAggregator::builder()
+            .id_policy(IdPolicy::BackendSuffix(id_suffix))
+            .limits(policy.limits)
+            .patterns(patterns(&policy.tools))
+            .build();
+        let policy = Arc::clone(policy);
+        Self { aggregator, choice, policy, forwarded: 0, dropped: false, known: Vec::new() }
+    }
+
+    pub(super) fn scanner(&self) -> TextScanner {
+        self.aggregator.scanner()
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.forwarded
+    }
+
+    pub(super) fn has_dropped(&self) -> bool {
+        self.dropped
+    }
+
+    /// Names and ids of what was forwarded.
+    pub(super) fn names_and_ids(&self) -> (Vec<String>, Vec<String>) {
+        let records = self.aggregator.snapshot(self.choice);
+        let forwarded = records.into_iter().take(self.forwarded);
+        forwarded.map(|record| (record.name, record.id)).unzip()
+    }
+
+    pub(super) fn take(&mut self, spoken: Spoken<'_>) -> CallOutcome<'_> {
+        if self.policy.dedup
+            && let Some(outcome) = self.repetition(spoken)
+        {
+            return outcome;
+        }
+        let ingest = self.aggregator.ingest(self.choice, &spoken.event());
+        let over_cap = self.policy.max_calls.is_some_and(|most| self.forwarded >= most.get());
+        if ingest.limit.is_some() || (ingest.updated && over_cap) {
+            // With a limit it is missing or incomplete: nobody may act on it.
+            self.dropped = true;
+            return CallOutcome::TooMany;
+        }
+        if !ingest.updated {
+            return CallOutcome::Known;
+        }
+        self.forwarded += 1;
+        if self.policy.dedup {
+            self.known.push(Known::new(spoken));
+        }
+        CallOutcome::New { deltas: ingest.deltas, xml: spoken.xml(&self.policy) }
+    }
+
+    /// Whether a call was forwarded before: dropped if it was said in the same way, and otherwise
+    /// the same call.
+    fn repetition(&mut self, spoken: Spoken<'_>) -> Option<CallOutcome<'static>> {
+        let known = self.known.iter_mut().find(|known| {
+            known.name == spoken.name && are_identical(&known.arguments, spoken.arguments)
+        })?;
+        let way = match spoken.way {
+            Way::Structured { .. } => &mut known.structured,
+            Way::Block { .. } => &mut known.as_block,
+        };
+        if !std::mem::replace(way, true) {
+            return Some(CallOutcome::Known);
+        }
+        self.dropped = true;
+        Some(CallOutcome::Repeated)
+    }
+}
+
+// === impl Spoken ===
+
+impl<'a> Spoken<'a> {
+    pub(super) fn structured(call_id: &'a str, name: &'a str, arguments: &'a str) -> Self {
+        Self { name, arguments, way: Way::Structured { call_id } }
+    }
+
+    /// A block of a text that began `offset` bytes into everything that was said.
+    pub(super) fn block(block: &'a ParsedTextBlock, offset: usize) -> Self {
+        let way = Way::Block { raw: &block.raw, position: offset + block.start };
+        Self { name: &block.name, arguments: &block.args_text, way }
+    }
+
+    /// Bytes of visible text that it has.
+    pub(super) fn text_bytes(self) -> usize {
+        match self.way {
+            Way::Structured { .. } => 0,
+            Way::Block { raw, .. } => raw.len(),
+        }
+    }
+
+    fn event(self) -> CallEvent<'a> {
+        match self.way {
+            Way::Structured { call_id } => CallEvent::whole(call_id, self.name, self.arguments),
+            Way::Block { position, .. } => CallEvent {
+                position: Some(Position::TextBlock(position)),
+                name: Some(self.name),
+                arguments: Arguments::Snapshot(self.arguments),
+                complete: true,
+                ..CallEvent::default()
+            },
+        }
+    }
+
+    /// The model's own block byte for byte, or one made for the call.
+    fn xml(self, policy: &TurnPolicy) -> Option<String> {
+        match (policy.mode, self.way) {
+            (OutputMode::OpenAiJson, _) => None,
+            (OutputMode::ObsidianXml, Way::Block { raw, .. }) => Some(raw.to_owned()),
+            (OutputMode::ObsidianXml, Way::Structured { .. }) => {
+                let options = XmlOptions {
+                    escaping: policy.xml_escaping,
+                    indent: INDENT,
+                    schema: policy.tools.schema(self.name),
+                };
+                Some(to_obsidian_xml((self.name, self.arguments), &options))
+            }
+        }
+    }
+}
+
+// === impl Known ===
+
+impl Known {
+    fn new(spoken: Spoken<'_>) -> Self {
+        let structured = matches!(spoken.way, Way::Structured { .. });
+        Self {
+            name: spoken.name.to_owned(),
+            arguments: spoken.arguments.to_owned(),
+            structured,
+            as_block: !structured,
+        }
+    }
+}
+
+/// The built-in format, with the types that the request's own schemas give to values.
+fn patterns(tools: &DeclaredTools) -> TextPatterns {
+    let mut patterns = TextPatterns::none();
+    // A set without formats takes any.
+    let _ = patterns.register(UseTool::NAME, UseTool::with_schemas(tools.schemas()));
+    patterns
+}
+
+fn are_identical(a: &str, b: &str) -> bool {
+    let parse = |text: &str| serde_json::from_str::<Value>(text).ok();
+    a == b || parse(a).is_some_and(|value| Some(value) == parse(b))
+}

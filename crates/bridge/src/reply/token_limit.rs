@@ -1,0 +1,204 @@
+//! A limit of visible text in tokens.
+
+use std::sync::Arc;
+
+/// A tokenizer.
+pub trait Tokenizer: Send + Sync {
+    /// The number of tokens that `text` is made of.
+    fn count(&self, text: &str) -> usize;
+
+    /// How many bytes the first `tokens` tokens of `text` have, without half a character.
+    fn head(&self, text: &str, tokens: usize) -> usize;
+}
+
+/// Passes on the first tokens of a text, and says when there are more.
+///
+/// Where the text is cut depends on the text alone, never on its chunks. Near the limit a word is
+/// held back until it is whole, because only then its tokens are known.
+pub(super) struct TokenLimit {
+    tokenizer: Arc<dyn Tokenizer>,
+    limit: usize,
+    /// Tokens of the words that are complete.
+    settled: usize,
+    /// What follows them.
+    open: String,
+    /// How much of that was passed on.
+    passed: usize,
+}
+
+/// The limit is met; the text up to it was passed on.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct LimitMet;
+
+/// Longest text that is counted at once. Words are far shorter; a longer run without a border is
+/// counted in parts, which may give a token more than the whole.
+const LONGEST_WORD: usize = 256;
+
+// === impl TokenLimit ===
+
+impl TokenLimit {
+    pub(super) fn new(tokenizer: Arc<dyn Tokenizer>, limit: u32) -> Self {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        Self { tokenizer, limit, settled: 0, open: String::new(), passed: 0 }
+    }
+
+    /// Passes on what is sure to be within the limit.
+    pub(super) fn push(&mut self, chunk: &str, mut visible: impl FnMut(&str)) -> Option<LimitMet> {
+        self.open.push_str(chunk);
+        // No token is shorter than a byte, so far from the limit nothing has to be counted.
+        if self.settled + self.open.len() > self.limit {
+            while let Some(end) = first_border(&self.open) {
+                if self.settle(end, &mut visible).is_some() {
+                    return Some(LimitMet);
+                }
+            }
+            if self.settled == self.limit && !self.open.is_empty() {
+                return Some(LimitMet);
+            }
+        }
+        if self.settled + self.open.len() <= self.limit {
+            self.pass_to(self.open.len(), visible);
+        }
+        None
+    }
+
+    /// No more text follows what is held back.
+    pub(super) fn flush(&mut self, visible: impl FnMut(&str)) -> Option<LimitMet> {
+        self.settle(self.open.len(), visible)
+    }
+
+    /// Counts what is open up to `end`, which is a border.
+    fn settle(&mut self, end: usize, visible: impl FnMut(&str)) -> Option<LimitMet> {
+        let word = &self.open[..end];
+        let tokens = self.tokenizer.count(word);
+        let left = self.limit - self.settled;
+        if tokens > left {
+            let head = self.tokenizer.head(word, left);
+            self.pass_to(head, visible);
+            self.settled = self.limit;
+            return Some(LimitMet);
+        }
+        self.pass_to(end, visible);
+        self.settled += tokens;
+        self.open.drain(..end);
+        self.passed -= end;
+        None
+    }
+
+    fn pass_to(&mut self, end: usize, mut visible: impl FnMut(&str)) {
+        if end > self.passed {
+            visible(&self.open[self.passed..end]);
+            self.passed = end;
+        }
+    }
+}
+
+/// The end of the first word: no token reaches over the place between a letter or digit and a space.
+fn first_border(text: &str) -> Option<usize> {
+    let mut previous = None;
+    for (at, character) in text.char_indices() {
+        let at_space = character == ' ' && previous.is_some_and(char::is_alphanumeric);
+        if at_space || at >= LONGEST_WORD {
+            return Some(at);
+        }
+        previous = Some(character);
+    }
+    None
+}
+
+impl std::fmt::Debug for TokenLimit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TokenLimit")
+            .field("limit", &self.limit)
+            .field("settled", &self.settled)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A token for every two characters of a word; a word begins with its space.
+    struct Pairs;
+
+    fn tokens(text: &str) -> Vec<usize> {
+        let mut ends = Vec::new();
+        let mut length = 0;
+        for (at, character) in text.char_indices() {
+            if at > 0 && (character == ' ' || length == 2) {
+                ends.push(at);
+                length = 0;
+            }
+            length += 1;
+        }
+        if !text.is_empty() {
+            ends.push(text.len());
+        }
+        ends
+    }
+
+    impl Tokenizer for Pairs {
+        fn count(&self, text: &str) -> usize {
+            tokens(text).len()
+        }
+
+        fn head(&self, text: &str, count: usize) -> usize {
+            count.checked_sub(1).map_or(0, |last| tokens(text)[last])
+        }
+    }
+
+    fn limited(limit: u32, chunks: &[String]) -> (String, bool) {
+        let mut limiter = TokenLimit::new(Arc::new(Pairs), limit);
+        let mut text = String::new();
+        for chunk in chunks {
+            if limiter.push(chunk, |part| text.push_str(part)).is_some() {
+                return (text, true);
+            }
+        }
+        let met = limiter.flush(|part| text.push_str(part)).is_some();
+        (text, met)
+    }
+
+    #[test]
+    fn a_text_of_exactly_the_limit_is_whole() {
+        assert_eq!(limited(2, &["abcd".to_owned()]), ("abcd".to_owned(), false));
+        assert_eq!(limited(2, &["abcde".to_owned()]), ("abcd".to_owned(), true));
+        assert_eq!(limited(3, &["ab cd ef".to_owned()]), ("ab cd".to_owned(), true));
+    }
+
+    #[test]
+    fn far_from_the_limit_nothing_is_held_back() {
+        let mut limiter = TokenLimit::new(Arc::new(Pairs), 20);
+        let mut seen = Vec::new();
+        for chunk in ["one tw", "o thr", "ee"] {
+            limiter.push(chunk, |part| seen.push(part.to_owned()));
+        }
+        assert_eq!(seen, ["one tw", "o thr", "ee"]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_first_tokens_are_passed_on_however_the_text_comes(
+            limit in 1_u32..20,
+            chunks in prop::collection::vec("[ab ä]{0,9}", 0..12),
+        ) {
+            let text = chunks.concat();
+            let count = Pairs.count(&text);
+            let limit_size = usize::try_from(limit).unwrap();
+            let whole = if count > limit_size {
+                (text[..Pairs.head(&text, limit_size)].to_owned(), true)
+            } else {
+                (text.clone(), false)
+            };
+            prop_assert_eq!(limited(limit, &chunks), whole);
+        }
+
+        #[test]
+        fn long_runs_are_cut_alike(chunks in prop::collection::vec("x{0,300}", 0..8)) {
+            prop_assert_eq!(limited(300, &chunks), limited(300, &[chunks.concat()]));
+        }
+    }
+}

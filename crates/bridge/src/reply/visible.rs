@@ -1,0 +1,190 @@
+//! Visible text on its way out: stop sequences, then the limit of tokens, then the tail after a call.
+
+use std::sync::Arc;
+
+use super::Output;
+use super::stop_sequences::StopSequences;
+use super::token_limit::{TokenLimit, Tokenizer};
+use crate::policy::TurnPolicy;
+
+/// The visible text of one choice.
+#[derive(Debug)]
+pub(super) struct VisibleText {
+    stop: StopSequences,
+    limited: Limited,
+}
+
+/// Text without stop sequences.
+#[derive(Debug)]
+struct Limited {
+    limit: Option<TokenLimit>,
+    sent: Sent,
+    end: Option<VisibleEnd>,
+}
+
+/// What was sent, and what may still be.
+#[derive(Debug, Default)]
+struct Sent {
+    /// Most text after a call that is held back; `None` sends it at once.
+    max_tail: Option<usize>,
+    /// Text after a call: the next call releases it, the end drops it.
+    tail: String,
+    /// Bytes of content, blocks included.
+    content_bytes: usize,
+    last_call_end: Option<usize>,
+    /// Whether the last thing that was sent is a block.
+    after_block: bool,
+    suppressed: usize,
+    /// Text and calls, for counting tokens.
+    said: String,
+}
+
+/// Why no more text is visible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum VisibleEnd {
+    StopSequence,
+    MaxTokens,
+    /// More text after a call than may be held back.
+    HeldText,
+}
+
+// === impl VisibleText ===
+
+impl VisibleText {
+    pub(super) fn new(policy: &TurnPolicy, tokenizer: Option<Arc<dyn Tokenizer>>) -> Self {
+        let limit = tokenizer.zip(policy.max_tokens);
+        let sent = Sent {
+            max_tail: policy.suppress_tail.then_some(policy.max_held_bytes),
+            ..Sent::default()
+        };
+        Self {
+            stop: StopSequences::new(&policy.stop_sequences),
+            limited: Limited {
+                limit: limit.map(|(tokenizer, tokens)| TokenLimit::new(tokenizer, tokens)),
+                sent,
+                end: None,
+            },
+        }
+    }
+
+    /// Takes text that is not part of a call; says whether it is the last.
+    pub(super) fn push(&mut self, text: &str, out: &mut impl Output) -> Option<VisibleEnd> {
+        let Self { stop, limited } = self;
+        if stop.push(text, |part| limited.push(part, out)).is_some() {
+            limited.flush(out);
+            limited.end.get_or_insert(VisibleEnd::StopSequence);
+        }
+        limited.end
+    }
+
+    /// What follows does not continue the text so far.
+    pub(super) fn flush(&mut self, out: &mut impl Output) -> Option<VisibleEnd> {
+        let Self { stop, limited } = self;
+        stop.flush(|part| limited.push(part, out));
+        limited.flush(out);
+        limited.end
+    }
+
+    /// A call is sent next: first what was held back before it, then its block if it has one.
+    pub(super) fn begin_call(
+        &mut self,
+        block: Option<&str>,
+        delimiter: &str,
+        out: &mut impl Output,
+    ) {
+        let sent = &mut self.limited.sent;
+        let tail = std::mem::take(&mut sent.tail);
+        sent.send(&tail, out);
+        if let Some(block) = block {
+            if sent.after_block && !delimiter.is_empty() {
+                out.text(delimiter);
+                sent.content_bytes += delimiter.len();
+            }
+            out.block(block);
+            sent.content_bytes += block.len();
+            sent.after_block = true;
+        }
+        sent.last_call_end = Some(sent.content_bytes);
+    }
+
+    /// Remembers a call for counting.
+    pub(super) fn said_call(&mut self, name: &str, arguments: &str) {
+        self.limited.sent.said.push_str(name);
+        self.limited.sent.said.push_str(arguments);
+    }
+
+    /// Text that is not sent.
+    pub(super) fn suppress(&mut self, bytes: usize) {
+        self.limited.sent.suppressed += bytes;
+    }
+
+    /// Nothing follows: a tail is dropped.
+    pub(super) fn end(&mut self) {
+        let tail = std::mem::take(&mut self.limited.sent.tail);
+        self.suppress(tail.len());
+    }
+
+    pub(super) fn suppressed(&self) -> usize {
+        self.limited.sent.suppressed
+    }
+
+    pub(super) fn last_call_end(&self) -> Option<usize> {
+        self.limited.sent.last_call_end
+    }
+
+    pub(super) fn into_said(self) -> String {
+        self.limited.sent.said
+    }
+}
+
+// === impl Limited ===
+
+impl Limited {
+    fn push(&mut self, text: &str, out: &mut impl Output) {
+        let Self { limit, sent, end } = self;
+        if end.is_some() {
+            return;
+        }
+        match limit {
+            None => *end = sent.take(text, out),
+            Some(limit) => {
+                let met = limit.push(text, |part| *end = end.or(sent.take(part, out)));
+                *end = end.or(met.map(|_| VisibleEnd::MaxTokens));
+            }
+        }
+    }
+
+    fn flush(&mut self, out: &mut impl Output) {
+        let Self { limit, sent, end } = self;
+        if let (Some(limit), None) = (limit, &end) {
+            let met = limit.flush(|part| *end = end.or(sent.take(part, out)));
+            *end = end.or(met.map(|_| VisibleEnd::MaxTokens));
+        }
+    }
+}
+
+// === impl Sent ===
+
+impl Sent {
+    fn take(&mut self, text: &str, out: &mut impl Output) -> Option<VisibleEnd> {
+        match self.max_tail {
+            Some(most) if self.last_call_end.is_some() => {
+                self.tail.push_str(text);
+                (self.tail.len() > most).then_some(VisibleEnd::HeldText)
+            }
+            _ => {
+                self.send(text, out);
+                None
+            }
+        }
+    }
+
+    fn send(&mut self, text: &str, out: &mut impl Output) {
+        if !text.is_empty() {
+            out.text(text);
+            self.said.push_str(text);
+            self.content_bytes += text.len();
+            self.after_block = false;
+        }
+    }
+}
