@@ -3,5 +3,7 @@
 
 pub mod chat;
 mod error;
+mod usage;
 
 pub use error::{ApiError, ErrorType};
+pub use usage::{CompletionTokensDetails, PromptTokensDetails, Usage};

@@ -1,0 +1,47 @@
+//! Token counts in OpenAI's shape.
+
+use std::ops::AddAssign;
+
+use serde::Serialize;
+
+/// `usage` of a chat completion.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Usage {
+    /// Tokens of the request.
+    pub prompt_tokens: u64,
+    /// Tokens of the answer, reasoning included.
+    pub completion_tokens: u64,
+    /// Sum.
+    pub total_tokens: u64,
+    /// More about the request.
+    pub prompt_tokens_details: PromptTokensDetails,
+    /// More about the answer.
+    pub completion_tokens_details: CompletionTokensDetails,
+}
+
+/// More about the tokens of a request.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct PromptTokensDetails {
+    /// What came from the upstream's cache.
+    pub cached_tokens: u64,
+}
+
+/// More about the tokens of an answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct CompletionTokensDetails {
+    /// What was reasoning.
+    pub reasoning_tokens: u64,
+}
+
+// === impl Usage ===
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.prompt_tokens += other.prompt_tokens;
+        self.completion_tokens += other.completion_tokens;
+        self.total_tokens += other.total_tokens;
+        self.prompt_tokens_details.cached_tokens += other.prompt_tokens_details.cached_tokens;
+        self.completion_tokens_details.reasoning_tokens +=
+            other.completion_tokens_details.reasoning_tokens;
+    }
+}
