@@ -4,8 +4,10 @@
 //! and cap is exact.
 
 mod policy;
+mod request;
 
 pub use policy::{
     CallShape, DeclaredTools, OutputMode, OutputModeSetting, StopAfterTools, TextBlocks, TextTools,
     TurnPolicy, TurnSettings,
 };
+pub use request::{Prepared, RequestOptions, prepare};
