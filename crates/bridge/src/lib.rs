@@ -6,6 +6,7 @@
 mod finish;
 mod policy;
 mod reply;
+mod request;
 
 pub use finish::{ChoiceReport, EndReason, FinishReason};
 pub use policy::{
@@ -13,3 +14,4 @@ pub use policy::{
     TurnPolicy, TurnSettings,
 };
 pub use reply::{Ended, Output, Reply, Tokenizer};
+pub use request::{Prepared, RequestOptions, prepare};

@@ -1,6 +1,10 @@
 //! `/v1/chat/completions`.
 
-mod completion;
+pub mod completion;
+mod request;
 pub mod stream;
 
-pub use completion::{ChatCompletion, Choice, Message};
+pub use request::{
+    AllowedMode, ChatRequest, FIELDS, FieldTreatment, FunctionCall, FunctionTool, Message, Part,
+    ReasoningSummary, ResponseFormat, ToolCall, ToolChoice, ToolDialect,
+};

@@ -1,0 +1,130 @@
+//! Which result belongs to which call, and the ids that both have towards Codex.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use openai_wire::ApiError;
+use tool_call_aggregator::backend_call_id;
+
+/// Longest id that upstreams take.
+const LONGEST_ID: usize = 64;
+
+/// Of a call without an id.
+const NAMELESS: &str = "call";
+
+/// The calls of a history, read from its beginning.
+///
+/// Some clients count their calls anew in every turn. So the k-th result of an id belongs to the k-th
+/// call of it, and each call gets an id of its own. That depends on what came before it alone: a
+/// history that has grown keeps its ids, and the upstream's prompt cache knows it again.
+#[derive(Default)]
+pub(super) struct CallIds {
+    /// Ids that calls have towards Codex.
+    taken: HashSet<String>,
+    /// Calls without a result, by the client's id and in their order.
+    open: HashMap<String, VecDeque<OpenCall>>,
+    /// Legacy calls without a result, which have a name only.
+    open_functions: Vec<(String, OpenCall)>,
+}
+
+/// A call that waits for its result.
+struct OpenCall {
+    id: String,
+    /// Where it is in the request.
+    message: usize,
+    /// Which call of the message; none for a legacy one.
+    position: Option<usize>,
+}
+
+// === impl CallIds ===
+
+impl CallIds {
+    /// A call of the client's id, at its place; gives the id towards Codex.
+    pub(super) fn call(&mut self, id: String, message: usize, position: usize) -> String {
+        let chosen = match backend_call_id(&id) {
+            Some(backend_id) => self.choose(&backend_id),
+            None => self.choose(&id),
+        };
+        let call = OpenCall { id: chosen.clone(), message, position: Some(position) };
+        self.open.entry(id).or_default().push_back(call);
+        chosen
+    }
+
+    /// The id of the call that a result belongs to.
+    pub(super) fn result(&mut self, id: &str, message: usize) -> Result<String, ApiError> {
+        let call = self.open.get_mut(id).and_then(VecDeque::pop_front);
+        call.map(|call| call.id).ok_or_else(|| {
+            let words = format!(
+                "There is no call '{id}' before this result that has none yet: every tool message must follow an assistant message with a call of its 'tool_call_id'."
+            );
+            ApiError::invalid(format!("messages[{message}].tool_call_id"), words)
+        })
+    }
+
+    /// A legacy call, which has no id.
+    pub(super) fn function_call(&mut self, name: String, message: usize) -> String {
+        let id = self.choose(NAMELESS);
+        let call = OpenCall { id: id.clone(), message, position: None };
+        self.open_functions.push((name, call));
+        id
+    }
+
+    /// The id of the legacy call that a result belongs to: the latest of its name.
+    pub(super) fn function_result(
+        &mut self,
+        name: &str,
+        message: usize,
+    ) -> Result<String, ApiError> {
+        let latest = self.open_functions.iter().rposition(|(known, _)| known == name);
+        latest.map(|index| self.open_functions.remove(index).1.id).ok_or_else(|| {
+            let words = format!(
+                "There is no call of '{name}' before this result that has none yet: every function message must follow an assistant message with a 'function_call' of its name."
+            );
+            ApiError::invalid(format!("messages[{message}].name"), words)
+        })
+    }
+
+    /// Nothing may be left without a result.
+    pub(super) fn finish(self) -> Result<(), ApiError> {
+        let functions = self.open_functions.into_iter();
+        let calls = self
+            .open
+            .into_iter()
+            .flat_map(|(id, calls)| calls.into_iter().map(move |call| (id.clone(), call)));
+        match calls.chain(functions).min_by_key(|(_, call)| (call.message, call.position)) {
+            None => Ok(()),
+            Some((id, OpenCall { message, position: Some(position), .. })) => {
+                let words = format!(
+                    "The call '{id}' has no result: an assistant message with 'tool_calls' must be followed by a tool message for each 'tool_call_id'."
+                );
+                let param = format!("messages[{message}].tool_calls[{position}].id");
+                Err(ApiError::invalid(param, words))
+            }
+            Some((name, OpenCall { message, position: None, .. })) => {
+                let words = format!(
+                    "The call of '{name}' has no result: an assistant message with 'function_call' must be followed by a function message of that name."
+                );
+                Err(ApiError::invalid(format!("messages[{message}].function_call"), words))
+            }
+        }
+    }
+
+    /// The wanted id, shortened if it is too long, and numbered if another call has it.
+    fn choose(&mut self, wanted: &str) -> String {
+        let wanted = if wanted.is_empty() { NAMELESS } else { wanted };
+        let mut id = cut(wanted, LONGEST_ID).to_owned();
+        let mut number = 1_u64;
+        while !self.taken.insert(id.clone()) {
+            number += 1;
+            let ending = format!("_{number}");
+            id = format!("{}{ending}", cut(wanted, LONGEST_ID - ending.len()));
+        }
+        id
+    }
+}
+
+/// The beginning of a text, at most so many bytes of it.
+fn cut(text: &str, longest: usize) -> &str {
+    let ends = text.char_indices().map(|(start, char)| start + char.len_utf8());
+    let end = ends.take_while(|end| *end <= longest).last().unwrap_or(0);
+    &text[..end]
+}

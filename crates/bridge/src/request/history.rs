@@ -1,0 +1,92 @@
+//! The messages of a request as the history of a turn.
+
+use codex_app_server::{ContentPart, HistoryItem, Role, ToolOutput};
+use openai_wire::ApiError;
+use openai_wire::chat::Message;
+
+use super::call_ids::CallIds;
+use super::content::{self, Author};
+
+/// The history of a turn.
+#[derive(Default)]
+pub(super) struct History {
+    /// Its items.
+    pub(super) items: Vec<HistoryItem>,
+    /// What was asked for and has no effect.
+    pub(super) ignored: Vec<&'static str>,
+    calls: CallIds,
+}
+
+// === impl History ===
+
+impl History {
+    pub(super) fn read(messages: Vec<Message>) -> Result<Self, ApiError> {
+        let mut history = Self::default();
+        for (index, message) in messages.into_iter().enumerate() {
+            history.add(message, index)?;
+        }
+        std::mem::take(&mut history.calls).finish()?;
+        Ok(history)
+    }
+
+    fn add(&mut self, message: Message, index: usize) -> Result<(), ApiError> {
+        match message {
+            Message::System { content } => {
+                let content = content::read(content, Author::TextOnly, index, &mut self.ignored)?;
+                self.say(Role::Developer, content);
+            }
+            Message::User { content } => {
+                let mut content =
+                    content::read(content, Author::WithImages, index, &mut self.ignored)?;
+                // A person may well say nothing, and is answered all the same.
+                if content.is_empty() {
+                    content.push(ContentPart::Text(String::new()));
+                }
+                self.say(Role::User, content);
+            }
+            Message::Assistant { content, tool_calls, function_call } => {
+                let content = content::read(content, Author::TextOnly, index, &mut self.ignored)?;
+                let has_calls = !tool_calls.is_empty() || function_call.is_some();
+                // Some versions of Obsidian Copilot send their system prompt so.
+                let is_prompt = index == 0 && !has_calls;
+                self.say(if is_prompt { Role::Developer } else { Role::Assistant }, content);
+                for (position, call) in tool_calls.into_iter().enumerate() {
+                    let call_id = self.calls.call(call.id, index, position);
+                    let (name, arguments) = (call.function.name, call.function.arguments);
+                    self.items.push(HistoryItem::ToolCall { call_id, name, arguments });
+                }
+                if let Some(call) = function_call {
+                    let call_id = self.calls.function_call(call.name.clone(), index);
+                    let (name, arguments) = (call.name, call.arguments);
+                    self.items.push(HistoryItem::ToolCall { call_id, name, arguments });
+                }
+            }
+            Message::Tool { tool_call_id, content } => {
+                let content = content::read(content, Author::WithImages, index, &mut self.ignored)?;
+                let call_id = self.calls.result(&tool_call_id, index)?;
+                self.items.push(HistoryItem::ToolOutput { call_id, output: output(content) });
+            }
+            Message::Function { name, content } => {
+                let content = content::read(content, Author::WithImages, index, &mut self.ignored)?;
+                let call_id = self.calls.function_result(&name, index)?;
+                self.items.push(HistoryItem::ToolOutput { call_id, output: output(content) });
+            }
+        }
+        Ok(())
+    }
+
+    /// A message without any content says nothing, and is left out.
+    fn say(&mut self, role: Role, content: Vec<ContentPart>) {
+        if !content.is_empty() {
+            self.items.push(HistoryItem::Message { role, content });
+        }
+    }
+}
+
+fn output(mut content: Vec<ContentPart>) -> ToolOutput {
+    match content.as_mut_slice() {
+        [] => ToolOutput::Text(String::new()),
+        [ContentPart::Text(text)] => ToolOutput::Text(std::mem::take(text)),
+        _ => ToolOutput::Parts(content),
+    }
+}

@@ -1,0 +1,72 @@
+//! How the answer is given: its output mode, the blocks in its text, its form.
+
+use codex_app_server::{HistoryItem, Role};
+use memchr::memmem;
+use openai_wire::ApiError;
+use openai_wire::chat::{ChatRequest, Part, ResponseFormat, ToolChoice};
+use serde_json::Value;
+
+use super::RequestOptions;
+use crate::policy::{OutputMode, OutputModeSetting, TextBlocks, TextTools, TurnSettings};
+
+/// The header in which a client asks for a mode.
+const MODE_HEADER: &str = "x-proxy-output-mode";
+
+/// A text that holds this speaks of calls in text.
+const BLOCK_MARKER: &str = "<use_tool";
+
+/// The header wins over the setting.
+pub(super) fn mode(
+    options: &RequestOptions<'_>,
+    request: &ChatRequest,
+) -> Result<OutputMode, ApiError> {
+    if let Some(name) = options.requested_mode {
+        return name.parse().map_err(|()| unknown_mode(name));
+    }
+    Ok(match options.settings.output_mode {
+        OutputModeSetting::Always(mode) => mode,
+        // Raw XML would show up in the text of a client that reads calls only.
+        OutputModeSetting::Auto if !request.tools.is_empty() => OutputMode::OpenAiJson,
+        OutputModeSetting::Auto => OutputMode::ObsidianXml,
+    })
+}
+
+fn unknown_mode(name: &str) -> ApiError {
+    let (xml, json) = (OutputMode::ObsidianXml, OutputMode::OpenAiJson);
+    let message = format!("Invalid value: '{name}'. Supported values are: '{xml}', '{json}'.");
+    ApiError::invalid(MODE_HEADER, message)
+}
+
+/// Which blocks of the answer's text are calls.
+pub(super) fn text_blocks(settings: &TurnSettings, request: &ChatRequest) -> TextBlocks {
+    match settings.text_tools {
+        TextTools::On => TextBlocks::Any,
+        TextTools::Off => TextBlocks::Ignored,
+        TextTools::Auto if request.tool_choice == ToolChoice::None => TextBlocks::Ignored,
+        TextTools::Auto if !request.tools.is_empty() => TextBlocks::Declared,
+        TextTools::Auto if speaks_of_blocks(settings, request) => TextBlocks::Any,
+        TextTools::Auto => TextBlocks::Ignored,
+    }
+}
+
+fn speaks_of_blocks(settings: &TurnSettings, request: &ChatRequest) -> bool {
+    let finder = memmem::Finder::new(BLOCK_MARKER);
+    let parts = request.messages.iter().flat_map(|message| message.content());
+    let texts = parts.filter_map(|part| match part {
+        Part::Text(text) => Some(text.as_str()),
+        Part::Image { .. } => None,
+    });
+    texts.chain(settings.instructions.as_deref()).any(|text| finder.find(text.as_bytes()).is_some())
+}
+
+/// The schema that the answer must follow, or what the model is told about its form.
+pub(super) fn format(format: ResponseFormat) -> (Option<Value>, Option<HistoryItem>) {
+    match format {
+        ResponseFormat::Text => (None, None),
+        ResponseFormat::JsonObject => {
+            let words = "Answer with one valid JSON object and nothing else: no other text and no code fence.";
+            (None, Some(HistoryItem::text(Role::Developer, words)))
+        }
+        ResponseFormat::JsonSchema { schema, .. } => (Some(Value::Object(schema)), None),
+    }
+}

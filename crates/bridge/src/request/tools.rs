@@ -1,0 +1,60 @@
+//! The tools that the model is offered, and what it is told about them.
+
+use codex_app_server::{HistoryItem, Role, Tool};
+use openai_wire::chat::{AllowedMode, FunctionTool, ToolChoice};
+use serde_json::Value;
+
+use crate::policy::DeclaredTools;
+
+/// The tools of a turn.
+pub(super) struct OfferedTools {
+    /// As Codex takes them.
+    pub(super) tools: Vec<Tool>,
+    /// The same as the client declares them.
+    pub(super) declared: DeclaredTools,
+    /// Codex always lets the model choose, so a wish is said in words.
+    pub(super) request: Option<HistoryItem>,
+    /// What was asked for and has no effect.
+    pub(super) ignored: Vec<&'static str>,
+}
+
+// === impl OfferedTools ===
+
+impl OfferedTools {
+    pub(super) fn new(mut tools: Vec<FunctionTool>, choice: ToolChoice) -> Self {
+        let words = match choice {
+            ToolChoice::Auto => None,
+            ToolChoice::None => {
+                tools.clear();
+                None
+            }
+            ToolChoice::Required => Some(CALL_ONE.to_owned()),
+            ToolChoice::Named(name) => {
+                tools.retain(|tool| tool.name == name);
+                Some(format!("You must call the tool {name} in your next answer."))
+            }
+            ToolChoice::Allowed { names, mode } => {
+                tools.retain(|tool| names.contains(&tool.name));
+                (mode == AllowedMode::Required).then(|| CALL_ONE.to_owned())
+            }
+        };
+        let strict = tools.iter().any(|tool| tool.strict);
+        let declared = tools
+            .iter()
+            .map(|tool| (tool.name.clone(), Value::Object(tool.parameters.clone())))
+            .collect();
+        Self {
+            tools: tools.into_iter().map(offered).collect(),
+            declared,
+            request: words.map(|words| HistoryItem::text(Role::Developer, words)),
+            ignored: if strict { vec!["function.strict"] } else { Vec::new() },
+        }
+    }
+}
+
+const CALL_ONE: &str = "You must call at least one of your tools in your next answer.";
+
+fn offered(tool: FunctionTool) -> Tool {
+    let FunctionTool { name, description, parameters, strict: _ } = tool;
+    Tool { name, description, parameters: Value::Object(parameters) }
+}
