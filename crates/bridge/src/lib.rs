@@ -3,11 +3,13 @@
 //! Pure: no sockets, no clock, no randomness. Time and ids are passed in, so that every burst, grace
 //! and cap is exact.
 
+mod failure;
 mod finish;
 mod policy;
 mod reply;
 mod request;
 
+pub use failure::{api_error, invalid_turn};
 pub use finish::{ChoiceReport, EndReason, FinishReason};
 pub use policy::{
     CallShape, DeclaredTools, OutputMode, OutputModeSetting, StopAfterTools, TextBlocks, TextTools,

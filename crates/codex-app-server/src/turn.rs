@@ -9,6 +9,9 @@ pub(crate) mod plan;
 pub(crate) mod router;
 pub(crate) mod thread_event;
 
+use std::future::poll_fn;
+use std::task::{Context, Poll, ready};
+
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -96,16 +99,26 @@ impl Turn {
     ///
     /// Cancel safe: an event is not lost if the returned future is dropped.
     pub async fn next(&mut self) -> Option<TurnEvent> {
+        poll_fn(|context| self.poll_next(context)).await
+    }
+
+    /// [`Self::next`] for those who write a future or a stream of their own.
+    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<TurnEvent>> {
         if self.ended {
-            return None;
+            return Poll::Ready(None);
         }
-        let event = self.events.recv().await.unwrap_or_else(|| {
+        let event = ready!(self.events.poll_recv(context)).unwrap_or_else(|| {
             // Only a panic in the task behind the turn leads here.
             let words = "the turn ended without a last event";
             TurnEvent::Failed(Failure::new(FailureKind::Unexpected, words))
         });
         self.ended = event.is_last();
-        Some(event)
+        Poll::Ready(Some(event))
+    }
+
+    /// Whether the last event was handed out.
+    pub fn has_ended(&self) -> bool {
+        self.ended
     }
 
     /// Asks Codex to stop. Events go on until it has, and the last one is the turn's end.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
 
 use tokio::sync::mpsc;
 
@@ -55,15 +56,19 @@ impl EventSender {
 // === impl EventReceiver ===
 
 impl EventReceiver {
-    pub(crate) async fn recv(&mut self) -> Option<TurnEvent> {
-        let event = self.events.recv().await?;
-        self.waiting_bytes.fetch_sub(event.bytes(), Ordering::Relaxed);
-        Some(event)
+    pub(crate) fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<TurnEvent>> {
+        let event = ready!(self.events.poll_recv(context));
+        if let Some(event) = &event {
+            self.waiting_bytes.fetch_sub(event.bytes(), Ordering::Relaxed);
+        }
+        Poll::Ready(event)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::future::poll_fn;
+
     use super::super::event::TurnEnd;
     use super::*;
 
@@ -73,12 +78,15 @@ mod tests {
         let text = || TurnEvent::Text("x".repeat(400));
         assert_eq!(sender.send(text()), Ok(()));
         assert_eq!(sender.send(text()), Err(Overflow));
-        assert_eq!(receiver.recv().await, Some(text()));
+        assert_eq!(poll_fn(|context| receiver.poll_recv(context)).await, Some(text()));
         assert_eq!(sender.send(TurnEvent::Text("y".repeat(5_000))), Ok(()));
         assert_eq!(sender.send(text()), Err(Overflow));
         let last = TurnEvent::End(TurnEnd::Completed);
         assert_eq!(sender.send(last.clone()), Ok(()));
-        assert_eq!(receiver.recv().await, Some(TurnEvent::Text("y".repeat(5_000))));
-        assert_eq!(receiver.recv().await, Some(last));
+        assert_eq!(
+            poll_fn(|context| receiver.poll_recv(context)).await,
+            Some(TurnEvent::Text("y".repeat(5_000)))
+        );
+        assert_eq!(poll_fn(|context| receiver.poll_recv(context)).await, Some(last));
     }
 }

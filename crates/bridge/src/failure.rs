@@ -1,0 +1,96 @@
+//! Failed turns as OpenAI's errors.
+
+use codex_app_server::{Failure, FailureKind, InvalidTurn};
+use openai_wire::{ApiError, ErrorType};
+
+/// What a client is told of a failed turn.
+pub fn api_error(failure: &Failure) -> ApiError {
+    let kind = failure.kind;
+    let (status, r#type, code) = match kind {
+        FailureKind::Unauthorized => (401, ErrorType::AuthenticationError, "codex_login_required"),
+        FailureKind::UsageLimit => (429, ErrorType::RateLimitError, "insufficient_quota"),
+        FailureKind::RateLimit => (429, ErrorType::RateLimitError, "rate_limit_exceeded"),
+        FailureKind::ContextLength => {
+            (400, ErrorType::InvalidRequestError, "context_length_exceeded")
+        }
+        FailureKind::BadRequest => (400, ErrorType::InvalidRequestError, "upstream_bad_request"),
+        FailureKind::ModelNotFound => (404, ErrorType::InvalidRequestError, "model_not_found"),
+        FailureKind::ContentFilter => (400, ErrorType::InvalidRequestError, "content_filter"),
+        FailureKind::MaxOutput => (400, ErrorType::InvalidRequestError, "max_output_tokens"),
+        FailureKind::Overloaded => (503, ErrorType::ServerError, "overloaded"),
+        FailureKind::ServerError => (502, ErrorType::ServerError, "upstream_error"),
+        FailureKind::Unreachable => (502, ErrorType::ServerError, "upstream_unreachable"),
+        FailureKind::StreamCut => (502, ErrorType::ServerError, "stream_cut"),
+        FailureKind::ChildGone => (503, ErrorType::ServerError, "codex_unavailable"),
+        FailureKind::Timeout => (504, ErrorType::ServerError, "timeout"),
+        FailureKind::SlowConsumer => (500, ErrorType::ServerError, "slow_client"),
+        FailureKind::OutputTooLarge => (502, ErrorType::ServerError, "output_too_large"),
+        FailureKind::Unexpected => (502, ErrorType::ServerError, "unexpected"),
+    };
+    let upstream = failure.upstream_body.as_ref().map(|body| &body["error"]);
+    let said = |member: &str| Some(upstream?.get(member)?.as_str()?.to_owned());
+    let message = match kind {
+        FailureKind::Unauthorized => format!(
+            "{}. Sign in with `codex-completions login`; the model \"demo\" needs no account.",
+            failure.message.trim_end_matches('.')
+        ),
+        _ => failure.message.clone(),
+    };
+    ApiError {
+        param: said("param"),
+        code: Some(said("code").map_or(code.into(), Into::into)),
+        should_retry: kind.retry_can_help(),
+        ..ApiError::new(status, r#type, message)
+    }
+}
+
+/// What a client is told of a turn that Codex would not take.
+pub fn invalid_turn(invalid: &InvalidTurn) -> ApiError {
+    let param = match invalid {
+        InvalidTurn::History(_) | InvalidTurn::Empty => "messages",
+        InvalidTurn::DuplicateTool(_) | InvalidTurn::ToolParameters(_) => "tools",
+    };
+    ApiError::invalid(param, invalid.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn failure(kind: FailureKind) -> Failure {
+        Failure { kind, message: "no".to_owned(), upstream_status: None, upstream_body: None }
+    }
+
+    #[test]
+    fn the_upstreams_own_words_are_kept() {
+        let error = json!({"error": {"message": "no", "param": "input[1]", "code": "bad_thing"}});
+        let told = api_error(&Failure {
+            upstream_status: Some(400),
+            upstream_body: Some(error),
+            ..failure(FailureKind::BadRequest)
+        });
+        assert_eq!(
+            told,
+            ApiError {
+                should_retry: false,
+                ..ApiError::invalid("input[1]", "no").with_code("bad_thing")
+            }
+        );
+    }
+
+    #[test]
+    fn clients_that_would_try_again_in_vain_are_told() {
+        let told = api_error(&failure(FailureKind::UsageLimit));
+        assert_eq!((told.status, told.should_retry), (429, false));
+        let told = api_error(&failure(FailureKind::RateLimit));
+        assert_eq!((told.status, told.should_retry), (429, true));
+    }
+
+    #[test]
+    fn nobody_signed_in_is_told_how() {
+        let told = api_error(&failure(FailureKind::Unauthorized));
+        assert!(told.message.contains("codex-completions login"), "{told}");
+    }
+}
