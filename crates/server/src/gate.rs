@@ -111,7 +111,7 @@ impl Gate {
             Sender::Allowed(_) if cors::is_preflight(request.method(), request.headers()) => {
                 cors::preflight(request.headers()).map(Some)
             }
-            Sender::Allowed(_) | Sender::NotACrossingPage => Ok(None),
+            Sender::Allowed(_) | Sender::WithoutOrigin => Ok(None),
         }
     }
 

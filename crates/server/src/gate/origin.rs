@@ -29,7 +29,7 @@ pub(crate) struct Origins(Vec<HeaderValue>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sender<'a> {
     /// A program, or a page that does not cross origins.
-    NotACrossingPage,
+    WithoutOrigin,
     /// A page that may: its origin as it is in our list.
     Allowed(&'a HeaderValue),
     /// A page that may not.
@@ -77,7 +77,7 @@ impl Origins {
 
     pub(crate) fn sender(&self, headers: &HeaderMap) -> Sender<'_> {
         if !headers.contains_key(header::ORIGIN) {
-            return Sender::NotACrossingPage;
+            return Sender::WithoutOrigin;
         }
         only(headers, &header::ORIGIN)
             .and_then(|origin| self.0.iter().find(|&allowed| allowed == origin))
@@ -142,7 +142,7 @@ mod tests {
             assert_eq!(sender(&origins, &[origin]), Sender::Refused, "{origin}");
         }
         assert_eq!(sender(&origins, &["http://localhost", "http://localhost"]), Sender::Refused);
-        assert_eq!(sender(&origins, &[]), Sender::NotACrossingPage);
+        assert_eq!(sender(&origins, &[]), Sender::WithoutOrigin);
     }
 
     #[test]
