@@ -6,9 +6,10 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use codex_app_server::{CodexBinary, CodexHome, Pool, WorkerState};
-use server::{Readiness, WorkerHealth};
+use server::{ApiRoutes, App, ConnectionLimits, GateSettings, Readiness, WorkerHealth};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -30,7 +31,7 @@ pub(crate) async fn run(
     let (readiness, observed) = watch::channel(Readiness::default());
     let stop = CancellationToken::new();
     let tasks = TaskTracker::new();
-    let serving = tasks.spawn(server::serve(listeners, observed, stop.clone()));
+    let serving = tasks.spawn(server::serve(listeners, app(observed), stop.clone()));
     let outcome = work(&settings, &mut signals, &readiness, address).await;
     stop.cancel();
     // A client that never ends its request must not keep us, nor somebody who asks twice.
@@ -42,6 +43,26 @@ pub(crate) async fn run(
         }
     }
     outcome.map(|_| ExitCode::SUCCESS)
+}
+
+/// Health, and nothing that would need a key.
+fn app(readiness: watch::Receiver<Readiness>) -> App {
+    App {
+        api: ApiRoutes::new(),
+        readiness,
+        gate: GateSettings {
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            keys: Vec::new(),
+            key_hint: String::new(),
+            protect_models: true,
+            max_body_bytes: 32 * 1024 * 1024,
+        },
+        limits: ConnectionLimits {
+            header_timeout: Duration::from_secs(10),
+            max_header_bytes: 64 * 1024,
+        },
+    }
 }
 
 /// How we were asked to stop.

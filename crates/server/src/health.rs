@@ -42,6 +42,9 @@ pub enum WorkerHealth {
     Stopped,
 }
 
+/// Where health is told.
+pub(crate) const PATHS: [&str; 3] = ["/healthz", "/livez", "/readyz"];
+
 type Source = watch::Receiver<Readiness>;
 
 pub(crate) fn routes(readiness: Source) -> Router {

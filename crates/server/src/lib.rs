@@ -1,53 +1,60 @@
-//! The HTTP side: for now the health of the process and of its child.
+//! The HTTP side: who is let in, what answers where, and the health of the process.
 
+mod api_error;
 mod bind;
+mod body;
+mod connections;
+mod gate;
+pub mod headers;
 mod health;
+mod routes;
+mod unknown_path;
 
-pub use bind::{BindError, bind_loopback};
-pub use health::{Readiness, WorkerHealth};
+use std::sync::Arc;
 
-use axum::Router;
-use axum::http::{StatusCode, Uri};
-use axum::response::{IntoResponse as _, Response};
-use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use connections::Connections;
+use gate::Gate;
+
+pub use api_error::ErrorResponse;
+pub use bind::{BindError, Listen, bind, bind_loopback};
+pub use body::{check_json_depth, read_body};
+pub use connections::ConnectionLimits;
+pub use gate::{
+    AllowedHost, AllowedOrigin, ApiKey, Caller, GateSettings, InvalidHost, InvalidOrigin, RequestId,
+};
+pub use health::{Readiness, WorkerHealth};
+pub use routes::ApiRoutes;
+
+/// What is served, and to whom.
+#[derive(Debug)]
+pub struct App {
+    /// The API.
+    pub api: ApiRoutes,
+    /// Whether turns can be served.
+    pub readiness: watch::Receiver<Readiness>,
+    /// Who is let in.
+    pub gate: GateSettings,
+    /// What one connection may cost.
+    pub limits: ConnectionLimits,
+}
+
 /// Serves until `stop` is cancelled, then finishes the requests that are under way.
-pub async fn serve(
-    listeners: Vec<TcpListener>,
-    readiness: watch::Receiver<Readiness>,
-    stop: CancellationToken,
-) {
+pub async fn serve(listeners: Vec<TcpListener>, app: App, stop: CancellationToken) {
+    let port = listeners.iter().find_map(|listener| listener.local_addr().ok());
+    let port = port.map_or(0, |address| address.port());
+    let routes = routes::router(app.api, app.readiness, &app.gate);
+    let GateSettings { allowed_hosts, allowed_origins, .. } = app.gate;
+    let gate = Gate::new(port, allowed_hosts, allowed_origins, routes);
     let tasks = TaskTracker::new();
-    let app = routes(readiness);
+    let connections = Arc::new(Connections::new(gate, &app.limits, tasks.clone(), stop));
     for listener in listeners {
-        let server = axum::serve(listener, app.clone())
-            .with_graceful_shutdown(stop.clone().cancelled_owned());
-        tasks.spawn(async move {
-            if let Err(error) = server.await {
-                tracing::error!(%error, "the server stopped");
-            }
-        });
+        tasks.spawn(Arc::clone(&connections).accept(listener));
     }
     tasks.close();
     tasks.wait().await;
-}
-
-fn routes(readiness: watch::Receiver<Readiness>) -> Router {
-    health::routes(readiness).fallback(not_found)
-}
-
-/// Every unknown path answers in the shape that OpenAI's clients read.
-async fn not_found(uri: Uri) -> Response {
-    let path = uri.path();
-    let body = json!({"error": {
-        "message": format!("Unknown path {path}. There are /healthz, /livez and /readyz."),
-        "type": "invalid_request_error",
-        "param": null,
-        "code": "unknown_path",
-    }});
-    (StatusCode::NOT_FOUND, axum::Json(body)).into_response()
 }

@@ -1,0 +1,78 @@
+use std::io;
+
+use futures_util::stream;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+
+/// Nobody can tell the length of these before the end.
+fn in_chunks(chunks: &'static [&'static str]) -> Body {
+    Body::from_stream(stream::iter(chunks.iter().map(|chunk| Ok::<_, io::Error>(*chunk))))
+}
+
+#[tokio::test]
+async fn a_body_may_be_as_long_as_the_limit_and_no_longer() {
+    assert_eq!(read_body(in_chunks(&["ab", "cd"]), 4).await, Ok(Bytes::from("abcd")));
+    assert_eq!(read_body(in_chunks(&["ab", "cd", "e"]), 4).await, Err(too_large(4)));
+    assert_eq!(read_body(Body::from("abcd"), 4).await, Ok(Bytes::from("abcd")));
+    assert_eq!(read_body(Body::from("abcde"), 4).await, Err(too_large(4)));
+    assert_eq!(read_body(Body::empty(), 0).await, Ok(Bytes::new()));
+    assert_eq!(too_large(4).status, 413);
+}
+
+#[tokio::test]
+async fn a_body_that_breaks_off_is_the_clients_error() {
+    let broken = Body::from_stream(stream::iter([Ok("{"), Err(io::Error::other("reset"))]));
+    let error = read_body(broken, 10).await.unwrap_err();
+    assert_eq!((error.status, error.code.as_deref()), (400, Some("incomplete_body")));
+}
+
+#[test]
+fn brackets_in_strings_do_not_count() {
+    for (json, depth) in [
+        ("", 0),
+        ("1", 0),
+        ("[]", 1),
+        (r#"{"a":[{}],"b":{}}"#, 3),
+        (r#"["[[[", "\"[[", "\\", []]"#, 2),
+        (r#"["\\\"[["#, 1),
+        (r#"["\"#, 1),
+        ("]]]][[", 2),
+    ] {
+        assert_eq!(check_json_depth(json.as_bytes(), depth), Ok(()), "{json}");
+        if depth > 0 {
+            assert_eq!(check_json_depth(json.as_bytes(), depth - 1), Err(too_deep(depth - 1)));
+        }
+    }
+}
+
+fn depth_of(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth_of).max().unwrap_or(0),
+        Value::Object(members) => 1 + members.values().map(depth_of).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_depth_is_that_of_the_parsed_value(value in any_json()) {
+        let (text, depth) = (value.to_string(), depth_of(&value));
+        prop_assert_eq!(check_json_depth(text.as_bytes(), depth), Ok(()));
+        if let Some(less) = depth.checked_sub(1) {
+            prop_assert_eq!(check_json_depth(text.as_bytes(), less), Err(too_deep(less)));
+        }
+    }
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = r#"[\[\]{}"\\a]{0,6}"#.prop_map(|text| json!(text));
+    leaf.prop_recursive(6, 40, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((r#"[\[{"\\b]{0,3}"#, inner), 0..4)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}

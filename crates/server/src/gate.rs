@@ -1,0 +1,163 @@
+//! What every request passes before a handler sees it, and every answer on its way back.
+//!
+//! A request to a host name that is not ours, or of a page that may not use us, ends here. All
+//! others reach the routes, and those of the API [`admission`] first. One function instead of a
+//! stack of layers: the order is plain to see, and answers for unknown paths and methods pass too.
+
+pub(crate) mod admission;
+mod content_type;
+mod cors;
+mod host;
+mod key;
+mod origin;
+mod request_id;
+
+use std::panic::AssertUnwindSafe;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri, header, uri};
+use axum::response::{IntoResponse as _, Response};
+use futures_util::FutureExt as _;
+use openai_wire::{ApiError, ErrorType};
+use tower_service::Service as _;
+
+use crate::api_error::ErrorResponse;
+use crate::headers::X_REQUEST_ID;
+use crate::routes::name_methods;
+use cors::Cors;
+use host::Hosts;
+use origin::{Origins, Sender};
+
+pub use host::{AllowedHost, InvalidHost};
+pub(crate) use key::Keys;
+pub use key::{ApiKey, Caller};
+pub use origin::{AllowedOrigin, InvalidOrigin};
+pub use request_id::RequestId;
+
+/// Who is let in.
+#[derive(Debug, Clone)]
+pub struct GateSettings {
+    /// Names that requests may be addressed to, besides the loopback ones with our port.
+    pub allowed_hosts: Vec<AllowedHost>,
+    /// Origins whose pages may use us, besides Obsidian's and our own page's.
+    pub allowed_origins: Vec<AllowedOrigin>,
+    /// The keys that are accepted; without any, nobody is let in.
+    pub keys: Vec<ApiKey>,
+    /// A sentence for somebody without the right key: where it is found.
+    pub key_hint: String,
+    /// Whether the list of models needs a key too.
+    pub protect_models: bool,
+    /// The longest body of a request.
+    pub max_body_bytes: usize,
+}
+
+/// The routes, and what is before them.
+pub(crate) struct Gate {
+    hosts: Hosts,
+    origins: Origins,
+    cors: Cors,
+    routes: Router,
+}
+
+// === impl Gate ===
+
+impl Gate {
+    /// `port` is the one that we listen on.
+    pub(crate) fn new(
+        port: u16,
+        allowed_hosts: Vec<AllowedHost>,
+        allowed_origins: Vec<AllowedOrigin>,
+        routes: Router,
+    ) -> Self {
+        Self {
+            hosts: Hosts::new(port, allowed_hosts),
+            origins: Origins::new(port, allowed_origins),
+            cors: Cors::new(),
+            routes,
+        }
+    }
+
+    /// Answers one request.
+    pub(crate) async fn answer(&self, request: Request) -> Response {
+        let id = RequestId::of(request.headers());
+        let sender = self.origins.sender(request.headers());
+        let mut response = match self.answer_here(&request, sender) {
+            Ok(None) => self.answer_by_routes(request, &id).await,
+            Ok(Some(response)) => response,
+            Err(error) => {
+                tracing::debug!(request_id = id.as_str(), %error, "a request was refused");
+                ErrorResponse(error).into_response()
+            }
+        };
+        let headers = response.headers_mut();
+        headers.insert(X_REQUEST_ID, id.into_header());
+        headers.append(header::VARY, HeaderValue::from_static("origin"));
+        if let Sender::Allowed(origin) = sender {
+            self.cors.open(origin, headers);
+        }
+        response
+    }
+
+    /// The answer to a preflight; `None` for a request that may go on.
+    fn answer_here(
+        &self,
+        request: &Request,
+        sender: Sender<'_>,
+    ) -> Result<Option<Response>, ApiError> {
+        self.hosts.check(request.uri(), request.headers())?;
+        match sender {
+            Sender::Refused => Err(origin::not_allowed()),
+            Sender::Allowed(_) if cors::is_preflight(request.method(), request.headers()) => {
+                cors::preflight(request.headers()).map(Some)
+            }
+            Sender::Allowed(_) | Sender::WithoutOrigin => Ok(None),
+        }
+    }
+
+    /// A handler that panics costs its own request only.
+    async fn answer_by_routes(&self, mut request: Request, id: &RequestId) -> Response {
+        request.extensions_mut().insert(id.clone());
+        if let Some(uri) = without_trailing_slash(request.uri()) {
+            *request.uri_mut() = uri;
+        }
+        let method = request.method().clone();
+        let answer = async { self.routes.clone().call(request).await };
+        match AssertUnwindSafe(answer).catch_unwind().await {
+            Ok(Ok(response)) => name_methods(&method, response),
+            Err(_) => {
+                tracing::error!(request_id = id.as_str(), "a handler panicked");
+                ErrorResponse(panicked()).into_response()
+            }
+        }
+    }
+}
+
+/// `None` if there is nothing to take away.
+fn without_trailing_slash(uri: &Uri) -> Option<Uri> {
+    let path = uri.path().strip_suffix('/').filter(|path| !path.is_empty())?;
+    let target = match uri.query() {
+        Some(query) => format!("{path}?{query}"),
+        None => path.to_owned(),
+    };
+    let mut parts = uri::Parts::from(uri.clone());
+    parts.path_and_query = Some(target.try_into().ok()?);
+    Uri::from_parts(parts).ok()
+}
+
+fn panicked() -> ApiError {
+    ApiError::new(
+        500,
+        ErrorType::ServerError,
+        "The server failed at this request. Its log tells more, under the request id that is in \
+         the header x-request-id.",
+    )
+    .with_code("internal_error")
+}
+
+/// The header's value, if there is exactly one: of several, two readers may believe two.
+fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
+    let mut values = headers.get_all(name).iter();
+    let first = values.next();
+    first.filter(|_| values.next().is_none())
+}

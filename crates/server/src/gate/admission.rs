@@ -1,0 +1,84 @@
+//! What a request to the API passes once its path is known: the key, the type of its body, and the
+//! length that it declares.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, Method, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use http_body::Body as _;
+use openai_wire::ApiError;
+
+use super::content_type;
+use super::key::{Caller, Keys};
+use crate::api_error::ErrorResponse;
+use crate::body::too_large;
+
+/// The conditions of one path.
+#[derive(Clone)]
+pub(crate) struct Admission {
+    pub(crate) keys: Arc<Keys>,
+    pub(crate) reading: Reading,
+    pub(crate) max_body_bytes: usize,
+}
+
+/// Whether a path can be read without a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    Protected,
+    Public,
+}
+
+/// Middleware around every route of the API.
+pub(crate) async fn admit(
+    State(admission): State<Admission>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    match admission.check(&request) {
+        Ok(caller) => {
+            if let Some(caller) = caller.cloned() {
+                request.extensions_mut().insert(caller);
+            }
+            next.run(request).await
+        }
+        Err(error) => refuse(error),
+    }
+}
+
+fn refuse(error: ApiError) -> Response {
+    let unauthorized = error.status == 401;
+    let mut response = ErrorResponse(error).into_response();
+    if unauthorized {
+        let scheme = HeaderValue::from_static("Bearer");
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+    }
+    response
+}
+
+// === impl Admission ===
+
+impl Admission {
+    /// `None` for somebody without a key who needs none.
+    fn check(&self, request: &Request) -> Result<Option<&Caller>, ApiError> {
+        let caller = match self.keys.caller(request.headers()) {
+            Ok(caller) => Some(caller),
+            Err(_) if self.is_public(request.method()) => None,
+            Err(error) => return Err(error),
+        };
+        if content_type::takes_body(request.method()) && !request.body().is_end_stream() {
+            content_type::check(request.headers())?;
+        }
+        let declared = request.body().size_hint().lower();
+        if usize::try_from(declared).is_ok_and(|declared| declared <= self.max_body_bytes) {
+            Ok(caller)
+        } else {
+            Err(too_large(self.max_body_bytes))
+        }
+    }
+
+    fn is_public(&self, method: &Method) -> bool {
+        self.reading == Reading::Public && [Method::GET, Method::HEAD].contains(method)
+    }
+}

@@ -1,0 +1,239 @@
+//! Which names this server answers to.
+//!
+//! A page that has pointed its own name at this machine (DNS rebinding) is of the same origin as
+//! this server in the eyes of a browser. Its name in `Host` is what gives it away.
+
+use std::str::FromStr;
+
+use axum::http::{HeaderMap, Uri, header};
+use openai_wire::{ApiError, ErrorType};
+
+use super::only;
+
+/// A `Host` without a port.
+const DEFAULT_PORT: u16 = 80;
+
+/// A name that requests may be addressed to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AllowedHost {
+    /// In small letters; an IPv6 address in its brackets.
+    name: String,
+    port: AllowedPort,
+}
+
+/// A text that names no host.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} is no host: PROXY_ALLOWED_HOSTS takes names such as example.org, example.org:8080 or \
+     [2001:db8::1]:8080"
+)]
+pub struct InvalidHost(String);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AllowedPort {
+    Any,
+    Exactly(u16),
+}
+
+/// Every name that requests may be addressed to.
+pub(crate) struct Hosts(Vec<AllowedHost>);
+
+// === impl AllowedHost ===
+
+impl FromStr for AllowedHost {
+    type Err = InvalidHost;
+
+    /// Without a port, every port is allowed.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (name, port) = split(text).ok_or_else(|| InvalidHost(text.to_owned()))?;
+        let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
+        if !name.bytes().all(is_usual) {
+            return Err(InvalidHost(text.to_owned()));
+        }
+        let port = port.map_or(AllowedPort::Any, AllowedPort::Exactly);
+        Ok(Self { name: name.to_ascii_lowercase(), port })
+    }
+}
+
+impl AllowedHost {
+    fn matches(&self, name: &str, port: u16) -> bool {
+        let port_matches = match self.port {
+            AllowedPort::Any => true,
+            AllowedPort::Exactly(allowed) => allowed == port,
+        };
+        port_matches && self.name.eq_ignore_ascii_case(name)
+    }
+}
+
+// === impl Hosts ===
+
+impl Hosts {
+    /// The loopback names with our own `port`, and `more`.
+    pub(crate) fn new(port: u16, more: Vec<AllowedHost>) -> Self {
+        let loopback = ["localhost", "127.0.0.1", "[::1]"]
+            .map(|name| AllowedHost { name: name.to_owned(), port: AllowedPort::Exactly(port) });
+        Self(loopback.into_iter().chain(more).collect())
+    }
+
+    /// A target in absolute form names a host too, and then both must be allowed.
+    pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
+        let host = only(headers, &header::HOST).and_then(|host| host.to_str().ok());
+        let target = uri.authority().map(axum::http::uri::Authority::as_str);
+        if host.is_some_and(|host| self.allow(host)) && target.is_none_or(|host| self.allow(host)) {
+            Ok(())
+        } else {
+            Err(not_allowed())
+        }
+    }
+
+    fn allow(&self, host: &str) -> bool {
+        split(host).is_some_and(|(name, port)| {
+            let port = port.unwrap_or(DEFAULT_PORT);
+            self.0.iter().any(|allowed| allowed.matches(name, port))
+        })
+    }
+}
+
+/// The name, and the port if there is one. `None` for anything else, such as user information.
+fn split(host: &str) -> Option<(&str, Option<u16>)> {
+    let end_of_name = match host.strip_prefix('[') {
+        Some(address) => address.find(']')? + 2,
+        None => host.find(':').unwrap_or(host.len()),
+    };
+    let (name, port) = host.split_at(end_of_name);
+    if name.is_empty() || name.contains('@') {
+        return None;
+    }
+    match port.strip_prefix(':') {
+        None if port.is_empty() => Some((name, None)),
+        Some(digits) if digits.bytes().all(|digit| digit.is_ascii_digit()) => {
+            Some((name, Some(digits.parse().ok()?)))
+        }
+        _ => None,
+    }
+}
+
+fn not_allowed() -> ApiError {
+    ApiError::new(
+        403,
+        ErrorType::PermissionError,
+        "Requests to this host name are not answered. Use localhost, 127.0.0.1 or [::1] with the \
+         server's port; other names are allowed with PROXY_ALLOWED_HOSTS.",
+    )
+    .with_code("host_not_allowed")
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    fn allowed(hosts: &Hosts, given: &[&str]) -> bool {
+        let mut headers = HeaderMap::new();
+        for host in given {
+            headers.append(header::HOST, HeaderValue::from_str(host).unwrap());
+        }
+        hosts.check(&Uri::from_static("/"), &headers).is_ok()
+    }
+
+    #[test]
+    fn row_2_host_must_be_loopback_with_our_port_or_configured() {
+        let configured =
+            ["Proxy.Example", "only.example:8443", "[2001:db8::1]:9", "web.example:80"]
+                .map(|host| host.parse().unwrap());
+        let hosts = Hosts::new(11435, configured.to_vec());
+        for host in [
+            "localhost:11435",
+            "LocalHost:11435",
+            "127.0.0.1:11435",
+            "[::1]:11435",
+            "proxy.example",
+            "PROXY.example:1",
+            "only.example:8443",
+            "[2001:DB8::1]:9",
+            "web.example",
+            "web.example:80",
+        ] {
+            assert!(allowed(&hosts, &[host]), "{host}");
+        }
+        for host in [
+            "",
+            "localhost",
+            "localhost:",
+            "localhost:11436",
+            "localhost:+11435",
+            "localhost:011435x",
+            "localhost:11435:11435",
+            "localhost:76971",
+            "localhost.:11435",
+            "localhost.evil.example:11435",
+            "evil.example:11435",
+            "evillocalhost:11435",
+            "127.0.0.1.nip.io:11435",
+            "127.0.0.2:11435",
+            "127.1:11435",
+            "0.0.0.0:11435",
+            "2130706433:11435",
+            "::1",
+            "::1:11435",
+            "[::1]",
+            "[::1]11435",
+            "[::1",
+            "[::1]@evil.example:11435",
+            "[::ffff:127.0.0.1]:11435",
+            "localhost:11435@evil.example",
+            "user@localhost:11435",
+            "user:pw@localhost:11435",
+            "localhost:11435/",
+            "localhost:11435, evil.example",
+            "only.example",
+            "only.example:443",
+            "proxy.example.",
+            "a.proxy.example",
+            "web.example:8080",
+        ] {
+            assert!(!allowed(&hosts, &[host]), "{host}");
+        }
+        assert!(!allowed(&hosts, &[]));
+        assert!(!allowed(&hosts, &["localhost:11435", "localhost:11435"]));
+        assert!(!allowed(&hosts, &["localhost:11435", "evil.example"]));
+    }
+
+    #[test]
+    fn row_2_host_needs_no_port_on_port_80() {
+        let hosts = Hosts::new(80, Vec::new());
+        for host in ["localhost", "localhost:80", "[::1]", "127.0.0.1"] {
+            assert!(allowed(&hosts, &[host]), "{host}");
+        }
+        assert!(!allowed(&hosts, &["localhost:443"]));
+    }
+
+    #[test]
+    fn row_2_host_and_an_absolute_target_must_both_be_allowed() {
+        let hosts = Hosts::new(11435, Vec::new());
+        for (target, host, expected) in [
+            ("http://localhost:11435/v1/models", "127.0.0.1:11435", true),
+            ("http://evil.example/v1/models", "localhost:11435", false),
+            ("http://localhost:11435/v1/models", "evil.example", false),
+            ("http://localhost:11435@evil.example/", "localhost:11435", false),
+            ("http://user@localhost:11435/", "localhost:11435", false),
+        ] {
+            let headers =
+                HeaderMap::from_iter([(header::HOST, HeaderValue::from_str(host).unwrap())]);
+            assert_eq!(
+                hosts.check(&target.parse().unwrap(), &headers).is_ok(),
+                expected,
+                "{target}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_no_host_cannot_be_configured() {
+        for text in ["", "*", "*.example", "http://a.example", "a.example/", "a b", "a:port", "u@a"]
+        {
+            assert_eq!(text.parse::<AllowedHost>(), Err(InvalidHost(text.to_owned())));
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What answers where.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{Method, StatusCode, Uri, header};
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{MethodRouter, get};
+use axum::{Json, Router};
+use openai_wire::{ApiError, ErrorType};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use crate::api_error::ErrorResponse;
+use crate::gate::admission::{Admission, Reading, admit};
+use crate::gate::{GateSettings, Keys};
+use crate::health::{self, Readiness};
+use crate::unknown_path::unknown_path;
+
+/// The paths of the API, each with what answers there.
+#[derive(Debug, Default)]
+pub struct ApiRoutes(Vec<(&'static str, MethodRouter)>);
+
+/// Every path, for people.
+type Paths = Arc<[String]>;
+
+// === impl ApiRoutes ===
+
+impl ApiRoutes {
+    /// No paths.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a path such as `/chat/completions`: it answers under `/v1` and, for clients whose base
+    /// URL lacks that, without it.
+    #[must_use]
+    pub fn route(mut self, path: &'static str, methods: MethodRouter) -> Self {
+        self.0.push((path, methods));
+        self
+    }
+}
+
+/// Everything behind the gate: the API behind keys, health for anybody.
+pub(crate) fn router(
+    api: ApiRoutes,
+    readiness: watch::Receiver<Readiness>,
+    settings: &GateSettings,
+) -> Router {
+    let keys = Arc::new(Keys::new(settings.keys.clone(), settings.key_hint.clone()));
+    let paths: Paths = api
+        .0
+        .iter()
+        .map(|(path, _)| format!("/v1{path}"))
+        .chain(health::PATHS.map(str::to_owned))
+        .collect();
+    let mut router = health::routes(readiness);
+    for (path, methods) in api.0 {
+        let admission = Admission {
+            keys: Arc::clone(&keys),
+            reading: reading(path, settings),
+            max_body_bytes: settings.max_body_bytes,
+        };
+        let methods = methods.layer(from_fn_with_state(admission, admit));
+        router = router.route(path, methods.clone()).route(&format!("/v1{path}"), methods);
+    }
+    let index = get(index).with_state(Arc::clone(&paths));
+    let elsewhere = Router::new().fallback(not_found).with_state(paths);
+    router.route("/", index.clone()).route("/v1", index).merge(elsewhere)
+}
+
+fn reading(path: &str, settings: &GateSettings) -> Reading {
+    let lists_models = path == "/models" || path.starts_with("/models/");
+    if lists_models && !settings.protect_models { Reading::Public } else { Reading::Protected }
+}
+
+async fn index(State(paths): State<Paths>) -> Json<Value> {
+    Json(json!({
+        "name": "codex-completions",
+        "version": env!("CARGO_PKG_VERSION"),
+        "paths": paths.as_ref(),
+    }))
+}
+
+async fn not_found(State(paths): State<Paths>, uri: Uri) -> ErrorResponse {
+    ErrorResponse(unknown_path(uri.path(), &paths))
+}
+
+/// Says which methods there are to somebody who has asked for them or used another.
+pub(crate) fn name_methods(method: &Method, response: Response) -> Response {
+    if response.status() != StatusCode::METHOD_NOT_ALLOWED {
+        return response;
+    }
+    let Some(allow) = response.headers().get(header::ALLOW).cloned() else { return response };
+    let mut response = if method == Method::OPTIONS {
+        StatusCode::NO_CONTENT.into_response()
+    } else {
+        let allowed = allow.to_str().unwrap_or_default().replace(',', ", ");
+        let message = format!("{method} is not possible on this path, only {allowed}.");
+        let error = ApiError::new(405, ErrorType::InvalidRequestError, message);
+        ErrorResponse(error.with_code("method_not_allowed")).into_response()
+    };
+    response.headers_mut().insert(header::ALLOW, allow);
+    response
+}

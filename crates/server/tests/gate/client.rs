@@ -1,0 +1,159 @@
+//! A server with a stand-in for the API, and a client that sends its bytes as they are.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::extract::Request;
+use axum::routing::{get, post};
+use axum::{Extension, Json};
+use serde_json::{Value, json};
+use server::{
+    ApiKey, ApiRoutes, App, Caller, ConnectionLimits, ErrorResponse, GateSettings, Readiness,
+    RequestId, read_body,
+};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+/// The key that is accepted, as a line of a request.
+pub(crate) const KEY: &str = "authorization: Bearer sk-right";
+pub(crate) const MAX_BODY_BYTES: usize = 64;
+
+/// A running server; dropping it stops it.
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
+    pub(crate) tasks: JoinSet<()>,
+    pub(crate) stop: DropGuard,
+}
+
+/// What came back on a connection.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    /// Names in small letters.
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: String,
+}
+
+// === impl Server ===
+
+impl Server {
+    pub(crate) async fn start() -> Self {
+        Self::start_with(|_| {}).await
+    }
+
+    pub(crate) async fn start_with(adapt: impl FnOnce(&mut App)) -> Self {
+        let mut app = App {
+            api: stand_in(),
+            readiness: watch::channel(Readiness::default()).1,
+            gate: GateSettings {
+                allowed_hosts: vec!["proxy.example".parse().unwrap()],
+                allowed_origins: vec!["https://notes.example".parse().unwrap()],
+                keys: vec![ApiKey { name: "owner".to_owned(), secret: "sk-right".to_owned() }],
+                key_hint: "It is in the file key.".to_owned(),
+                protect_models: true,
+                max_body_bytes: MAX_BODY_BYTES,
+            },
+            limits: ConnectionLimits {
+                header_timeout: Duration::from_secs(60),
+                max_header_bytes: 16 * 1024,
+            },
+        };
+        adapt(&mut app);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let stop = CancellationToken::new();
+        let mut tasks = JoinSet::new();
+        tasks.spawn(server::serve(vec![listener], app, stop.clone()));
+        Self { address, tasks, stop: stop.drop_guard() }
+    }
+
+    /// Sends a request with our own `Host` and these lines.
+    pub(crate) async fn send(&self, request_line: &str, lines: &[&str], body: &str) -> Answer {
+        let host = format!("host: {}", self.address);
+        let mut all = vec![host.as_str()];
+        all.extend(lines);
+        self.send_to_any_host(request_line, &all, body).await
+    }
+
+    pub(crate) async fn send_to_any_host(
+        &self,
+        request_line: &str,
+        lines: &[&str],
+        body: &str,
+    ) -> Answer {
+        let length = format!("content-length: {}", body.len());
+        let request_line = format!("{request_line} HTTP/1.1");
+        let mut head = vec![request_line.as_str(), "connection: close"];
+        head.extend(lines);
+        if !body.is_empty() && !lines.iter().any(|line| line.starts_with("transfer-encoding")) {
+            head.push(&length);
+        }
+        self.send_raw(&format!("{}\r\n\r\n{body}", head.join("\r\n"))).await
+    }
+
+    pub(crate) async fn send_raw(&self, request: &str) -> Answer {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).await.unwrap();
+        Answer::parse(&String::from_utf8(bytes).unwrap())
+    }
+}
+
+// === impl Answer ===
+
+impl Answer {
+    pub(crate) fn parse(text: &str) -> Self {
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{text:?}"));
+        let mut lines = head.lines();
+        let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+        let headers = lines
+            .map(|line| line.split_once(": ").unwrap())
+            .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
+            .collect();
+        Self { status, headers, body: body.to_owned() }
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let mut values = self.headers.iter().filter(|(key, _)| key == name);
+        let value = values.next().map(|(_, value)| value.as_str());
+        assert_eq!(values.next(), None, "{name} is there once");
+        value
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("{self:?}"))
+    }
+
+    /// Status and code of an error in OpenAI's shape.
+    pub(crate) fn error(&self) -> (u16, String) {
+        let json = self.json();
+        let error = json["error"].as_object().unwrap_or_else(|| panic!("{self:?}"));
+        let members: Vec<&str> = error.keys().map(String::as_str).collect();
+        assert_eq!(members, ["message", "type", "param", "code"]);
+        assert_eq!(self.header("content-type"), Some("application/json"));
+        (self.status, error["code"].as_str().unwrap().to_owned())
+    }
+}
+
+/// Says what it was given, and panics if told to.
+fn stand_in() -> ApiRoutes {
+    ApiRoutes::new()
+        .route("/chat/completions", post(echo))
+        .route("/models", get(async || Json(json!({"data": []}))))
+        .route("/models/{id}", get(async || "one"))
+}
+
+async fn echo(
+    Extension(caller): Extension<Caller>,
+    Extension(id): Extension<RequestId>,
+    request: Request,
+) -> Result<Json<Value>, ErrorResponse> {
+    let body = read_body(request.into_body(), MAX_BODY_BYTES).await?;
+    assert_ne!(body, "panic", "sk-secret in a panic");
+    let body = String::from_utf8_lossy(&body);
+    Ok(Json(json!({"caller": caller.name(), "id": id.as_str(), "body": body})))
+}
