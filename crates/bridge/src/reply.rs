@@ -146,11 +146,14 @@ impl Reply {
         due.then(|| self.finish(EndReason::Grace))
     }
 
-    /// Ends it because nobody listens any more.
-    pub fn abandon(&mut self) {
-        if self.end.is_none() {
-            self.end = Some(EndReason::ClientGone);
-        }
+    /// Ends it for a reason from outside, if it has not ended yet.
+    pub fn abandon(&mut self, reason: EndReason) {
+        self.end.get_or_insert(reason);
+    }
+
+    /// Whether it ended before the turn did, which has to be interrupted.
+    pub fn was_cut(&self) -> bool {
+        self.end.is_some_and(EndReason::is_cut)
     }
 
     /// Whether it has ended.

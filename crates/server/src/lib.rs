@@ -1,13 +1,19 @@
 //! The HTTP side: who is let in, what answers where, and the health of the process.
 
+mod api;
 mod api_error;
 mod bind;
 mod body;
+mod chat;
 mod connections;
 mod gate;
 pub mod headers;
 mod health;
+mod metrics;
+mod models;
 mod routes;
+mod slots;
+mod tokens;
 mod unknown_path;
 
 use std::sync::Arc;
@@ -20,6 +26,7 @@ use tokio_util::task::TaskTracker;
 use connections::Connections;
 use gate::Gate;
 
+pub use api::{Api, ApiSettings, Backend};
 pub use api_error::ErrorResponse;
 pub use bind::{BindError, Listen, bind, bind_loopback};
 pub use body::{check_json_depth, read_body};
@@ -28,6 +35,7 @@ pub use gate::{
     AllowedHost, AllowedOrigin, ApiKey, Caller, GateSettings, InvalidHost, InvalidOrigin, RequestId,
 };
 pub use health::{Readiness, WorkerHealth};
+pub use models::ModelDirectory;
 pub use routes::ApiRoutes;
 
 /// What is served, and to whom.

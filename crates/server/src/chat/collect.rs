@@ -1,0 +1,152 @@
+//! An answer that is not streamed.
+
+use std::future::poll_fn;
+
+use bridge::{CallShape, ChoiceReport, FinishReason, Output, OutputMode};
+use openai_wire::chat::completion::{Choice, Message};
+use serde::Serialize;
+use tool_call_aggregator::{FunctionCall, ToolCallDelta};
+
+use super::session::{Answer, Session, Step};
+use codex_app_server::Failure;
+
+/// An answer in the making.
+pub(super) struct Collected {
+    mode: OutputMode,
+    shape: CallShape,
+    choices: Vec<Partial>,
+    current: usize,
+}
+
+#[derive(Default)]
+struct Partial {
+    content: String,
+    reasoning: String,
+    calls: Vec<Call>,
+    finish: Option<FinishReason>,
+}
+
+/// A whole call, as it is written.
+#[derive(Debug)]
+pub(super) struct Call {
+    id: String,
+    name: String,
+    arguments: String,
+    shape: CallShape,
+}
+
+#[derive(Serialize)]
+struct WireCall<'a> {
+    id: &'a str,
+    r#type: &'static str,
+    function: FunctionCall<'a>,
+}
+
+// === impl Collected ===
+
+impl Collected {
+    pub(super) fn new(mode: OutputMode, shape: CallShape, choices: u32) -> Self {
+        let choices = (0..choices).map(|_| Partial::default()).collect();
+        Self { mode, shape, choices, current: 0 }
+    }
+
+    /// Takes everything that the turns say.
+    pub(super) async fn collect(&mut self, session: &mut Session) -> Result<(), Failure> {
+        loop {
+            match poll_fn(|context| session.poll_step(self, None, context)).await {
+                Step::More | Step::Time => {}
+                Step::Done => return Ok(()),
+                Step::Failed(failure) => return Err(failure),
+            }
+        }
+    }
+
+    /// The choices as they are written; text that is not sent is added to the reports.
+    pub(super) fn into_choices(self, reports: &mut [ChoiceReport]) -> Vec<Choice<Call>> {
+        let mode = self.mode;
+        let legacy = self.shape == CallShape::FunctionCall;
+        let choices = self.choices.into_iter().zip(reports).zip(0..);
+        choices
+            .map(|((partial, report), index)| {
+                let Partial { content, reasoning, calls, finish } = partial;
+                // A native client takes either text or calls.
+                let hidden = mode == OutputMode::OpenAiJson && !calls.is_empty();
+                if hidden {
+                    report.suppressed_bytes += content.len();
+                }
+                Choice {
+                    index,
+                    message: Message {
+                        content: (!hidden).then_some(content),
+                        reasoning_content: (!reasoning.is_empty()).then_some(reasoning),
+                        calls,
+                        legacy,
+                    },
+                    logprobs: (),
+                    finish_reason: finish.unwrap_or(FinishReason::Stop).as_str(),
+                }
+            })
+            .collect()
+    }
+
+    fn partial(&mut self) -> &mut Partial {
+        &mut self.choices[self.current]
+    }
+}
+
+impl Output for Collected {
+    fn text(&mut self, text: &str) {
+        self.partial().content.push_str(text);
+    }
+
+    fn block(&mut self, xml: &str) {
+        self.text(xml);
+    }
+
+    fn reasoning(&mut self, text: &str) {
+        self.partial().reasoning.push_str(text);
+    }
+
+    fn call(&mut self, delta: &ToolCallDelta<'_>) {
+        let shape = self.shape;
+        let calls = &mut self.partial().calls;
+        match calls.get_mut(delta.index) {
+            Some(call) => call.arguments.push_str(delta.appended),
+            None => calls.push(Call {
+                id: delta.id.to_owned(),
+                name: delta.name.to_owned(),
+                arguments: delta.arguments.to_owned(),
+                shape,
+            }),
+        }
+    }
+}
+
+impl Answer for Collected {
+    fn choose(&mut self, choice: u32) {
+        self.current = usize::try_from(choice).unwrap_or(usize::MAX);
+    }
+
+    fn finish(&mut self, reason: FinishReason) {
+        self.partial().finish = Some(reason);
+    }
+
+    fn is_full(&self) -> bool {
+        false
+    }
+}
+
+// === impl Call ===
+
+impl Serialize for Call {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let arguments = if self.arguments.is_empty() { "{}" } else { &self.arguments };
+        let function = FunctionCall::from((self.name.as_str(), arguments));
+        match self.shape {
+            CallShape::FunctionCall => function.serialize(serializer),
+            CallShape::ToolCalls => {
+                WireCall { id: &self.id, r#type: "function", function }.serialize(serializer)
+            }
+        }
+    }
+}

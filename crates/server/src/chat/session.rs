@@ -1,0 +1,231 @@
+//! The turns behind one request, and what is made of their events as they come.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use bridge::{ChoiceReport, EndReason, Ended, FinishReason, Output, Reply};
+use codex_app_server::{Failure, Turn};
+use tokio::time::Sleep;
+use tokio_util::task::TaskTracker;
+
+use super::turn_log::TurnLog;
+use crate::slots::TakenSlots;
+
+/// One turn for each choice of a request.
+///
+/// Dropping it ends the turns that still run.
+pub(super) struct Session {
+    choices: Vec<Choice>,
+    /// Choices that have not ended.
+    open: usize,
+    alarm: Option<Alarm>,
+    tasks: TaskTracker,
+    log: Arc<TurnLog>,
+    first_event: Option<Instant>,
+    reported: bool,
+    /// Freed as soon as all turns have ended.
+    slots: Option<TakenSlots>,
+}
+
+struct Choice {
+    /// `None` once its answer has ended.
+    turn: Option<Turn>,
+    reply: Reply,
+}
+
+/// One timer for everything: it only ever rings too early.
+struct Alarm {
+    sleep: Pin<Box<Sleep>>,
+    at: Instant,
+}
+
+/// Where an answer goes, choice by choice.
+pub(super) trait Answer: Output {
+    /// What follows belongs to this choice.
+    fn choose(&mut self, choice: u32);
+    /// The chosen choice has ended.
+    fn finish(&mut self, reason: FinishReason);
+    /// Whether it wants no more for now.
+    fn is_full(&self) -> bool;
+}
+
+/// What a step has brought.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// Something happened, and more is to come.
+    More,
+    /// It is time, as asked.
+    Time,
+    /// Every choice has ended.
+    Done,
+    /// A choice has failed, and with it the request.
+    Failed(Failure),
+}
+
+// === impl Session ===
+
+impl Session {
+    pub(super) fn new(
+        choices: impl IntoIterator<Item = (Turn, Reply)>,
+        slots: TakenSlots,
+        tasks: TaskTracker,
+        log: Arc<TurnLog>,
+    ) -> Self {
+        let choices: Vec<_> =
+            choices.into_iter().map(|(turn, reply)| Choice { turn: Some(turn), reply }).collect();
+        Self {
+            open: choices.len(),
+            choices,
+            alarm: None,
+            tasks,
+            log,
+            first_event: None,
+            reported: false,
+            slots: Some(slots),
+        }
+    }
+
+    /// Takes every event that is ready; otherwise waits for one, or until `wake_at`.
+    pub(super) fn poll_step(
+        &mut self,
+        answer: &mut impl Answer,
+        wake_at: Option<Instant>,
+        context: &mut Context<'_>,
+    ) -> Poll<Step> {
+        if self.open == 0 {
+            return Poll::Ready(Step::Done);
+        }
+        let now = Instant::now();
+        let mut happened = false;
+        for index in 0..self.choices.len() {
+            if let Some(failure) = self.take_events(index, answer, now, &mut happened, context) {
+                return Poll::Ready(Step::Failed(failure));
+            }
+        }
+        if self.open == 0 {
+            self.slots = None;
+            return Poll::Ready(Step::Done);
+        }
+        if happened {
+            self.first_event.get_or_insert(now);
+            return Poll::Ready(Step::More);
+        }
+        if wake_at.is_some_and(|at| at <= now) {
+            return Poll::Ready(Step::Time);
+        }
+        let deadlines = self.choices.iter().filter_map(|choice| choice.reply.deadline());
+        match deadlines.chain(wake_at).min() {
+            Some(at) => self.wait_until(at, context),
+            None => Poll::Pending,
+        }
+    }
+
+    /// Whether every choice has ended.
+    pub(super) fn has_ended(&self) -> bool {
+        self.open == 0
+    }
+
+    /// Says what became of each choice; those that have not ended do so now, for the given reason.
+    pub(super) fn conclude(&mut self, unfinished: EndReason) -> Vec<ChoiceReport> {
+        self.conclude_with(unfinished, |_| ()).1
+    }
+
+    /// The same, for somebody who has to add to the reports before they are logged.
+    pub(super) fn conclude_with<T>(
+        &mut self,
+        unfinished: EndReason,
+        complete: impl FnOnce(&mut [ChoiceReport]) -> T,
+    ) -> (T, Vec<ChoiceReport>) {
+        self.reported = true;
+        self.slots = None;
+        let choices = std::mem::take(&mut self.choices).into_iter();
+        let mut reports: Vec<_> = choices
+            .map(|mut choice| {
+                choice.reply.abandon(unfinished);
+                choice.reply.report()
+            })
+            .collect();
+        let completed = complete(&mut reports);
+        self.log.turns_ended(&reports, self.first_event);
+        (completed, reports)
+    }
+
+    fn take_events(
+        &mut self,
+        index: usize,
+        answer: &mut impl Answer,
+        now: Instant,
+        happened: &mut bool,
+        context: &mut Context<'_>,
+    ) -> Option<Failure> {
+        let choice = &mut self.choices[index];
+        let turn = choice.turn.as_mut()?;
+        answer.choose(u32::try_from(index).unwrap_or(u32::MAX));
+        let mut ended = choice.reply.on_time(now);
+        while ended.is_none() {
+            if answer.is_full() {
+                // What is left is taken as soon as the client has taken this.
+                context.waker().wake_by_ref();
+                *happened = true;
+                return None;
+            }
+            match turn.poll_next(context) {
+                Poll::Ready(Some(event)) => {
+                    *happened = true;
+                    ended = choice.reply.on_event(event, now, answer);
+                }
+                Poll::Ready(None) | Poll::Pending => return None,
+            }
+        }
+        *happened = true;
+        let turn = choice.turn.take();
+        self.open -= 1;
+        match ended? {
+            Ended::Failed(failure) => Some(failure),
+            Ended::Finished(reason) => {
+                answer.finish(reason);
+                if let Some(turn) = turn
+                    && !choice.reply.was_cut()
+                {
+                    self.let_end(turn, context);
+                }
+                None
+            }
+        }
+    }
+
+    /// Lets a turn that ends by itself do so: dropping it would interrupt it.
+    fn let_end(&self, mut turn: Turn, context: &mut Context<'_>) {
+        while let Poll::Ready(Some(_)) = turn.poll_next(context) {}
+        if !turn.has_ended() {
+            self.tasks.spawn(async move { while turn.next().await.is_some() {} });
+        }
+    }
+
+    fn wait_until(&mut self, at: Instant, context: &mut Context<'_>) -> Poll<Step> {
+        let alarm = self.alarm.get_or_insert_with(|| Alarm {
+            sleep: Box::pin(tokio::time::sleep_until(at.into())),
+            at,
+        });
+        // A later time needs no change: the alarm rings, nothing is due, and it is set again.
+        if at < alarm.at {
+            alarm.sleep.as_mut().reset(at.into());
+            alarm.at = at;
+        }
+        if alarm.sleep.as_mut().poll(context).is_ready() {
+            self.alarm = None;
+            context.waker().wake_by_ref();
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if !self.reported {
+            self.conclude(EndReason::ClientGone);
+        }
+    }
+}

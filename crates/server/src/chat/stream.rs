@@ -1,0 +1,205 @@
+//! A streamed answer: the body of the response, which takes the turns' events as it is read.
+
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+
+use axum::body::Bytes;
+use bridge::{CallShape, EndReason, FinishReason, Output};
+use bytes::BytesMut;
+use http_body::{Body, Frame};
+use openai_wire::chat::stream::{ChunkWriter, comment, done, error_frame};
+use openai_wire::{ApiError, Usage};
+use tool_call_aggregator::ToolCallDelta;
+
+use super::session::{Answer, Session, Step};
+use super::turn_log::TurnLog;
+use super::usage::{Counting, Prompt};
+
+/// How long the first event of a turn may take before the head of the answer leaves without it.
+const HEAD_AFTER: Duration = Duration::from_secs(10);
+
+/// Frames that are ready together leave together, up to about this size.
+const FULL: usize = 64 * 1024;
+
+/// The body of a streamed answer.
+pub(super) struct ChatStream {
+    session: Session,
+    frames: Frames,
+    log: Arc<TurnLog>,
+    /// Silence after which a comment is sent.
+    keep_alive: Option<Duration>,
+    last_frame: Instant,
+    /// Taken when the usage is counted; `None` where the client does not want any.
+    prompt: Option<Prompt>,
+    phase: Phase,
+}
+
+enum Phase {
+    Running,
+    /// The upstream gave no figures, and the client wants some.
+    Counting(Counting),
+    Done,
+}
+
+/// Frames that wait to be sent.
+pub(super) struct Frames {
+    writer: ChunkWriter,
+    shape: CallShape,
+    choice: u32,
+    buffer: BytesMut,
+}
+
+// === impl ChatStream ===
+
+impl ChatStream {
+    /// Waits for the first event of a turn, so that an early failure has a status of its own.
+    pub(super) async fn begin(
+        mut session: Session,
+        mut frames: Frames,
+        log: Arc<TurnLog>,
+        keep_alive: Option<Duration>,
+        prompt: Option<Prompt>,
+    ) -> Result<Self, ApiError> {
+        let head_at = Instant::now() + HEAD_AFTER;
+        let first = poll_fn(|context| session.poll_step(&mut frames, Some(head_at), context)).await;
+        if let Step::Failed(failure) = first {
+            session.conclude(EndReason::Failed);
+            return Err(bridge::api_error(&failure));
+        }
+        let now = Instant::now();
+        Ok(Self {
+            session,
+            frames,
+            log,
+            keep_alive,
+            last_frame: now,
+            prompt,
+            phase: Phase::Running,
+        })
+    }
+
+    /// Makes the next frames, if they are not there already.
+    fn poll_frames(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        while self.frames.buffer.is_empty() {
+            match &mut self.phase {
+                Phase::Done => return Poll::Ready(()),
+                Phase::Counting(counting) => {
+                    let usage = ready!(counting.poll_usage(context));
+                    self.close(Some(&usage));
+                }
+                Phase::Running => {
+                    let wake_at = self.keep_alive.map(|silence| self.last_frame + silence);
+                    let step = self.session.poll_step(&mut self.frames, wake_at, context);
+                    match ready!(step) {
+                        Step::More => {}
+                        Step::Time => comment("keep-alive", &mut self.frames.buffer),
+                        Step::Done => self.end(),
+                        Step::Failed(failure) => {
+                            error_frame(&bridge::api_error(&failure), &mut self.frames.buffer);
+                            self.prompt = None;
+                            self.end();
+                        }
+                    }
+                }
+            }
+        }
+        if let Phase::Running = self.phase
+            && self.session.has_ended()
+        {
+            self.end();
+        }
+        Poll::Ready(())
+    }
+
+    /// After the last finish frame: telemetry, usage, end.
+    fn end(&mut self) {
+        let reports = self.session.conclude(EndReason::Failed);
+        comment(&self.log.telemetry(&reports), &mut self.frames.buffer);
+        match self.prompt.take().map(|prompt| prompt.usage(&reports)) {
+            None => self.close(None),
+            Some(Ok(usage)) => self.close(Some(&usage)),
+            Some(Err(counting)) => self.phase = Phase::Counting(counting),
+        }
+    }
+
+    fn close(&mut self, usage: Option<&Usage>) {
+        if let Some(usage) = usage {
+            self.frames.writer.usage(usage, &mut self.frames.buffer);
+        }
+        done(&mut self.frames.buffer);
+        self.phase = Phase::Done;
+    }
+}
+
+impl Body for ChatStream {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let this = &mut *self;
+        ready!(this.poll_frames(context));
+        if this.frames.buffer.is_empty() {
+            return Poll::Ready(None);
+        }
+        this.last_frame = Instant::now();
+        Poll::Ready(Some(Ok(Frame::data(this.frames.buffer.split().freeze()))))
+    }
+}
+
+// === impl Frames ===
+
+impl Frames {
+    /// Frames for a stream of so many choices; their first ones are there at once.
+    pub(super) fn new(writer: ChunkWriter, shape: CallShape, choices: u32) -> Self {
+        let mut buffer = BytesMut::with_capacity(4 * 1024);
+        for choice in 0..choices {
+            writer.role(choice, &mut buffer);
+        }
+        Self { writer, shape, choice: 0, buffer }
+    }
+}
+
+impl Output for Frames {
+    fn text(&mut self, text: &str) {
+        self.writer.content(self.choice, text, &mut self.buffer);
+    }
+
+    fn block(&mut self, xml: &str) {
+        self.text(xml);
+    }
+
+    fn reasoning(&mut self, text: &str) {
+        self.writer.reasoning(self.choice, text, &mut self.buffer);
+    }
+
+    fn call(&mut self, delta: &ToolCallDelta<'_>) {
+        match self.shape {
+            CallShape::ToolCalls => self.writer.tool_call(self.choice, delta, &mut self.buffer),
+            CallShape::FunctionCall => {
+                let function = super::function_call(delta);
+                self.writer.function_call(self.choice, &function, &mut self.buffer);
+            }
+        }
+    }
+}
+
+impl Answer for Frames {
+    fn choose(&mut self, choice: u32) {
+        self.choice = choice;
+    }
+
+    fn finish(&mut self, reason: FinishReason) {
+        self.writer.finish(self.choice, reason.as_str(), &mut self.buffer);
+    }
+
+    fn is_full(&self) -> bool {
+        self.buffer.len() >= FULL
+    }
+}

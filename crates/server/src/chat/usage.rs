@@ -1,0 +1,90 @@
+//! Token counts of an answer: the upstream's own, or counted where it gave none.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use axum::body::Bytes;
+use bridge::{ChoiceReport, RequestOptions, TurnSettings};
+use codex_app_server::TokenUsage;
+use openai_wire::chat::ChatRequest;
+use openai_wire::{CompletionTokensDetails, PromptTokensDetails, Usage};
+use tokio::task::JoinHandle;
+use tokio_util::task::TaskTracker;
+
+use crate::tokens;
+
+/// What was asked, for counting it.
+pub(super) struct Prompt {
+    /// The request itself, which is read again if it ever has to be counted.
+    pub(super) body: Bytes,
+    pub(super) settings: Arc<TurnSettings>,
+    pub(super) tasks: TaskTracker,
+}
+
+/// Token counts that are still being counted.
+pub(super) struct Counting(JoinHandle<Usage>);
+
+// === impl Prompt ===
+
+impl Prompt {
+    /// The sum over all choices, or a count that has to be waited for.
+    pub(super) fn usage(self, reports: &[ChoiceReport]) -> Result<Usage, Counting> {
+        let mut sum = Usage::default();
+        let mut uncounted = Vec::new();
+        for report in reports {
+            match &report.usage {
+                Some(usage) => sum += in_openai_shape(usage),
+                None => uncounted.push(report.said.clone()),
+            }
+        }
+        if uncounted.is_empty() {
+            return Ok(sum);
+        }
+        let Self { body, settings, tasks } = self;
+        Err(Counting(tasks.spawn_blocking(move || {
+            let prompt_tokens = count_prompt(&body, &settings);
+            for said in uncounted {
+                let completion_tokens = tokens::count(&said);
+                sum += Usage {
+                    prompt_tokens,
+                    completion_tokens,
+                    total_tokens: prompt_tokens + completion_tokens,
+                    ..Usage::default()
+                };
+            }
+            sum
+        })))
+    }
+}
+
+// === impl Counting ===
+
+impl Counting {
+    pub(super) fn poll_usage(&mut self, context: &mut Context<'_>) -> Poll<Usage> {
+        let counted = ready!(Pin::new(&mut self.0).poll(context));
+        Poll::Ready(counted.unwrap_or_else(|error| {
+            tracing::error!(%error, "tokens could not be counted");
+            Usage::default()
+        }))
+    }
+}
+
+fn count_prompt(body: &[u8], settings: &TurnSettings) -> u64 {
+    let options = RequestOptions { settings, requested_mode: None };
+    let prepared = ChatRequest::parse(body).and_then(|request| bridge::prepare(request, &options));
+    // It was read once before, so it can be read again.
+    prepared.map_or(0, |prepared| prepared.prompt_texts().map(tokens::count).sum())
+}
+
+fn in_openai_shape(usage: &TokenUsage) -> Usage {
+    Usage {
+        prompt_tokens: usage.input_tokens,
+        completion_tokens: usage.output_tokens,
+        total_tokens: usage.total_tokens,
+        prompt_tokens_details: PromptTokensDetails { cached_tokens: usage.cached_input_tokens },
+        completion_tokens_details: CompletionTokensDetails {
+            reasoning_tokens: usage.reasoning_output_tokens,
+        },
+    }
+}

@@ -1,0 +1,172 @@
+//! The models that can be asked: `/v1/models`, and what a name stands for.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use codex_app_server::{
+    DEMO_MODEL, Model, ModelAliases, Pool, ResolvedModel, Upstream, WorkerState,
+};
+use openai_wire::{ApiError, ErrorType};
+
+/// How long the catalog is taken for what it was: it changes with the Codex on disk only.
+const FRESH_FOR: Duration = Duration::from_secs(60);
+
+/// How long somebody waits for Codex to be ready.
+const READY_WITHIN: Duration = Duration::from_secs(10);
+
+/// Everything that can be asked, under all its names.
+pub struct ModelDirectory {
+    pool: Pool,
+    aliases: ModelAliases,
+    /// What a name without a model stands for; `None` is Codex's own default.
+    default_model: Option<String>,
+    /// Where all models but `demo` are asked instead of where the login leads.
+    upstream: Option<Upstream>,
+    /// Where `demo` is asked.
+    demo: Upstream,
+    catalog: Mutex<Option<Known>>,
+}
+
+struct Known {
+    models: Arc<[Model]>,
+    since: Instant,
+}
+
+/// A model, and where it is asked.
+#[derive(Debug)]
+pub(crate) struct Chosen {
+    pub(crate) model: String,
+    pub(crate) effort: Option<String>,
+    pub(crate) upstream: Option<Upstream>,
+}
+
+// === impl ModelDirectory ===
+
+impl ModelDirectory {
+    /// The models of the pool's Codex, and `demo`.
+    pub fn new(
+        pool: Pool,
+        aliases: ModelAliases,
+        default_model: Option<String>,
+        upstream: Option<Upstream>,
+        demo: Upstream,
+    ) -> Self {
+        Self { pool, aliases, default_model, upstream, demo, catalog: Mutex::new(None) }
+    }
+
+    /// What a request's `model` and `reasoning_effort` stand for.
+    pub(crate) async fn choose(
+        &self,
+        name: &str,
+        effort: Option<String>,
+    ) -> Result<Chosen, ApiError> {
+        let catalog = self.catalog().await?;
+        let ResolvedModel { model, effort: implied } = self.resolve(name, &catalog)?;
+        let known = catalog.iter().find(|known| known.id == model);
+        let upstream = match model.as_str() {
+            DEMO_MODEL => Some(self.demo.clone()),
+            _ => self.upstream.clone(),
+        };
+        match (known, &effort) {
+            // An upstream of one's own has models of its own.
+            (None, _) if upstream.is_none() => return Err(unknown_model(name)),
+            (Some(known), Some(effort)) => check_effort(known, effort)?,
+            _ => {}
+        }
+        Ok(Chosen { model, effort: effort.or(implied), upstream })
+    }
+
+    /// Every name, in the catalog's order, then the other names.
+    pub(crate) async fn names(&self) -> Result<Vec<String>, ApiError> {
+        let catalog = self.catalog().await?;
+        let shown = catalog.iter().filter(|model| !model.hidden).map(|model| model.id.clone());
+        Ok(shown.chain(self.aliases.iter().map(|(name, _)| name.to_owned())).collect())
+    }
+
+    /// Whether a name can be asked.
+    pub(crate) async fn contains(&self, name: &str) -> Result<bool, ApiError> {
+        let catalog = self.catalog().await?;
+        Ok(self.aliases.contains(name) || catalog.iter().any(|model| model.id == name))
+    }
+
+    fn resolve(&self, name: &str, catalog: &[Model]) -> Result<ResolvedModel, ApiError> {
+        let of_codex = catalog.iter().find(|model| model.is_default).map(|model| model.id.as_str());
+        let default = match (self.default_model.as_deref(), of_codex) {
+            (Some(chosen), of_codex) => {
+                self.aliases.resolve(chosen, of_codex.unwrap_or(chosen)).model
+            }
+            (None, Some(model)) => model.to_owned(),
+            (None, None) if self.aliases.contains(name) => return Err(no_default()),
+            (None, None) => String::new(),
+        };
+        Ok(self.aliases.resolve(name, &default))
+    }
+
+    async fn catalog(&self) -> Result<Arc<[Model]>, ApiError> {
+        if let Some(models) = self.known() {
+            return Ok(models);
+        }
+        let client = self.ready_client().await?;
+        let models: Arc<[Model]> =
+            client.models().await.map_err(|error| unavailable(&error.to_string()))?.into();
+        let known = Known { models: Arc::clone(&models), since: Instant::now() };
+        *self.catalog.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
+        Ok(models)
+    }
+
+    fn known(&self) -> Option<Arc<[Model]>> {
+        let catalog = self.catalog.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = catalog.as_ref().filter(|known| known.since.elapsed() < FRESH_FOR)?;
+        Some(Arc::clone(&known.models))
+    }
+
+    async fn ready_client(&self) -> Result<codex_app_server::Client, ApiError> {
+        if let Some(client) = self.pool.client() {
+            return Ok(client);
+        }
+        let mut states = self.pool.states();
+        let is_ready = |states: &Vec<WorkerState>| {
+            states.iter().any(|s| matches!(s, WorkerState::Ready { .. }))
+        };
+        let ready = tokio::time::timeout(READY_WITHIN, states.wait_for(is_ready)).await;
+        let client = ready.is_ok().then(|| self.pool.client()).flatten();
+        client.ok_or_else(|| unavailable("it is not ready; /readyz says why"))
+    }
+}
+
+fn check_effort(model: &Model, effort: &str) -> Result<(), ApiError> {
+    let supported = &model.supported_reasoning_efforts;
+    if supported.is_empty() || supported.iter().any(|option| option.reasoning_effort == effort) {
+        return Ok(());
+    }
+    let names: Vec<_> = supported.iter().map(|option| option.reasoning_effort.as_str()).collect();
+    Err(ApiError::invalid(
+        "reasoning_effort",
+        format!(
+            "The model {} has no effort {effort:?}: use one of {}.",
+            model.id,
+            names.join(", ")
+        ),
+    ))
+}
+
+pub(crate) fn unknown_model(name: &str) -> ApiError {
+    let message = format!("The model `{name}` does not exist. GET /v1/models lists the models.");
+    ApiError {
+        param: Some("model".to_owned()),
+        ..ApiError::new(404, ErrorType::InvalidRequestError, message).with_code("model_not_found")
+    }
+}
+
+fn no_default() -> ApiError {
+    let message = "Codex names no default model; set CODEX_MODEL.";
+    ApiError::new(404, ErrorType::InvalidRequestError, message).with_code("model_not_found")
+}
+
+fn unavailable(reason: &str) -> ApiError {
+    let message = format!("Codex cannot be asked for its models: {reason}.");
+    ApiError {
+        retry_after: Some(Duration::from_secs(1)),
+        ..ApiError::new(503, ErrorType::ServerError, message).with_code("codex_unavailable")
+    }
+}

@@ -1,0 +1,67 @@
+//! How many turns run at once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use openai_wire::{ApiError, ErrorType};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// The places that turns run in, given first come, first served.
+#[derive(Debug, Clone)]
+pub struct TurnSlots {
+    free: Arc<Semaphore>,
+    slots: u32,
+    longest_wait: Duration,
+}
+
+/// Places for turns, free again when dropped.
+#[derive(Debug)]
+pub(crate) struct TakenSlots(
+    #[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit,
+);
+
+// === impl TurnSlots ===
+
+impl TurnSlots {
+    /// At most `slots` turns at once; who waits longer than `longest_wait` is turned away.
+    pub fn new(slots: u32, longest_wait: Duration) -> Self {
+        let free = Arc::new(Semaphore::new(usize::try_from(slots).unwrap_or(usize::MAX)));
+        Self { free, slots, longest_wait }
+    }
+
+    /// Places for all turns of a request at once.
+    pub(crate) async fn take(&self, turns: u32) -> Result<TakenSlots, ApiError> {
+        let permits = Arc::clone(&self.free).acquire_many_owned(turns.min(self.slots));
+        match tokio::time::timeout(self.longest_wait, permits).await {
+            Ok(Ok(permit)) => Ok(TakenSlots(permit)),
+            Ok(Err(_)) | Err(_) => Err(self.busy()),
+        }
+    }
+
+    fn busy(&self) -> ApiError {
+        let message = format!(
+            "All {} turns that may run at once are taken, and none was free within {:?}. \
+             See PROXY_MAX_CONCURRENT_TURNS and PROXY_QUEUE_WAIT_MS.",
+            self.slots, self.longest_wait
+        );
+        ApiError {
+            retry_after: Some(Duration::from_secs(1)),
+            ..ApiError::new(429, ErrorType::RateLimitError, message).with_code("too_many_turns")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn who_finds_no_place_in_time_is_told_when_to_come_back() {
+        let slots = TurnSlots::new(2, Duration::from_secs(30));
+        let both = slots.take(5).await.unwrap();
+        let refused = slots.take(1).await.unwrap_err();
+        assert_eq!((refused.status, refused.retry_after), (429, Some(Duration::from_secs(1))));
+        drop(both);
+        assert!(slots.take(1).await.is_ok());
+    }
+}

@@ -1,0 +1,34 @@
+//! The tokenizer of OpenAI's current models, `o200k_base`. It takes tens of milliseconds to load and
+//! then stays, so it is loaded on first use, and never on a thread that serves.
+
+use std::sync::Arc;
+
+use bridge::Tokenizer;
+use tokio::task::JoinError;
+use tokio_util::task::TaskTracker;
+
+struct O200k(&'static bpe_openai::Tokenizer);
+
+/// The tokenizer, for somebody who must not wait for it to load.
+pub(crate) async fn tokenizer(tasks: &TaskTracker) -> Result<Arc<dyn Tokenizer>, JoinError> {
+    Ok(Arc::new(tasks.spawn_blocking(|| O200k(bpe_openai::o200k_base())).await?))
+}
+
+/// Tokens of a text; not for threads that serve.
+pub(crate) fn count(text: &str) -> u64 {
+    bpe_openai::o200k_base().count(text) as u64
+}
+
+// === impl O200k ===
+
+impl Tokenizer for O200k {
+    fn count(&self, text: &str) -> usize {
+        self.0.count(text)
+    }
+
+    fn head(&self, text: &str, tokens: usize) -> usize {
+        let encoded = self.0.encode(text);
+        let bytes = encoded.iter().take(tokens).map(|token| self.0.bpe.token_len(*token)).sum();
+        text.floor_char_boundary(bytes)
+    }
+}
