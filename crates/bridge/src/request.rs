@@ -4,6 +4,9 @@ mod call_ids;
 mod content;
 mod history;
 mod output;
+mod prompt;
+mod schema;
+mod strict_schema;
 mod tools;
 
 use std::num::NonZeroUsize;

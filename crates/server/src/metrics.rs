@@ -10,7 +10,7 @@ use prometheus_client::registry::Registry;
 
 /// Everything that is counted.
 #[derive(Debug)]
-pub struct Metrics {
+pub(crate) struct Metrics {
     registry: Registry,
     tool_call_count: Counter,
     tool_call_truncated: Counter,

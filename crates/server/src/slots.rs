@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The places that turns run in, given first come, first served.
 #[derive(Debug, Clone)]
-pub struct TurnSlots {
+pub(crate) struct TurnSlots {
     free: Arc<Semaphore>,
     slots: u32,
     longest_wait: Duration,
@@ -24,7 +24,7 @@ pub(crate) struct TakenSlots(
 
 impl TurnSlots {
     /// At most `slots` turns at once; who waits longer than `longest_wait` is turned away.
-    pub fn new(slots: u32, longest_wait: Duration) -> Self {
+    pub(crate) fn new(slots: u32, longest_wait: Duration) -> Self {
         let free = Arc::new(Semaphore::new(usize::try_from(slots).unwrap_or(usize::MAX)));
         Self { free, slots, longest_wait }
     }

@@ -3,10 +3,11 @@
 use codex_app_server::{HistoryItem, Role};
 use memchr::memmem;
 use openai_wire::ApiError;
-use openai_wire::chat::{ChatRequest, Part, ResponseFormat, ToolChoice};
+use openai_wire::chat::{ChatRequest, Message, Part, ResponseFormat, ToolChoice};
 use serde_json::Value;
 
 use super::RequestOptions;
+use super::strict_schema::is_strict;
 use crate::policy::{OutputMode, OutputModeSetting, TextBlocks, TextTools, TurnSettings};
 
 /// The header in which a client asks for a mode.
@@ -39,19 +40,17 @@ fn unknown_mode(name: &str) -> ApiError {
 
 /// Which blocks of the answer's text are calls.
 pub(super) fn text_blocks(settings: &TurnSettings, request: &ChatRequest) -> TextBlocks {
-    match settings.text_tools {
-        TextTools::On => TextBlocks::Any,
-        TextTools::Off => TextBlocks::Ignored,
-        TextTools::Auto if request.tool_choice == ToolChoice::None => TextBlocks::Ignored,
-        TextTools::Auto if !request.tools.is_empty() => TextBlocks::Declared,
-        TextTools::Auto if speaks_of_blocks(settings, request) => TextBlocks::Any,
-        TextTools::Auto => TextBlocks::Ignored,
+    match (settings.text_tools, request.tools.is_empty()) {
+        (TextTools::On, _) => TextBlocks::Any,
+        (TextTools::Auto, false) if request.tool_choice != ToolChoice::None => TextBlocks::Declared,
+        (TextTools::Auto, true) if speaks_of_blocks(settings, request) => TextBlocks::Any,
+        (TextTools::Auto | TextTools::Off, _) => TextBlocks::Ignored,
     }
 }
 
 fn speaks_of_blocks(settings: &TurnSettings, request: &ChatRequest) -> bool {
     let finder = memmem::Finder::new(BLOCK_MARKER);
-    let parts = request.messages.iter().flat_map(|message| message.content());
+    let parts = request.messages.iter().flat_map(Message::content);
     let texts = parts.filter_map(|part| match part {
         Part::Text(text) => Some(text.as_str()),
         Part::Image { .. } => None,
@@ -64,9 +63,27 @@ pub(super) fn format(format: ResponseFormat) -> (Option<Value>, Option<HistoryIt
     match format {
         ResponseFormat::Text => (None, None),
         ResponseFormat::JsonObject => {
-            let words = "Answer with one valid JSON object and nothing else: no other text and no code fence.";
-            (None, Some(HistoryItem::text(Role::Developer, words)))
+            (None, Some(told(format!("Answer with one JSON object{ALONE}."))))
         }
-        ResponseFormat::JsonSchema { schema, .. } => (Some(Value::Object(schema)), None),
+        ResponseFormat::JsonSchema { description, mut schema, strict } => {
+            // Codex always asks for strict mode, in which upstreams refuse many schemas.
+            if strict || is_strict(&schema) {
+                if let Some(description) = description {
+                    schema.entry("description").or_insert(description.into());
+                }
+                return (Some(Value::Object(schema)), None);
+            }
+            let schema = Value::Object(schema);
+            let purpose = description.map(|text| format!("\n{text}")).unwrap_or_default();
+            let words =
+                format!("Answer with JSON that follows this schema{ALONE}:\n{schema}{purpose}");
+            (None, Some(told(words)))
+        }
     }
+}
+
+const ALONE: &str = ", without any other text and without a code fence";
+
+fn told(words: String) -> HistoryItem {
+    HistoryItem::text(Role::Developer, words)
 }

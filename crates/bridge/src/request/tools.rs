@@ -4,6 +4,7 @@ use codex_app_server::{HistoryItem, Role, Tool};
 use openai_wire::chat::{AllowedMode, FunctionTool, ToolChoice};
 use serde_json::Value;
 
+use super::schema::ToolSchema;
 use crate::policy::DeclaredTools;
 
 /// The tools of a turn.
@@ -54,7 +55,13 @@ impl OfferedTools {
 
 const CALL_ONE: &str = "You must call at least one of your tools in your next answer.";
 
+/// What Codex drops from the schema goes into the description.
 fn offered(tool: FunctionTool) -> Tool {
-    let FunctionTool { name, description, parameters, strict: _ } = tool;
-    Tool { name, description, parameters: Value::Object(parameters) }
+    let ToolSchema { parameters, remark } = ToolSchema::new(&tool.parameters);
+    let description = match remark {
+        None => tool.description,
+        Some(remark) if tool.description.is_empty() => remark,
+        Some(remark) => format!("{} {remark}", tool.description),
+    };
+    Tool { name: tool.name, description, parameters }
 }

@@ -6,15 +6,18 @@
 mod fields;
 mod message;
 mod object;
+mod options;
+mod tool_choice;
 mod tools;
 
 use serde_json::{Map, Value};
 
 pub use fields::{FIELDS, FieldTreatment};
 pub use message::{FunctionCall, Message, Part, ToolCall};
-pub use tools::{AllowedMode, FunctionTool, ToolChoice, ToolDialect};
+pub use tool_choice::{AllowedMode, ToolChoice};
+pub use tools::{FunctionTool, ToolDialect};
 
-use crate::ApiError;
+use crate::{ApiError, ErrorType};
 use object::{Object, Path};
 
 /// What a client asks for.
@@ -94,16 +97,13 @@ impl ChatRequest {
     pub fn parse(body: &[u8]) -> Result<Self, ApiError> {
         let value = serde_json::from_slice(body).map_err(|error| not_json(&error))?;
         let mut request = Object::read(value, Path::Root)?;
-        let model = request.required_string("model")?;
-        let messages = request.array("messages")?.unwrap_or_default();
-        let messages_path = request.path("messages");
-        let messages = messages
-            .into_iter()
-            .enumerate()
-            .map(|(index, message)| Message::read(message, messages_path.item(index)))
-            .collect::<Result<_, _>>()?;
+        let model = options::read_model(&mut request)?;
+        let messages = read_messages(&mut request)?;
         let (tools, tool_dialect) = tools::read_tools(&mut request)?;
-        let tool_choice = tools::read_tool_choice(&mut request, &tools)?;
+        let tool_choice = ToolChoice::read(&mut request, &tools)?;
+        let (reasoning_effort, reasoning_summary) = options::read_reasoning(&mut request)?;
+        let max_tokens = request.count("max_tokens")?;
+        options::refuse_audio(&mut request)?;
         Ok(Self {
             model,
             messages,
@@ -111,20 +111,35 @@ impl ChatRequest {
             tool_dialect,
             tool_choice,
             parallel_tool_calls: request.boolean("parallel_tool_calls")?,
-            response_format: ResponseFormat::Text,
-            reasoning_effort: request.string("reasoning_effort")?,
-            reasoning_summary: None,
-            stop: Vec::new(),
-            max_tokens: request.count("max_tokens")?,
+            response_format: ResponseFormat::read(&mut request)?,
+            reasoning_effort,
+            reasoning_summary,
+            stop: options::read_stop(&mut request)?,
+            max_tokens: request.count("max_completion_tokens")?.or(max_tokens),
             n: request.count("n")?.unwrap_or(1),
             stream: request.boolean("stream")?.unwrap_or(false),
-            include_usage: false,
-            ignored: Vec::new(),
+            include_usage: options::read_include_usage(&mut request)?,
+            ignored: fields::ignored(&mut request),
         })
     }
 }
 
 fn not_json(error: &serde_json::Error) -> ApiError {
     let message = format!("The body of the request is not valid JSON: {error}.");
-    ApiError::new(400, crate::ErrorType::InvalidRequestError, message)
+    ApiError::new(400, ErrorType::InvalidRequestError, message)
 }
+
+fn read_messages(request: &mut Object<'_>) -> Result<Vec<Message>, ApiError> {
+    let messages = request.array("messages")?;
+    let path = request.path("messages");
+    let messages = messages.ok_or_else(|| path.missing())?;
+    if messages.is_empty() {
+        let problem = "Invalid 'messages': empty array. Expected at least one message.";
+        return Err(path.invalid(problem).with_code("empty_array"));
+    }
+    let messages = messages.into_iter().enumerate();
+    messages.map(|(index, message)| Message::read(message, path.item(index))).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -74,7 +74,7 @@ fn count_prompt(body: &[u8], settings: &TurnSettings) -> u64 {
     let options = RequestOptions { settings, requested_mode: None };
     let prepared = ChatRequest::parse(body).and_then(|request| bridge::prepare(request, &options));
     // It was read once before, so it can be read again.
-    prepared.map_or(0, |prepared| prepared.prompt_texts().map(tokens::count).sum())
+    prepared.map_or(0, |prepared| prepared.prompt_texts().map(|text| tokens::count(&text)).sum())
 }
 
 fn in_openai_shape(usage: &TokenUsage) -> Usage {

@@ -17,3 +17,4 @@ mod protocol_schema;
 mod request_body;
 mod retries;
 mod supervision;
+mod tool_schemas;

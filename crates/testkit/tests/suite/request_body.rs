@@ -69,7 +69,7 @@ fn forget_id_of_tools(body: &mut Value) {
 }
 
 /// The tools that a model sees, in either dialect.
-fn tools_seen(body: &Value) -> Vec<Value> {
+pub(crate) fn tools_seen(body: &Value) -> Vec<Value> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let inside = list(&body["input"])
         .iter()

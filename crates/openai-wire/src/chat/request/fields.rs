@@ -1,5 +1,8 @@
 //! What becomes of every field of a request.
 
+use serde_json::Value;
+
+use super::object::Object;
 use FieldTreatment::{Accepted, Emulated, Ignored, Passed, Refused};
 
 /// What becomes of a field.
@@ -61,3 +64,21 @@ pub const FIELDS: &[(&str, FieldTreatment)] = &[
     ("modalities", Accepted),
     ("audio", Refused),
 ];
+
+/// Names of the given fields that have no effect.
+pub(super) fn ignored(request: &mut Object<'_>) -> Vec<&'static str> {
+    let named = FIELDS.iter().filter(|(_, treatment)| *treatment == Ignored);
+    named
+        .map(|(name, _)| *name)
+        .filter(|name| request.take(name).is_some_and(|value| asks_for_something(name, &value)))
+        .collect()
+}
+
+/// False for a value that wishes for what happens anyway.
+fn asks_for_something(name: &str, value: &Value) -> bool {
+    match (name, value) {
+        (_, Value::Bool(false)) => false,
+        ("service_tier", Value::String(tier)) => !["auto", "default"].contains(&tier.as_str()),
+        _ => true,
+    }
+}

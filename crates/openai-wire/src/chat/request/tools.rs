@@ -1,8 +1,10 @@
-//! The tools of a request, and which of them the model may or must call.
+//! The tools of a request.
 
-use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 
-use super::object::{Excerpt, Object, Path};
+use serde_json::{Map, Value};
+
+use super::object::{Excerpt, Object};
 use crate::ApiError;
 
 /// A function that the model may call.
@@ -28,36 +30,6 @@ pub enum ToolDialect {
     Functions,
 }
 
-/// Which tools the model may or must call. The names are those of declared tools.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum ToolChoice {
-    /// Any or none.
-    #[default]
-    Auto,
-    /// None.
-    None,
-    /// At least one.
-    Required,
-    /// This one.
-    Named(String),
-    /// Some of them.
-    Allowed {
-        /// Their names.
-        names: Vec<String>,
-        /// Whether one must be called.
-        mode: AllowedMode,
-    },
-}
-
-/// How the allowed ones of the tools are to be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AllowedMode {
-    /// Any or none of them.
-    Auto,
-    /// At least one of them.
-    Required,
-}
-
 /// Longest name of a tool, in bytes.
 const LONGEST_NAME: usize = 512;
 
@@ -69,7 +41,7 @@ pub(super) fn read_tools(
     let functions = request.array("functions")?.unwrap_or_default();
     if !tools.is_empty() && !functions.is_empty() {
         let problem =
-            "'functions' cannot be used together with 'tools': declare all of them as 'tools'.";
+            "'functions' cannot be given together with 'tools': declare all of them in 'tools'.";
         return Err(request.path("functions").invalid(problem));
     }
     let (name, values, dialect) = if functions.is_empty() {
@@ -78,57 +50,71 @@ pub(super) fn read_tools(
         ("functions", functions, ToolDialect::Functions)
     };
     let path = request.path(name);
-    let mut read: Vec<FunctionTool> = Vec::with_capacity(values.len());
-    for (index, value) in values.into_iter().enumerate() {
-        let path = path.item(index);
-        let tool = match dialect {
-            ToolDialect::Tools => FunctionTool::read(value, path)?,
-            ToolDialect::Functions => FunctionTool::read_function(Object::read(value, path)?)?,
-        };
-        read.push(tool);
-    }
-    Ok((read, dialect))
-}
-
-/// Reads `tool_choice` and the legacy `function_call`.
-pub(super) fn read_tool_choice(
-    request: &mut Object<'_>,
-    tools: &[FunctionTool],
-) -> Result<ToolChoice, ApiError> {
-    let _ = (request, tools, Excerpt(""), LONGEST_NAME);
-    Ok(ToolChoice::Auto)
+    let mut names = HashSet::with_capacity(values.len());
+    let read = |(index, value)| {
+        let tool = Object::read(value, path.item(index))?;
+        match dialect {
+            ToolDialect::Tools => FunctionTool::read(tool, &mut names),
+            ToolDialect::Functions => FunctionTool::read_function(tool, &mut names),
+        }
+    };
+    let tools = values.into_iter().enumerate().map(read).collect::<Result<_, _>>()?;
+    Ok((tools, dialect))
 }
 
 // === impl FunctionTool ===
 
 impl FunctionTool {
-    fn read(value: Value, path: Path<'_>) -> Result<Self, ApiError> {
-        let mut tool = Object::read(value, path)?;
+    fn read(mut tool: Object<'_>, names: &mut HashSet<String>) -> Result<Self, ApiError> {
         if let Some(r#type) = tool.string("type")?.filter(|name| name != "function") {
             return Err(tool.path("type").unsupported(&r#type, &["function"]));
         }
         match tool.take("function") {
-            Some(function) => Self::read_function(Object::read(function, tool.path("function"))?),
+            Some(function) => {
+                let path = tool.path("function");
+                Self::read_function(Object::read(function, path)?, names)
+            }
             None => Err(tool.path("function").missing()),
         }
     }
 
-    fn read_function(mut function: Object<'_>) -> Result<Self, ApiError> {
+    /// `names` are those of the tools before it.
+    fn read_function(
+        mut function: Object<'_>,
+        names: &mut HashSet<String>,
+    ) -> Result<Self, ApiError> {
+        let name = function.required_string("name")?;
+        if !(1..=LONGEST_NAME).contains(&name.len()) {
+            let problem = format!("The name of a function must have 1 to {LONGEST_NAME} bytes.");
+            return Err(function.path("name").invalid(problem));
+        }
+        if !names.insert(name.clone()) {
+            let problem = format!("Two tools are named {}: names must differ.", Excerpt(&name));
+            return Err(function.path("name").invalid(problem));
+        }
+        let parameters = function.object("parameters")?.unwrap_or_else(no_parameters);
+        let r#type = parameters.get("type").and_then(Value::as_str);
+        if let Some(r#type) = r#type.filter(|name| *name != "object") {
+            let problem = format!(
+                "Invalid schema for function {}: its 'type' must be 'object', but is {}.",
+                Excerpt(&name),
+                Excerpt(r#type)
+            );
+            let error = function.path("parameters").invalid(problem);
+            return Err(error.with_code("invalid_function_parameters"));
+        }
         Ok(Self {
-            name: function.required_string("name")?,
+            name,
             description: function.string("description")?.unwrap_or_default(),
-            parameters: match function.object("parameters")? {
-                Some(parameters) => parameters,
-                None => no_parameters(),
-            },
+            parameters,
             strict: function.boolean("strict")?.unwrap_or(false),
         })
     }
 }
 
 fn no_parameters() -> Map<String, Value> {
-    let mut schema = Map::new();
-    schema.insert("type".to_owned(), json!("object"));
-    schema.insert("properties".to_owned(), json!({}));
-    schema
+    Map::from_iter([
+        ("type".to_owned(), Value::from("object")),
+        ("properties".to_owned(), Map::new().into()),
+    ])
 }

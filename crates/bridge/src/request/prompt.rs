@@ -1,0 +1,43 @@
+//! The texts that the model reads.
+
+use std::borrow::Cow;
+
+use codex_app_server::{ContentPart, HistoryItem, ToolOutput};
+
+use super::Prepared;
+
+// === impl Prepared ===
+
+impl Prepared {
+    /// Every text of the turn, for counting its tokens where the backend does not say.
+    pub fn prompt_texts(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let turn = &self.turn;
+        let tools = turn.tools.iter().flat_map(|tool| {
+            let schema = Cow::Owned(tool.parameters.to_string());
+            [Cow::from(&tool.name), Cow::from(&tool.description), schema]
+        });
+        let schema = turn.output_schema.iter().map(|schema| Cow::Owned(schema.to_string()));
+        let history = turn.history.iter().flat_map(item_texts).map(Cow::from);
+        let instructions = std::iter::once(Cow::from(&turn.instructions));
+        let texts = instructions.chain(tools).chain(history).chain(schema);
+        texts.filter(|text| !text.is_empty())
+    }
+}
+
+fn item_texts(item: &HistoryItem) -> Vec<&str> {
+    match item {
+        HistoryItem::Message { content, .. }
+        | HistoryItem::ToolOutput { output: ToolOutput::Parts(content), .. } => part_texts(content),
+        HistoryItem::ToolOutput { output: ToolOutput::Text(text), .. } => vec![text],
+        HistoryItem::ToolCall { name, arguments, .. } => vec![name, arguments],
+        HistoryItem::Reasoning { summary, .. } => summary.iter().map(String::as_str).collect(),
+    }
+}
+
+fn part_texts(parts: &[ContentPart]) -> Vec<&str> {
+    let texts = parts.iter().filter_map(|part| match part {
+        ContentPart::Text(text) => Some(text.as_str()),
+        ContentPart::Image { .. } => None,
+    });
+    texts.collect()
+}

@@ -1,0 +1,241 @@
+//! A tool's schema in the form that Codex hands on unchanged.
+//!
+//! Codex reads a schema into a small structure of its own. It drops every keyword that it does not
+//! know, takes a value without a type for a string, and refuses a tool over one keyword of an unusual
+//! form. So a schema is brought into Codex's form here, and what does not fit is said in descriptions:
+//! `(maximum: 5; minimum: 1)`.
+
+use serde_json::{Map, Value, json};
+
+/// From a schema that is longer than this in JSON, Codex takes all descriptions, and then more.
+const LONGEST_SCHEMA: usize = 5_000;
+
+const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
+
+/// Keywords that say what a value must be without naming its type.
+const COMPOSITIONS: [&str; 4] = ["$ref", "anyOf", "oneOf", "allOf"];
+
+/// Keywords that say nothing about a value.
+const MEANINGLESS: [&str; 3] = ["$schema", "$id", "$comment"];
+
+/// The parameters of a tool.
+#[derive(Debug, PartialEq)]
+pub(super) struct ToolSchema {
+    /// As Codex hands them on.
+    pub(super) parameters: Value,
+    /// What is left to say in the tool's description.
+    pub(super) remark: Option<String>,
+}
+
+/// Where a schema stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Root,
+    Below,
+}
+
+/// What becomes of a keyword.
+enum Kept {
+    /// It stays.
+    As(Value),
+    /// It says nothing.
+    Nothing,
+    /// It has no place in Codex's form.
+    Lost,
+}
+
+/// The work on one schema.
+#[derive(Default)]
+struct Translation {
+    /// Whether a remark refers to a definition, which Codex drops if nothing else refers to it.
+    has_lost_reference: bool,
+}
+
+// === impl ToolSchema ===
+
+impl ToolSchema {
+    pub(super) fn new(schema: &Map<String, Value>) -> Self {
+        let mut translation = Translation::default();
+        let (mut root, remark) = translation.read(schema, Place::Root);
+        // Arguments are always an object.
+        if !has_any(&root, &COMPOSITIONS) && !root.contains_key("type") {
+            root.insert("type".to_owned(), "object".into());
+        }
+        complete(&mut root);
+        let parameters = Value::Object(root);
+        let is_cut = parameters.to_string().len() > LONGEST_SCHEMA;
+        let remark = if is_cut || translation.has_lost_reference {
+            let whole = Value::Object(schema.clone());
+            Some(format!("The parameters follow this JSON schema: {whole}"))
+        } else {
+            remark
+        };
+        Self { parameters, remark }
+    }
+}
+
+// === impl Translation ===
+
+impl Translation {
+    /// A schema below the root.
+    fn translate(&mut self, schema: &Value) -> Value {
+        let (mut node, remark) = match schema {
+            Value::Object(schema) => self.read(schema, Place::Below),
+            Value::Bool(true) | Value::Null => (Map::new(), None),
+            Value::Bool(false) => (Map::new(), Some("(no value is allowed)".to_owned())),
+            other => (Map::new(), Some(format!("({other})"))),
+        };
+        if let Some(remark) = remark {
+            let description = match node.get("description").and_then(Value::as_str) {
+                Some(description) if !description.is_empty() => format!("{description} {remark}"),
+                _ => remark,
+            };
+            node.insert("description".to_owned(), description.into());
+        }
+        let is_open = !has_any(&node, &COMPOSITIONS) && !node.contains_key("type");
+        if is_open && node.contains_key("description") {
+            // Of a value without a type, Codex drops the description.
+            node.insert("anyOf".to_owned(), json!([{}]));
+        }
+        complete(&mut node);
+        Value::Object(node)
+    }
+
+    /// What Codex keeps of a schema, and a remark on the rest.
+    fn read(
+        &mut self,
+        schema: &Map<String, Value>,
+        place: Place,
+    ) -> (Map<String, Value>, Option<String>) {
+        let mut node = Map::new();
+        let mut lost = Vec::new();
+        for (keyword, value) in schema {
+            match self.keep(keyword, value, place) {
+                Kept::As(value) => {
+                    node.insert(keyword.clone(), value);
+                }
+                Kept::Nothing => {}
+                Kept::Lost => lost.push((keyword, value)),
+            }
+        }
+        if let Some(value) = schema.get("const") {
+            node.insert("enum".to_owned(), Value::Array(vec![value.clone()]));
+        }
+        if !has_any(&node, &COMPOSITIONS)
+            && !node.contains_key("type")
+            && let Some(r#type) = inferred_type(&node)
+        {
+            node.insert("type".to_owned(), r#type);
+        }
+        (node, self.remark(lost))
+    }
+
+    fn keep(&mut self, keyword: &str, value: &Value, place: Place) -> Kept {
+        match (keyword, value) {
+            ("description" | "$ref", Value::String(_))
+            | ("enum", Value::Array(_))
+            | ("additionalProperties", Value::Bool(_)) => Kept::As(value.clone()),
+            ("minItems", _) if value.is_u64() => Kept::As(value.clone()),
+            ("required", Value::Array(names)) if names.iter().all(Value::is_string) => {
+                Kept::As(value.clone())
+            }
+            ("type", _) => known_type(value).map_or(Kept::Lost, Kept::As),
+            ("items" | "additionalProperties", Value::Object(_)) | ("items", Value::Bool(true)) => {
+                Kept::As(self.translate(value))
+            }
+            ("anyOf" | "oneOf" | "allOf", Value::Array(schemas)) if !schemas.is_empty() => {
+                Kept::As(schemas.iter().map(|schema| self.translate(schema)).collect())
+            }
+            ("properties", Value::Object(schemas)) => Kept::As(self.translate_all(schemas)),
+            ("$defs" | "definitions", Value::Object(schemas)) if place == Place::Root => {
+                Kept::As(self.translate_all(schemas))
+            }
+            // In place of an enumeration.
+            ("const", _) => Kept::Nothing,
+            // Not one of those whose null is a value.
+            (_, Value::Null) if keyword != "default" => Kept::Nothing,
+            _ if MEANINGLESS.contains(&keyword) => Kept::Nothing,
+            _ => Kept::Lost,
+        }
+    }
+
+    fn translate_all(&mut self, schemas: &Map<String, Value>) -> Value {
+        let translated =
+            schemas.iter().map(|(name, schema)| (name.clone(), self.translate(schema)));
+        Value::Object(translated.collect())
+    }
+
+    /// In a fixed order, so that equal schemas are told in equal words.
+    fn remark(&mut self, mut lost: Vec<(&String, &Value)>) -> Option<String> {
+        if lost.is_empty() {
+            return None;
+        }
+        lost.sort_unstable_by_key(|(keyword, _)| *keyword);
+        let said: Vec<_> =
+            lost.iter().map(|(keyword, value)| format!("{keyword}: {value}")).collect();
+        let said = said.join("; ");
+        self.has_lost_reference |= said.contains(r#""$ref":"#);
+        Some(format!("({said})"))
+    }
+}
+
+fn has_any(node: &Map<String, Value>, keywords: &[&str]) -> bool {
+    keywords.iter().any(|keyword| node.contains_key(*keyword))
+}
+
+/// A type, or a list of types, that Codex knows.
+fn known_type(value: &Value) -> Option<Value> {
+    let is_known = |value: &Value| value.as_str().is_some_and(|name| TYPES.contains(&name));
+    match value {
+        Value::Array(types) if types.iter().all(is_known) => match types.as_slice() {
+            [] => None,
+            [one] => Some(one.clone()),
+            _ => Some(value.clone()),
+        },
+        one => is_known(one).then(|| one.clone()),
+    }
+}
+
+/// The type that the other keywords imply; Codex would take a string.
+fn inferred_type(node: &Map<String, Value>) -> Option<Value> {
+    if let Some(Value::Array(values)) = node.get("enum") {
+        let mut types: Vec<_> = values.iter().map(type_of).collect();
+        types.sort_unstable();
+        types.dedup();
+        return known_type(&json!(types));
+    }
+    if has_any(node, &["properties", "required", "additionalProperties"]) {
+        return Some("object".into());
+    }
+    has_any(node, &["items", "minItems"]).then(|| "array".into())
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// Codex would add the same properties, and strings as the items.
+fn complete(node: &mut Map<String, Value>) {
+    let may_be = |name: &str| match node.get("type") {
+        Some(Value::Array(types)) => types.iter().any(|known| known == name),
+        Some(one) => one == name,
+        None => false,
+    };
+    let (may_be_object, may_be_array) = (may_be("object"), may_be("array"));
+    for (keyword, is_needed) in [("properties", may_be_object), ("items", may_be_array)] {
+        if is_needed && !node.contains_key(keyword) {
+            node.insert(keyword.to_owned(), json!({}));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
