@@ -8,6 +8,7 @@ use std::pin::pin;
 use std::process::ExitCode;
 
 use codex_app_server::{CodexBinary, CodexHome, Pool, WorkerState};
+use configuration::Settings;
 use server::{Readiness, WorkerHealth};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -15,17 +16,14 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::cli::{self, ServeOptions};
+use crate::cli;
 use crate::codex;
-use crate::settings::Settings;
+use crate::listening;
 use crate::signals::Signals;
 
-pub(crate) async fn run(
-    options: ServeOptions,
-    settings: Settings,
-) -> Result<ExitCode, Box<dyn Error>> {
+pub(crate) async fn run(settings: Settings) -> Result<ExitCode, Box<dyn Error>> {
     let mut signals = Signals::new()?;
-    let listeners = server::bind_loopback(options.port).await?;
+    let listeners = listening::bind(settings.listen).await?;
     let address = listeners.first().map(TcpListener::local_addr).transpose()?;
     let (readiness, observed) = watch::channel(Readiness::default());
     let stop = CancellationToken::new();
@@ -37,7 +35,7 @@ pub(crate) async fn run(
     if !matches!(outcome, Ok(Stop::AtOnce)) {
         tokio::select! {
             _ = serving => {}
-            () = tokio::time::sleep(settings.shutdown_grace) => {}
+            () = tokio::time::sleep(settings.codex.children.shutdown_grace) => {}
             () = signals.stop() => {}
         }
     }
@@ -60,7 +58,7 @@ async fn work(
 ) -> Result<Stop, Box<dyn Error>> {
     let renewals = signal(SignalKind::user_defined2())?;
     // What no restart can mend is an error at once.
-    CodexHome::make(&settings.codex_home)?;
+    CodexHome::make(&settings.codex.home)?;
     let binary = tokio::select! {
         binary = codex::locate(settings) => binary?,
         () = signals.stop() => return Ok(Stop::Politely),

@@ -25,10 +25,10 @@ struct Entry {
 }
 
 /// One setting as it counts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Effective {
-    /// Its name.
-    pub name: &'static str,
+    /// The setting.
+    pub variable: &'static Variable,
     /// What it holds, as it would be written; `(hidden)` for a secret.
     pub value: Option<String>,
     /// Where that comes from.
@@ -57,7 +57,7 @@ impl Values {
     /// Every setting, in the order of the documentation.
     pub fn iter(&self) -> impl Iterator<Item = Effective> {
         self.entries.iter().map(|Entry { variable, value, source }| Effective {
-            name: variable.name,
+            variable,
             value: value.shown(),
             source: source.clone(),
         })

@@ -37,7 +37,8 @@ impl Scene {
 
     fn effective(&self, name: &str) -> (Option<String>, String) {
         let loaded = self.load().unwrap();
-        let effective = loaded.values.iter().find(|effective| effective.name == name).unwrap();
+        let effective =
+            loaded.values.iter().find(|effective| effective.variable.name == name).unwrap();
         (effective.value, self.hide_folder(&effective.source.to_string()))
     }
 
