@@ -23,8 +23,21 @@ pub enum CatalogError {
     Shape(&'static str),
 }
 
+/// How the models of a catalog are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// As each of them ships.
+    AsShipped,
+    /// As Codex always did, so that `parallel_tool_calls` is not switched off.
+    Classic,
+}
+
 /// The patched catalog of `binary`, as JSON.
-pub(crate) async fn patched(binary: &CodexBinary, home: &Path) -> Result<String, CatalogError> {
+pub(crate) async fn patched(
+    binary: &CodexBinary,
+    home: &Path,
+    dialect: Dialect,
+) -> Result<String, CatalogError> {
     let mut command = binary.command(home);
     command.args(["debug", "models", "--bundled"]);
     let output =
@@ -35,11 +48,11 @@ pub(crate) async fn patched(binary: &CodexBinary, home: &Path) -> Result<String,
     }
     let bundled = serde_json::from_slice(&output.stdout)
         .map_err(|_| CatalogError::Shape("it is not JSON"))?;
-    patch(bundled).map(|catalog| catalog.to_string())
+    patch(bundled, dialect).map(|catalog| catalog.to_string())
 }
 
 /// Makes the client's tools native and removes Codex's own from every model, and adds `demo`.
-fn patch(mut catalog: Value) -> Result<Value, CatalogError> {
+fn patch(mut catalog: Value, dialect: Dialect) -> Result<Value, CatalogError> {
     let models = catalog
         .get_mut("models")
         .and_then(Value::as_array_mut)
@@ -48,6 +61,10 @@ fn patch(mut catalog: Value) -> Result<Value, CatalogError> {
         overwrite(model, quiet_fields());
         if let Some(fields) = model.as_object_mut() {
             fields.remove("multi_agent_version");
+        }
+        match dialect {
+            Dialect::AsShipped => {}
+            Dialect::Classic => overwrite(model, json!({"use_responses_lite": false})),
         }
     }
     let mut demo = models.first().cloned().ok_or(CatalogError::Shape("no models"))?;

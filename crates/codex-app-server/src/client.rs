@@ -119,8 +119,7 @@ impl Client {
         stats: Arc<Stats>,
     ) -> Result<Self, StartError> {
         let prepared = stop.run_until_cancelled(async {
-            let chatgpt = config.chatgpt_base_url.as_deref();
-            let home = CodexHome::prepare(&config.home, &config.binary, chatgpt).await?;
+            let home = CodexHome::prepare(&config).await?;
             let starting = home.lock_start(config.handshake_timeout).await?;
             Ok::<_, HomeError>((home, starting))
         });

@@ -33,6 +33,11 @@ pub struct ClientConfig {
     pub limits: TurnLimits,
     /// Retries of a turn that failed before any output.
     pub retries: u32,
+    /// Whether every model is asked the classic way, in which it may make several calls at once.
+    ///
+    /// Newer models ship with a leaner one, in which Codex asks for one call at a time. Whether
+    /// OpenAI's own service takes the classic way for them has not been tried.
+    pub classic_models: bool,
     /// Where a ChatGPT login finds its accounts and limits, instead of Codex's own address.
     pub chatgpt_base_url: Option<String>,
     /// Variables that the child sees beside those that every child sees.
@@ -58,6 +63,7 @@ impl ClientConfig {
             max_waiting_bytes: 64 * 1024 * 1024,
             limits: TurnLimits::default(),
             retries: 2,
+            classic_models: false,
             chatgpt_base_url: None,
             environment: Vec::new(),
             tap: None,

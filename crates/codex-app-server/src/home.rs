@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::binary::CodexBinary;
-use crate::catalog::{self, CatalogError};
+use crate::catalog::{self, CatalogError, Dialect};
+use crate::client_config::ClientConfig;
 use crate::login_file::LoginFile;
 
 /// First line of every configuration that we wrote.
@@ -75,32 +75,31 @@ impl CodexHome {
         make_private_folder(path)
     }
 
-    /// Makes the folder, the configuration and the patched model catalog of `binary`.
+    /// Makes the folder, the configuration and the patched model catalog of the binary.
     ///
     /// # Errors
-    /// If the folder holds somebody else's configuration or cannot be written, or if `binary`
+    /// If the folder holds somebody else's configuration or cannot be written, or if the binary
     /// does not give its catalog.
-    pub async fn prepare(
-        path: &Path,
-        binary: &CodexBinary,
-        chatgpt_base_url: Option<&str>,
-    ) -> Result<Self, HomeError> {
+    pub async fn prepare(config: &ClientConfig) -> Result<Self, HomeError> {
         // The child stands in another folder than we do.
-        let path = std::path::absolute(path)
-            .map_err(|source| HomeError::Write { path: path.to_owned(), source })?;
+        let path = std::path::absolute(&config.home)
+            .map_err(|source| HomeError::Write { path: config.home.clone(), source })?;
         let home = Self { path };
         home.refuse_foreign()?;
         make_private_folder(home.path())?;
         // First of all: it marks the folder as ours, for whoever starts at the same time.
         let catalog_path = home.path.join("models.json");
-        let chatgpt = chatgpt_base_url
+        let chatgpt = config
+            .chatgpt_base_url
+            .as_deref()
             .map_or_else(String::new, |url| format!("chatgpt_base_url = {}\n", quoted(url)));
-        let config = include_str!("home/config.toml")
+        let config_file = include_str!("home/config.toml")
             .replace("@CATALOG@", &quoted(&catalog_path.to_string_lossy()))
             .replace("@CHATGPT@", &chatgpt);
-        write_private(&home.path.join("config.toml"), config.as_bytes())?;
+        write_private(&home.path.join("config.toml"), config_file.as_bytes())?;
         make_private_folder(&home.working_folder())?;
-        let models = catalog::patched(binary, home.path()).await?;
+        let dialect = if config.classic_models { Dialect::Classic } else { Dialect::AsShipped };
+        let models = catalog::patched(&config.binary, home.path(), dialect).await?;
         write_private(&catalog_path, models.as_bytes())?;
         Ok(home)
     }

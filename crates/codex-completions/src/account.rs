@@ -9,11 +9,11 @@ use codex_app_server::account::{
     Account, LimitWindow, LoginError, LoginMethod, LoginPrompt, RateLimits,
 };
 use codex_app_server::{Client, RequestError};
+use configuration::Settings;
 use serde_json::{Value, json};
 
 use crate::cli::{self, LoginOptions, StatusOptions};
 use crate::codex;
-use crate::settings::Settings;
 use crate::signals::Signals;
 
 /// How long a login that is given up may hold us.

@@ -8,12 +8,12 @@ use codex_app_server::turn::event::{TurnEnd, TurnEvent};
 use codex_app_server::{
     Failure, FailureKind, HistoryItem, ResolvedModel, Role, Tool, Turn, TurnRequest,
 };
+use configuration::Settings;
 use serde_json::json;
 
 use crate::account;
 use crate::cli::{self, Question};
 use crate::codex::{self, Codex};
-use crate::settings::Settings;
 
 pub(crate) async fn run(
     question: Question,
@@ -30,12 +30,14 @@ async fn answer(
     question: Question,
     settings: &Settings,
 ) -> Result<ExitCode, Box<dyn Error>> {
-    let ResolvedModel { model, effort } = match question.model.or(settings.model.clone()) {
-        Some(model) if !settings.aliases.contains(&model) => ResolvedModel { model, effort: None },
+    let ResolvedModel { model, effort } = match question.model.or(settings.codex.model.clone()) {
+        Some(model) if !settings.codex.aliases.contains(&model) => {
+            ResolvedModel { model, effort: None }
+        }
         name => {
             let models = codex.client.models().await.map_err(|error| account::plain(&error))?;
             let default = codex::default_model(settings, &models)?;
-            settings.aliases.resolve(name.as_ref().unwrap_or(&default), &default)
+            settings.codex.aliases.resolve(name.as_ref().unwrap_or(&default), &default)
         }
     };
     let turn = codex.client.start_turn(TurnRequest {

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::io::Write as _;
 
 use clap::{Args, Parser, Subcommand};
+use configuration::Flags;
 
 use crate::calls::CallsOptions;
 
@@ -21,6 +22,7 @@ Examples:
   codex-completions ask --model demo \"What is the weather in Paris?\" --tool get_weather
   codex-completions login
   codex-completions doctor
+  codex-completions config
   codex-completions calls --sse capture.txt";
 
 #[derive(Debug, Subcommand)]
@@ -31,11 +33,11 @@ pub(crate) enum Task {
     Calls(CallsOptions),
 }
 
-/// What needs the settings of the environment.
+/// What needs the settings.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run the server
-    Serve(ServeOptions),
+    Serve(SettingFlags),
     /// Stream one turn to the terminal: the quickest way to see that everything works
     Ask(Question),
     /// Sign in to Codex
@@ -47,14 +49,32 @@ pub(crate) enum Command {
     /// List the models and their other names
     Models(ModelsOptions),
     /// Check versions, folders, the child and the port, and say what to do
-    Doctor(ServeOptions),
+    Doctor(SettingFlags),
+    /// Show every setting, and where it comes from
+    Config(ConfigOptions),
 }
 
-#[derive(Debug, Clone, Args)]
-pub(crate) struct ServeOptions {
-    /// Port on the loopback addresses; 0 lets the system choose
-    #[arg(long, env = "PORT", default_value_t = 11435)]
-    pub(crate) port: u16,
+/// Settings that a flag can set; they are checked with all the others.
+#[derive(Debug, Args)]
+pub(crate) struct SettingFlags {
+    /// Port to listen on; 0 lets the system choose [default: `PORT`, or 11435]
+    #[arg(long)]
+    port: Option<String>,
+    /// Address to listen on [default: `PROXY_HOST`, or the loopback addresses]
+    #[arg(long, value_name = "ADDRESS")]
+    host: Option<String>,
+    /// TOML file with settings [default: `PROXY_CONFIG`, or config.toml in the data folder]
+    #[arg(long, value_name = "FILE")]
+    config: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConfigOptions {
+    #[command(flatten)]
+    flags: SettingFlags,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -101,6 +121,26 @@ pub(crate) struct ModelsOptions {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+// === impl Command ===
+
+impl Command {
+    /// The settings that the command line sets.
+    pub(crate) fn flags(&self) -> Flags {
+        match self {
+            Self::Serve(flags)
+            | Self::Doctor(flags)
+            | Self::Config(ConfigOptions { flags, .. }) => Flags {
+                port: flags.port.clone(),
+                host: flags.host.clone(),
+                config: flags.config.clone(),
+            },
+            Self::Ask(_) | Self::Login(_) | Self::Logout | Self::Status(_) | Self::Models(_) => {
+                Flags::default()
+            }
+        }
+    }
 }
 
 /// How we were called, so that a line that we print can be pasted.

@@ -3,9 +3,8 @@
 use std::error::Error;
 
 use codex_app_server::{Client, CodexBinary, DEMO_MODEL, Model, Upstream};
+use configuration::Settings;
 use scripted_model::ScriptedModel;
-
-use crate::settings::Settings;
 
 /// A running child, and the model `demo` behind it.
 pub(crate) struct Codex {
@@ -28,7 +27,7 @@ impl Codex {
     ) -> Result<Self, Box<dyn Error>> {
         let client = Client::start(settings.client_config(binary)).await?;
         let demo = ScriptedModel::start().await?;
-        Ok(Self { client, demo, upstream: settings.upstream.clone() })
+        Ok(Self { client, demo, upstream: settings.codex.upstream.clone() })
     }
 
     /// Where a model's requests go; `None` is wherever the login leads.
@@ -48,16 +47,16 @@ pub(crate) async fn start_client(settings: &Settings) -> Result<Client, Box<dyn 
 pub(crate) async fn locate(
     settings: &Settings,
 ) -> Result<CodexBinary, codex_app_server::BinaryError> {
-    CodexBinary::locate(settings.codex_bin.as_deref(), &settings.codex_copies()).await
+    CodexBinary::locate(settings.codex.binary.as_deref(), &settings.codex_copies()).await
 }
 
 /// The model where none is chosen: the configured one, which may be another name for a model, or
 /// else Codex's own.
 pub(crate) fn default_model(settings: &Settings, models: &[Model]) -> Result<String, &'static str> {
     let of_codex = models.iter().find(|model| model.is_default).map(|model| model.id.as_str());
-    match (settings.model.as_deref(), of_codex) {
+    match (settings.codex.model.as_deref(), of_codex) {
         (Some(name), of_codex) => {
-            Ok(settings.aliases.resolve(name, of_codex.unwrap_or(name)).model)
+            Ok(settings.codex.aliases.resolve(name, of_codex.unwrap_or(name)).model)
         }
         (None, Some(model)) => Ok(model.to_owned()),
         (None, None) => Err("Codex names no default model; set CODEX_MODEL"),

@@ -7,11 +7,12 @@ use std::time::Instant;
 
 use codex_app_server::turn::event::{TurnEnd, TurnEvent};
 use codex_app_server::{CodexBinary, DEMO_MODEL, HistoryItem, Role, TurnRequest};
+use configuration::{Listen, Settings};
 
 use crate::account::{Standing, describe};
-use crate::cli::{self, ServeOptions};
+use crate::app;
+use crate::cli;
 use crate::codex::{self, Codex};
-use crate::settings::Settings;
 
 /// Whether all checks went well so far; each prints its own line.
 #[derive(Default)]
@@ -19,10 +20,7 @@ struct Report {
     failures: usize,
 }
 
-pub(crate) async fn run(
-    options: ServeOptions,
-    settings: Settings,
-) -> Result<ExitCode, Box<dyn Error>> {
+pub(crate) async fn run(settings: Settings) -> Result<ExitCode, Box<dyn Error>> {
     let mut report = Report::default();
     good(&format!("codex-completions {}", env!("CARGO_PKG_VERSION")))?;
     match codex::locate(&settings).await {
@@ -33,7 +31,7 @@ pub(crate) async fn run(
         }
         Err(error) => report.bad(&error.to_string())?,
     }
-    check_port(options.port, &mut report).await?;
+    check_port(settings.listen, &mut report).await?;
     Ok(if report.failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -42,7 +40,7 @@ async fn check_child(
     settings: &Settings,
     report: &mut Report,
 ) -> io::Result<()> {
-    let home = settings.codex_home.display();
+    let home = settings.codex.home.display();
     let started = Instant::now();
     let codex = match Codex::start_with(binary, settings).await {
         Ok(codex) => codex,
@@ -72,7 +70,7 @@ async fn check_login(codex: &Codex, settings: &Settings, report: &mut Report) ->
         Ok(Standing::NotLookedUp(reason)) => report.bad(&format!(
             "signed in, but the account cannot be looked up: {reason}; check the network"
         )),
-        Ok(Standing::Nobody) if settings.upstream.is_some() => {
+        Ok(Standing::Nobody) if settings.codex.upstream.is_some() => {
             note("nobody is signed in, and PROXY_UPSTREAM_BASE_URL needs nobody")
         }
         Ok(Standing::Nobody) => note(&format!(
@@ -109,10 +107,10 @@ async fn demo_turn(codex: &Codex) -> Result<(), String> {
     Err("the turn has no end".to_owned())
 }
 
-async fn check_port(port: u16, report: &mut Report) -> io::Result<()> {
-    match server::bind_loopback(port).await {
-        Ok(_) if port == 0 => good("a port is free"),
-        Ok(_) => good(&format!("port {port} is free")),
+async fn check_port(listen: Listen, report: &mut Report) -> io::Result<()> {
+    match server::bind(&app::listen(listen)).await {
+        Ok(_) if listen.port == 0 => good("a port is free"),
+        Ok(_) => good(&format!("port {} is free", listen.port)),
         Err(error) => report.bad(&error.to_string()),
     }
 }

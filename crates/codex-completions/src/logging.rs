@@ -2,14 +2,13 @@
 
 use std::io::IsTerminal as _;
 
+use configuration::{LogFormat, LogSettings};
 use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::ParseError;
 
 use crate::cli::Command;
-use crate::settings::Settings;
 
-/// Starts logging at `PROXY_LOG`; by default only the server says what it does.
-pub(crate) fn start(settings: &Settings, command: &Command) -> Result<(), LogError> {
+/// Starts logging; by default only the server says what it does, and only settings are warned about.
+pub(crate) fn start(settings: &LogSettings, command: &Command) {
     let default = match command {
         Command::Serve(_) => "info",
         Command::Ask(_)
@@ -18,22 +17,16 @@ pub(crate) fn start(settings: &Settings, command: &Command) -> Result<(), LogErr
         | Command::Status(_)
         | Command::Models(_)
         | Command::Doctor(_) => "error",
+        Command::Config(_) => "warn",
     };
-    let chosen = settings.log.as_deref().unwrap_or(default);
-    let filter = EnvFilter::try_new(chosen)
-        .map_err(|source| LogError { value: chosen.to_owned(), source })?;
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr)
-        .init();
-    Ok(())
-}
-
-/// `PROXY_LOG` cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[error("PROXY_LOG={value:?}: expected error, warn, info, debug, trace, or target=level pairs")]
-pub(crate) struct LogError {
-    value: String,
-    source: ParseError,
+    let is_terminal = std::io::stderr().is_terminal();
+    let by_reader = if is_terminal { LogFormat::Text } else { LogFormat::Json };
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(EnvFilter::new(settings.filter.as_deref().unwrap_or(default)))
+        .with_ansi(is_terminal)
+        .with_writer(std::io::stderr);
+    match settings.format.unwrap_or(by_reader) {
+        LogFormat::Text => log.init(),
+        LogFormat::Json => log.json().flatten_event(true).init(),
+    }
 }

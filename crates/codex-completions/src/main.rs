@@ -1,23 +1,24 @@
 //! One binary that lets any OpenAI client use the owner's own Codex login.
 
 mod account;
+mod app;
 mod ask;
 mod calls;
 mod cli;
 mod codex;
+mod config;
 mod doctor;
 mod logging;
 mod models;
 mod serve;
-mod settings;
 mod signals;
 
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use configuration::{Inputs, Loaded};
 
 use cli::{Cli, Command, Task};
-use settings::Settings;
 
 /// One thread: the work is waiting for the child and for clients, and a hop between threads
 /// costs more than it gains.
@@ -25,10 +26,12 @@ use settings::Settings;
 async fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Calls(options) => calls::run(&options),
-        Task::WithSettings(command) => match Settings::from_environment() {
-            Ok(settings) => run(command, settings).await,
-            Err(error) => Err(error.into()),
-        },
+        Task::WithSettings(command) => {
+            match configuration::load(&Inputs::of_process(command.flags())) {
+                Ok(loaded) => run(command, loaded).await,
+                Err(problems) => Err(problems.into()),
+            }
+        }
     };
     outcome.unwrap_or_else(|error| {
         // Whoever read our output has seen enough, as in `… | head`.
@@ -42,15 +45,20 @@ async fn main() -> ExitCode {
     })
 }
 
-async fn run(command: Command, settings: Settings) -> Result<ExitCode, Box<dyn std::error::Error>> {
-    logging::start(&settings, &command)?;
+async fn run(command: Command, loaded: Loaded) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    let Loaded { settings, values, warnings } = loaded;
+    logging::start(&settings.log, &command);
+    for warning in &warnings {
+        tracing::warn!("{warning}");
+    }
     match command {
-        Command::Serve(options) => serve::run(options, settings).await,
+        Command::Serve(_) => serve::run(settings).await,
         Command::Ask(question) => ask::run(question, settings).await,
         Command::Login(options) => account::login(&options, &settings).await,
         Command::Logout => account::logout(&settings).await,
         Command::Status(options) => account::status(&options, &settings).await,
         Command::Models(options) => models::run(&options, settings).await,
-        Command::Doctor(options) => doctor::run(options, settings).await,
+        Command::Doctor(_) => doctor::run(settings).await,
+        Command::Config(options) => config::run(&options, &values, &warnings),
     }
 }

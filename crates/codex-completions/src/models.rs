@@ -5,12 +5,12 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use codex_app_server::{Model, ModelAliases};
+use configuration::Settings;
 use serde_json::{Value, json};
 
 use crate::account;
 use crate::cli::ModelsOptions;
 use crate::codex;
-use crate::settings::Settings;
 
 pub(crate) async fn run(
     options: &ModelsOptions,
@@ -22,9 +22,9 @@ pub(crate) async fn run(
     let models = models.map_err(|error| account::plain(&error))?;
     let default = codex::default_model(&settings, &models)?;
     if options.json {
-        writeln!(io::stdout(), "{:#}", to_json(&models, &settings.aliases, &default))?;
+        writeln!(io::stdout(), "{:#}", to_json(&models, &settings.codex.aliases, &default))?;
     } else {
-        print(&models, &settings.aliases, &default)?;
+        print(&models, &settings.codex.aliases, &default)?;
     }
     Ok(ExitCode::SUCCESS)
 }

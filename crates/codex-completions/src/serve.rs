@@ -6,63 +6,47 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use codex_app_server::{CodexBinary, CodexHome, Pool, WorkerState};
-use server::{ApiRoutes, App, ConnectionLimits, GateSettings, Readiness, WorkerHealth};
+use codex_app_server::{CodexBinary, CodexHome, Pool, Upstream, WorkerState};
+use configuration::{ApiKey, Settings};
+use scripted_model::ScriptedModel;
+use server::{Api, Backend, ModelDirectory, Readiness};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::cli::{self, ServeOptions};
+use crate::app;
 use crate::codex;
-use crate::settings::Settings;
 use crate::signals::Signals;
 
-pub(crate) async fn run(
-    options: ServeOptions,
-    settings: Settings,
-) -> Result<ExitCode, Box<dyn Error>> {
+pub(crate) async fn run(settings: Settings) -> Result<ExitCode, Box<dyn Error>> {
     let mut signals = Signals::new()?;
-    let listeners = server::bind_loopback(options.port).await?;
-    let address = listeners.first().map(TcpListener::local_addr).transpose()?;
+    let key = ApiKey::obtain(&settings)?;
+    for warning in &key.warnings {
+        tracing::warn!("{warning}");
+    }
     let (readiness, observed) = watch::channel(Readiness::default());
+    let api = Api::new(app::api_settings(&settings));
+    let app = app::app(&settings, &key, &api, observed)?;
+    let listeners = server::bind(&app::listen(settings.listen)).await?;
+    let address = listeners.first().map(TcpListener::local_addr).transpose()?;
     let stop = CancellationToken::new();
     let tasks = TaskTracker::new();
-    let serving = tasks.spawn(server::serve(listeners, app(observed), stop.clone()));
-    let outcome = work(&settings, &mut signals, &readiness, address).await;
+    let serving = tasks.spawn(server::serve(listeners, app, stop.clone()));
+    let greeting = address.map(|address| Greeting { address, key });
+    let outcome = work(&settings, &api, &mut signals, &readiness, greeting).await;
     stop.cancel();
     // A client that never ends its request must not keep us, nor somebody who asks twice.
     if !matches!(outcome, Ok(Stop::AtOnce)) {
         tokio::select! {
             _ = serving => {}
-            () = tokio::time::sleep(settings.shutdown_grace) => {}
+            () = tokio::time::sleep(settings.codex.children.shutdown_grace) => {}
             () = signals.stop() => {}
         }
     }
     outcome.map(|_| ExitCode::SUCCESS)
-}
-
-/// Health, and nothing that would need a key.
-fn app(readiness: watch::Receiver<Readiness>) -> App {
-    App {
-        api: ApiRoutes::new(),
-        readiness,
-        gate: GateSettings {
-            allowed_hosts: Vec::new(),
-            allowed_origins: Vec::new(),
-            keys: Vec::new(),
-            key_hint: String::new(),
-            protect_models: true,
-            max_body_bytes: 32 * 1024 * 1024,
-        },
-        limits: ConnectionLimits {
-            header_timeout: Duration::from_secs(10),
-            max_header_bytes: 64 * 1024,
-        },
-    }
 }
 
 /// How we were asked to stop.
@@ -75,28 +59,29 @@ enum Stop {
 /// Keeps the children running until somebody asks us to stop.
 async fn work(
     settings: &Settings,
+    api: &Api,
     signals: &mut Signals,
     readiness: &watch::Sender<Readiness>,
-    address: Option<SocketAddr>,
+    mut greeting: Option<Greeting>,
 ) -> Result<Stop, Box<dyn Error>> {
     let renewals = signal(SignalKind::user_defined2())?;
     // What no restart can mend is an error at once.
-    CodexHome::make(&settings.codex_home)?;
+    CodexHome::make(&settings.codex.home)?;
     let binary = tokio::select! {
         binary = codex::locate(settings) => binary?,
         () = signals.stop() => return Ok(Stop::Politely),
     };
     let pool = Pool::start(settings.pool_config(binary.clone()));
+    let demo = ScriptedModel::start().await?;
+    api.open(Backend { models: models(settings, &pool, &demo), pool: pool.clone() });
     let mut states = pool.states();
     let mut renewing = pin!(renew_on_request(&pool, renewals));
-    let mut greeted = false;
     loop {
-        let now = health_of(&states.borrow_and_update());
+        let now = Readiness { workers: states.borrow_and_update().clone() };
         if now.is_ready()
-            && !std::mem::replace(&mut greeted, true)
-            && let Some(address) = address
+            && let Some(greeting) = greeting.take()
         {
-            greet(&binary, address);
+            greeting.print(&binary);
         }
         readiness.send_replace(now);
         tokio::select! {
@@ -106,7 +91,7 @@ async fn work(
         }
     }
     tracing::info!("stopping");
-    readiness.send_modify(|now| now.workers.fill(WorkerHealth::Stopped));
+    readiness.send_modify(|now| now.workers.fill(WorkerState::Stopped));
     tokio::select! {
         () = pool.shutdown() => Ok(Stop::Politely),
         () = signals.stop() => Ok(Stop::AtOnce),
@@ -124,35 +109,53 @@ async fn renew_on_request(pool: &Pool, mut requests: Signal) -> Infallible {
     }
 }
 
-fn health_of(states: &[WorkerState]) -> Readiness {
-    let worker = |state: &WorkerState| match state {
-        WorkerState::Starting => WorkerHealth::Starting,
-        WorkerState::Ready { version, not_renewed, .. } => WorkerHealth::Ready {
-            codex: version.to_string(),
-            not_renewed: not_renewed.as_deref().map(str::to_owned),
-        },
-        WorkerState::Restarting { reason, failures, next_try } => WorkerHealth::Restarting {
-            reason: reason.to_string(),
-            failures: *failures,
-            next_try: *next_try,
-        },
-        WorkerState::Stopped => WorkerHealth::Stopped,
-    };
-    Readiness { workers: states.iter().map(worker).collect() }
+fn models(settings: &Settings, pool: &Pool, demo: &ScriptedModel) -> ModelDirectory {
+    let codex = &settings.codex;
+    let demo = Upstream { base_url: demo.base_url(), api_key: None };
+    ModelDirectory::new(
+        pool.clone(),
+        codex.aliases.clone(),
+        codex.model.clone(),
+        codex.upstream.clone(),
+        demo,
+    )
 }
 
-/// Tells a person what there is. Whether anybody reads it does not matter to the server.
-fn greet(binary: &CodexBinary, address: SocketAddr) {
-    let program = cli::program();
-    let greeting = format!(
-        "codex-completions {} is ready\n\
-         \n  address  http://{address}\
-         \n  health   http://{address}/healthz\
-         \n  codex    {} ({})\
-         \n  try      {program} ask --model demo \"hello\"\n\n",
-        env!("CARGO_PKG_VERSION"),
-        binary.version(),
-        binary.path().display(),
-    );
-    let _ = std::io::stdout().write_all(greeting.as_bytes());
+/// Tells a person what there is.
+struct Greeting {
+    address: SocketAddr,
+    key: ApiKey,
 }
+
+// === impl Greeting ===
+
+impl Greeting {
+    /// Whether anybody reads it does not matter to the server.
+    fn print(&self, binary: &CodexBinary) {
+        let Self { address, key } = self;
+        let (shown, told) = app::describe_key(key);
+        let greeting = format!(
+            "codex-completions {} is ready\n\
+             \n  base URL  http://{address}/v1\
+             \n  API key   {told}\
+             \n  health    http://{address}/healthz\
+             \n  codex     {} ({})\n\
+             \nTry it, without any account:\n\
+             \n  curl -N http://{address}/v1/chat/completions \\\
+             \n    -H \"Authorization: Bearer {shown}\" -H \"Content-Type: application/json\" \\\
+             \n    -d '{EXAMPLE}'\n\n",
+            env!("CARGO_PKG_VERSION"),
+            binary.version(),
+            binary.path().display(),
+        );
+        let _ = std::io::stdout().write_all(greeting.as_bytes());
+    }
+}
+
+/// A request that shows a streamed tool call.
+const EXAMPLE: &str = concat!(
+    r#"{"model": "demo", "stream": true, "#,
+    r#""messages": [{"role": "user", "content": "What is the weather in Paris?"}], "#,
+    r#""tools": [{"type": "function", "function": {"name": "get_weather", "#,
+    r#""parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}}]}"#,
+);

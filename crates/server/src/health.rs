@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use axum::{Json, Router};
+use codex_app_server::WorkerState;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -14,32 +15,7 @@ use tokio::sync::watch;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Readiness {
     /// Every child; none before the first one is being started.
-    pub workers: Vec<WorkerHealth>,
-}
-
-/// Where one child stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WorkerHealth {
-    /// It has not finished its first handshake.
-    Starting,
-    /// It takes turns.
-    Ready {
-        /// Version of Codex.
-        codex: String,
-        /// Why it was not replaced by a new one, when that was last wanted.
-        not_renewed: Option<String>,
-    },
-    /// It is being brought back.
-    Restarting {
-        /// Why.
-        reason: String,
-        /// Tries that failed since it was last ready.
-        failures: u32,
-        /// When it is tried again.
-        next_try: Instant,
-    },
-    /// It was told to stop.
-    Stopped,
+    pub workers: Vec<WorkerState>,
 }
 
 /// Where health is told.
@@ -73,47 +49,48 @@ async fn health(State(readiness): State<Source>) -> Json<Value> {
 impl Readiness {
     /// One child is enough.
     pub fn is_ready(&self) -> bool {
-        self.workers.iter().any(|worker| matches!(worker, WorkerHealth::Ready { .. }))
+        self.workers.iter().any(|worker| matches!(worker, WorkerState::Ready { .. }))
     }
 
     /// The best child speaks for all, and each for itself below.
     fn report(&self, now: Instant) -> Value {
-        let workers: Vec<Value> = self.workers.iter().map(|worker| worker.report(now)).collect();
-        let rank = |worker: &&WorkerHealth| match worker {
-            WorkerHealth::Ready { .. } => 0,
-            WorkerHealth::Starting => 1,
-            WorkerHealth::Restarting { .. } => 2,
-            WorkerHealth::Stopped => 3,
+        let workers: Vec<Value> =
+            self.workers.iter().map(|worker| report_on(worker, now)).collect();
+        let rank = |worker: &&WorkerState| match worker {
+            WorkerState::Ready { .. } => 0,
+            WorkerState::Starting => 1,
+            WorkerState::Restarting { .. } => 2,
+            WorkerState::Stopped => 3,
         };
-        let best = self.workers.iter().min_by_key(rank).unwrap_or(&WorkerHealth::Starting);
+        let best = self.workers.iter().min_by_key(rank).unwrap_or(&WorkerState::Starting);
         let mut report = json!({"ready": self.is_ready(), "version": env!("CARGO_PKG_VERSION")});
-        merge(&mut report, best.report(now));
+        merge(&mut report, report_on(best, now));
         merge(&mut report, json!({"workers": workers}));
         report
     }
 }
 
-// === impl WorkerHealth ===
-
-impl WorkerHealth {
-    fn report(&self, now: Instant) -> Value {
-        match self {
-            Self::Starting => json!({"state": "starting"}),
-            Self::Ready { codex, not_renewed: None } => json!({"state": "ready", "codex": codex}),
-            Self::Ready { codex, not_renewed } => {
-                json!({"state": "ready", "codex": codex, "not_renewed": not_renewed})
+/// What is told about one child.
+fn report_on(worker: &WorkerState, now: Instant) -> Value {
+    match worker {
+        WorkerState::Starting => json!({"state": "starting"}),
+        WorkerState::Ready { version, not_renewed, .. } => {
+            let mut report = json!({"state": "ready", "codex": version.to_string()});
+            if let Some(reason) = not_renewed {
+                merge(&mut report, json!({"not_renewed": reason.as_ref()}));
             }
-            Self::Restarting { reason, failures, next_try } => {
-                let left = next_try.saturating_duration_since(now).as_millis();
-                json!({
-                    "state": "restarting",
-                    "reason": reason,
-                    "failures": failures,
-                    "next_try_ms": u64::try_from(left).unwrap_or(u64::MAX),
-                })
-            }
-            Self::Stopped => json!({"state": "stopped"}),
+            report
         }
+        WorkerState::Restarting { reason, failures, next_try } => {
+            let left = next_try.saturating_duration_since(now).as_millis();
+            json!({
+                "state": "restarting",
+                "reason": reason.as_ref(),
+                "failures": failures,
+                "next_try_ms": u64::try_from(left).unwrap_or(u64::MAX),
+            })
+        }
+        WorkerState::Stopped => json!({"state": "stopped"}),
     }
 }
 
@@ -132,12 +109,13 @@ mod tests {
     #[test]
     fn one_ready_child_is_enough_and_all_are_shown() {
         let now = Instant::now();
-        let restarting = WorkerHealth::Restarting {
-            reason: "it has gone".to_owned(),
+        let restarting = WorkerState::Restarting {
+            reason: "it has gone".into(),
             failures: 2,
             next_try: now + Duration::from_millis(750),
         };
-        let ready = WorkerHealth::Ready { codex: "1.2.3".to_owned(), not_renewed: None };
+        let version = "1.2.3".parse().unwrap();
+        let ready = WorkerState::Ready { version, process_id: None, not_renewed: None };
         let version = env!("CARGO_PKG_VERSION");
         let gone = json!({
             "state": "restarting", "reason": "it has gone", "failures": 2, "next_try_ms": 750,

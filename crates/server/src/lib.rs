@@ -34,7 +34,7 @@ pub use connections::ConnectionLimits;
 pub use gate::{
     AllowedHost, AllowedOrigin, ApiKey, Caller, GateSettings, InvalidHost, InvalidOrigin, RequestId,
 };
-pub use health::{Readiness, WorkerHealth};
+pub use health::Readiness;
 pub use models::ModelDirectory;
 pub use routes::ApiRoutes;
 

@@ -7,7 +7,7 @@ fn every_model_becomes_quiet_and_demo_is_added() {
          "base_instructions": "You are…", "multi_agent_version": "v2", "kept": [1]},
         {"slug": "b", "use_responses_lite": false},
     ]});
-    let patched = patch(bundled).unwrap();
+    let patched = patch(bundled, Dialect::AsShipped).unwrap();
     let models = patched["models"].as_array().unwrap();
     let slugs: Vec<_> = models.iter().map(|model| model["slug"].as_str().unwrap()).collect();
     assert_eq!(slugs, ["a", "b", "demo"]);
@@ -22,7 +22,19 @@ fn every_model_becomes_quiet_and_demo_is_added() {
 }
 
 #[test]
+fn models_can_all_be_asked_the_classic_way() {
+    let bundled = json!({"models": [
+        {"slug": "a", "use_responses_lite": true},
+        {"slug": "b"},
+    ]});
+    let patched = patch(bundled, Dialect::Classic).unwrap();
+    let models = patched["models"].as_array().unwrap();
+    let lite: Vec<_> = models.iter().map(|model| &model["use_responses_lite"]).collect();
+    assert_eq!(lite, [false, false, false]);
+}
+
+#[test]
 fn a_catalog_of_another_shape_is_an_error() {
-    assert!(patch(json!({"models": []})).is_err());
-    assert!(patch(json!([])).is_err());
+    assert!(patch(json!({"models": []}), Dialect::AsShipped).is_err());
+    assert!(patch(json!([]), Dialect::AsShipped).is_err());
 }

@@ -27,7 +27,7 @@ const END_GRACE: Duration = Duration::from_secs(10);
 const MAX_HELD: usize = 1_000;
 
 /// Time limits of a turn.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TurnLimits {
     /// For the whole turn, retries included.
     pub timeout: Duration,

@@ -47,7 +47,8 @@ pub(crate) fn measure(runtime: &Runtime, count: usize) {
 /// Starts a client in `home`; `other` is a home in the same state.
 async fn start(binary: &CodexBinary, home: &Path, other: &Path) -> Start {
     let started = Instant::now();
-    CodexHome::prepare(other, binary, None).await.expect("no home");
+    let config = ClientConfig::new(binary.clone(), other);
+    CodexHome::prepare(&config).await.expect("no home");
     let home_alone = micros(started.elapsed());
 
     let lines: Arc<Mutex<Vec<(Direction, Instant)>>> = Arc::default();

@@ -1,0 +1,98 @@
+//! The server, put together from the settings.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use configuration::{ApiKey, Host, KeyOrigin, Settings};
+use secrecy::ExposeSecret as _;
+use server::{Api, ApiSettings, App, ConnectionLimits, GateSettings, Listen, Readiness};
+use tokio::sync::watch;
+
+/// For somebody without the right key, who may be anybody.
+const KEY_HINT: &str =
+    "It is the value of PROXY_API_KEY, or else the server says where it is when it starts.";
+
+pub(crate) fn listen(listen: configuration::Listen) -> Listen {
+    let host = match listen.host {
+        Host::Loopback => None,
+        Host::Address(address) => Some(address.to_string()),
+    };
+    Listen { host, port: listen.port }
+}
+
+pub(crate) fn api_settings(settings: &Settings) -> ApiSettings {
+    let limits = &settings.limits;
+    ApiSettings {
+        turns: Arc::new(settings.turns.clone()),
+        differing: settings.changed().join(" ").into(),
+        keep_alive: limits.sse_keepalive,
+        max_turns: u32::try_from(limits.concurrent_turns).unwrap_or(u32::MAX),
+        longest_wait: limits.queue_wait,
+        max_body_bytes: limits.body_bytes,
+        max_json_depth: limits.json_depth,
+        metrics: settings.metrics.enabled,
+    }
+}
+
+pub(crate) fn app(
+    settings: &Settings,
+    key: &ApiKey,
+    api: &Api,
+    readiness: watch::Receiver<Readiness>,
+) -> Result<App, Box<dyn Error>> {
+    let access = &settings.access;
+    let mut allowed_hosts =
+        access.allowed_hosts.iter().map(|host| host.parse()).collect::<Result<Vec<_>, _>>()?;
+    // An address cannot be made to point elsewhere, as a name can.
+    if let Host::Address(address) = settings.listen.host
+        && !address.is_unspecified()
+    {
+        allowed_hosts.push(bracketed(address).parse()?);
+    }
+    Ok(App {
+        api: api.routes(),
+        readiness,
+        gate: GateSettings {
+            allowed_hosts,
+            allowed_origins: access
+                .allowed_origins
+                .iter()
+                .map(|origin| origin.parse())
+                .collect::<Result<_, _>>()?,
+            keys: vec![server::ApiKey {
+                name: "default".to_owned(),
+                secret: key.secret.expose_secret().to_owned(),
+            }],
+            key_hint: KEY_HINT.to_owned(),
+            protect_models: access.protect_models,
+            max_body_bytes: settings.limits.body_bytes,
+        },
+        limits: ConnectionLimits {
+            header_timeout: Duration::from_secs(10),
+            max_header_bytes: 64 * 1024,
+        },
+    })
+}
+
+/// The key as a command line can use it, and where it is found. A key is shown once: when it is made.
+pub(crate) fn describe_key(key: &ApiKey) -> (String, String) {
+    match &key.origin {
+        KeyOrigin::Given => ("$PROXY_API_KEY".to_owned(), "as set in PROXY_API_KEY".to_owned()),
+        KeyOrigin::Kept(file) => {
+            (format!("$(cat '{}')", file.display()), format!("in {}", file.display()))
+        }
+        KeyOrigin::Generated(file) => {
+            let secret = key.secret.expose_secret();
+            let told = format!("{secret}\n            (new; kept in {})", file.display());
+            (format!("$(cat '{}')", file.display()), told)
+        }
+    }
+}
+
+fn bracketed(address: std::net::IpAddr) -> String {
+    match address {
+        std::net::IpAddr::V4(address) => address.to_string(),
+        std::net::IpAddr::V6(address) => format!("[{address}]"),
+    }
+}

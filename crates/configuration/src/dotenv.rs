@@ -1,0 +1,41 @@
+//! A `.env` file.
+
+use std::path::Path;
+
+use dotenvy::Error;
+
+use crate::problem::Problem;
+
+/// The lines of the file at `path`; none if there is no such file. Our own environment is not
+/// changed.
+pub(crate) fn read(path: &Path) -> (Vec<(String, String)>, Vec<Problem>) {
+    let problem = |reason: String| Problem::File { path: path.to_owned(), reason };
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Default::default(),
+        Err(error) => return (Vec::new(), vec![problem(error.to_string())]),
+    };
+    let (mut lines, mut problems) = (Vec::new(), Vec::new());
+    // The parser knows neither the mark that some editors put in front, nor a blank at the very
+    // end.
+    let whole = format!("{}\n", text.trim_start_matches('\u{feff}').trim_end());
+    for line in dotenvy::from_read_iter(whole.as_bytes()) {
+        match line {
+            Ok(line) => lines.push(line),
+            Err(error) => problems.push(problem(explain(&error, &whole))),
+        }
+    }
+    (lines, problems)
+}
+
+/// Without the line itself, which may hold a secret.
+fn explain(error: &Error, whole: &str) -> String {
+    let Error::LineParse(part, _) = error else { return "it cannot be parsed".to_owned() };
+    let first = part.lines().next().unwrap_or_default();
+    let place = whole.lines().position(|line| line.ends_with(first));
+    let place = place.map_or_else(|| "a line".to_owned(), |index| format!("line {}", index + 1));
+    format!("{place} is not NAME=value; a value with blanks needs quotation marks")
+}
+
+#[cfg(test)]
+mod tests;

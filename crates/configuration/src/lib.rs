@@ -1,0 +1,34 @@
+//! Every setting of codex-completions.
+//!
+//! [`VARIABLES`] is the table of all of them: names, defaults, what is allowed and what it means.
+//! [`load`] reads the layers, the last of which wins: the default, the TOML file, `.env` of the
+//! working folder, the environment, flags. All that is wrong is reported at once.
+
+mod access;
+mod dotenv;
+mod key;
+mod kind;
+mod loading;
+mod problem;
+mod replaced;
+mod settings;
+mod source;
+mod table;
+mod toml_file;
+mod value;
+mod values;
+mod variable;
+
+pub use access::is_weak_key;
+pub use key::{ApiKey, KeyError, KeyOrigin};
+pub use kind::Kind;
+pub use loading::{Flags, Inputs, Loaded, load};
+pub use problem::{Problem, Problems, Warning};
+pub use settings::{
+    Access, ChildSettings, CodexSettings, Host, Listen, LogFormat, LogSettings, Metrics,
+    ServingLimits, Settings,
+};
+pub use source::Source;
+pub use table::VARIABLES;
+pub use values::{Effective, Values};
+pub use variable::{DefaultValue, Effect, Reload, Variable};

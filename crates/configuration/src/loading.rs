@@ -1,0 +1,248 @@
+//! From the layers to the settings.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use etcetera::base_strategy::{BaseStrategy as _, choose_native_strategy};
+
+use crate::problem::{Problem, Problems, Warning};
+use crate::replaced::replacement;
+use crate::settings::Settings;
+use crate::source::Source;
+use crate::table::{PORT, PROXY_CODEX_HOME, PROXY_CONFIG, PROXY_DATA_DIR, PROXY_HOST, VARIABLES};
+use crate::value::Value;
+use crate::values::Values;
+use crate::variable::{Effect, Variable};
+use crate::{dotenv, toml_file};
+
+/// What the command line says.
+#[derive(Debug, Clone, Default)]
+pub struct Flags {
+    /// `--port`
+    pub port: Option<String>,
+    /// `--host`
+    pub host: Option<String>,
+    /// `--config`
+    pub config: Option<String>,
+}
+
+/// Everything that the settings are made from.
+#[derive(Debug, Clone)]
+pub struct Inputs {
+    /// The environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Where `.env` is looked for.
+    pub working_folder: PathBuf,
+    /// The platform's folder for the data of this user.
+    pub user_data: Option<PathBuf>,
+    /// The command line.
+    pub flags: Flags,
+}
+
+/// Settings that can be used.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// What they come to.
+    pub settings: Settings,
+    /// Each by itself.
+    pub values: Values,
+    /// What is odd about them.
+    pub warnings: Vec<Warning>,
+}
+
+/// A text for a name.
+struct Given {
+    name: String,
+    text: String,
+    from: Source,
+}
+
+/// The layers, as far as they were read.
+struct Reader {
+    values: Values,
+    problems: Vec<Problem>,
+    warnings: Vec<Warning>,
+}
+
+/// Reads every layer.
+///
+/// # Errors
+/// With everything that is wrong.
+pub fn load(inputs: &Inputs) -> Result<Loaded, Problems> {
+    let mut reader =
+        Reader { values: Values::defaults(), problems: Vec::new(), warnings: Vec::new() };
+    let dotenv = reader.dotenv(&inputs.working_folder.join(".env"));
+    let environment = reader.environment(&inputs.environment);
+    let flags = inputs.flags.given();
+    // Where the file is, only the other layers can say.
+    let upper: Vec<Given> = dotenv.into_iter().chain(environment).chain(flags).collect();
+    reader.file(config_file(&upper, inputs.user_data.as_deref()));
+    for Given { name, text, from } in upper {
+        reader.take(&name, &text, from);
+    }
+    reader.finish(inputs.user_data.as_deref())
+}
+
+/// The TOML file, if there is one; a file that was named must be there.
+fn config_file(upper: &[Given], user_data: Option<&Path>) -> Option<PathBuf> {
+    let path = |variable: &Variable| {
+        let texts =
+            upper.iter().filter(|given| given.name == variable.name).map(|given| &given.text);
+        texts.map(|text| text.trim()).rfind(|text| !text.is_empty()).map(PathBuf::from)
+    };
+    path(&PROXY_CONFIG).or_else(|| {
+        let folder = path(&PROXY_DATA_DIR).or_else(|| user_data.map(data_folder))?;
+        Some(folder.join("config.toml")).filter(|file| file.exists())
+    })
+}
+
+fn data_folder(user_data: &Path) -> PathBuf {
+    user_data.join("codex-completions")
+}
+
+// === impl Flags ===
+
+impl Flags {
+    fn given(&self) -> Vec<Given> {
+        let flags = [
+            (&PORT, "--port", &self.port),
+            (&PROXY_HOST, "--host", &self.host),
+            (&PROXY_CONFIG, "--config", &self.config),
+        ];
+        let given = flags.into_iter().filter_map(|(variable, flag, text)| {
+            let (name, from) = (variable.name.to_owned(), Source::Flag(flag));
+            Some(Given { name, text: text.clone()?, from })
+        });
+        given.collect()
+    }
+}
+
+// === impl Inputs ===
+
+impl Inputs {
+    /// Those of this process.
+    pub fn of_process(flags: Flags) -> Self {
+        Self {
+            environment: std::env::vars_os().collect(),
+            working_folder: std::env::current_dir().unwrap_or_default(),
+            user_data: choose_native_strategy().ok().map(|folders| folders.data_dir()),
+            flags,
+        }
+    }
+}
+
+// === impl Reader ===
+
+impl Reader {
+    fn dotenv(&mut self, path: &Path) -> Vec<Given> {
+        let (lines, problems) = dotenv::read(path);
+        self.problems.extend(problems);
+        let from = Source::DotEnv(path.to_owned());
+        lines.into_iter().map(|(name, text)| Given { name, text, from: from.clone() }).collect()
+    }
+
+    fn environment(&mut self, environment: &[(OsString, OsString)]) -> Vec<Given> {
+        let mut given = Vec::new();
+        for (name, text) in environment {
+            let Some(name) = name.to_str() else { continue };
+            // A user of Codex may well have it, and it is not meant for us.
+            if name == "CODEX_HOME" {
+                continue;
+            }
+            match (text.to_str(), variable(name)) {
+                (Some(text), _) => given.push(Given {
+                    name: name.to_owned(),
+                    text: text.to_owned(),
+                    from: Source::Environment,
+                }),
+                (None, Some(variable)) => self.problems.push(Problem::Value {
+                    name: variable.name,
+                    value: "(not UTF-8)".to_owned(),
+                    bad_entry: None,
+                    allowed: variable.allowed(),
+                    from: Source::Environment,
+                }),
+                (None, None) => {}
+            }
+        }
+        // The system's order means nothing.
+        given.sort_by(|one, other| one.name.cmp(&other.name));
+        given
+    }
+
+    fn file(&mut self, path: Option<PathBuf>) {
+        let Some(path) = path else { return };
+        let (settings, problems) = toml_file::read(&path);
+        self.problems.extend(problems);
+        for (variable, text) in settings {
+            self.set(variable, &text, Source::File(path.clone()));
+        }
+    }
+
+    /// A name that is not ours is somebody else's, unless it looks like ours.
+    fn take(&mut self, name: &str, text: &str, from: Source) {
+        if let Some(variable) = variable(name) {
+            self.set(variable, text, from);
+        } else if let Some((name, instead)) = replacement(name) {
+            if !text.trim().is_empty() {
+                self.warnings.push(Warning::Replaced { name, instead, from });
+            }
+        } else if name.starts_with("PROXY_") || name.starts_with("WORKER_") {
+            let names = VARIABLES.iter().map(|variable| variable.name.to_owned());
+            self.problems.push(Problem::unknown(name, names, from));
+        }
+    }
+
+    fn set(&mut self, variable: &'static Variable, text: &str, from: Source) {
+        match variable.kind.read(text) {
+            Ok(Value::Unset) => {}
+            Ok(value) => self.values.set(variable, value, from),
+            Err(invalid) => self.problems.push(Problem::Value {
+                name: variable.name,
+                value: variable.kind.quote(text),
+                bad_entry: invalid.entry,
+                allowed: variable.allowed(),
+                from,
+            }),
+        }
+    }
+
+    fn finish(mut self, user_data: Option<&Path>) -> Result<Loaded, Problems> {
+        self.name_folders(user_data);
+        let (settings, problems) = Settings::read(&self.values);
+        self.problems.extend(problems);
+        if !self.problems.is_empty() {
+            return Err(Problems(self.problems));
+        }
+        let idle = self.values.given().filter(|(variable, _)| variable.effect == Effect::NotYet);
+        let idle = idle
+            .map(|(variable, from)| Warning::NoEffect { name: variable.name, from: from.clone() });
+        self.warnings.extend(idle);
+        Ok(Loaded { settings, values: self.values, warnings: self.warnings })
+    }
+
+    /// Folders that depend on the machine get their names.
+    fn name_folders(&mut self, user_data: Option<&Path>) {
+        let Some(data) = self.values.path(&PROXY_DATA_DIR).or_else(|| user_data.map(data_folder))
+        else {
+            let words = "there is no data folder for this user; set PROXY_DATA_DIR";
+            self.problems.push(Problem::Conflict(words.to_owned()));
+            return;
+        };
+        for (variable, path) in
+            [(&PROXY_CODEX_HOME, data.join("codex-home")), (&PROXY_DATA_DIR, data)]
+        {
+            if self.values.text(variable).is_none() {
+                let value = Value::Text(path.to_string_lossy().into_owned());
+                self.values.set(variable, value, Source::Default);
+            }
+        }
+    }
+}
+
+fn variable(name: &str) -> Option<&'static Variable> {
+    VARIABLES.iter().copied().find(|variable| variable.name == name)
+}
+
+#[cfg(test)]
+mod tests;

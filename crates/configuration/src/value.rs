@@ -1,0 +1,30 @@
+//! What a setting holds.
+
+use secrecy::SecretString;
+
+/// What a setting holds, by its kind.
+#[derive(Debug, Clone)]
+pub(crate) enum Value {
+    Unset,
+    Flag(bool),
+    Number(u64),
+    Text(String),
+    List(Vec<String>),
+    Secret(SecretString),
+}
+
+// === impl Value ===
+
+impl Value {
+    /// As it would be written, but for a secret.
+    pub(crate) fn shown(&self) -> Option<String> {
+        match self {
+            Self::Unset => None,
+            Self::Flag(flag) => Some(flag.to_string()),
+            Self::Number(number) => Some(number.to_string()),
+            Self::Text(text) => Some(text.replace('\n', "\\n").replace('\t', "\\t")),
+            Self::List(entries) => Some(entries.join(",")),
+            Self::Secret(_) => Some("(hidden)".to_owned()),
+        }
+    }
+}

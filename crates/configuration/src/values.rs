@@ -1,0 +1,174 @@
+//! What every setting holds, and why.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use secrecy::SecretString;
+
+use crate::source::Source;
+use crate::table::VARIABLES;
+use crate::value::Value;
+use crate::variable::{DefaultValue, Variable};
+
+/// What every setting holds, and why.
+#[derive(Debug, Clone)]
+pub struct Values {
+    /// In the order of the table.
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    variable: &'static Variable,
+    value: Value,
+    source: Source,
+}
+
+/// One setting as it counts.
+#[derive(Debug, Clone)]
+pub struct Effective {
+    /// The setting.
+    pub variable: &'static Variable,
+    /// What it holds, as it would be written; `(hidden)` for a secret.
+    pub value: Option<String>,
+    /// Where that comes from.
+    pub source: Source,
+}
+
+// === impl Values ===
+
+impl Values {
+    /// Nobody has said anything yet.
+    pub(crate) fn defaults() -> Self {
+        let entry = |variable: &&'static Variable| Entry {
+            variable,
+            value: default_of(variable),
+            source: Source::Default,
+        };
+        Self { entries: VARIABLES.iter().map(entry).collect() }
+    }
+
+    pub(crate) fn set(&mut self, variable: &Variable, value: Value, source: Source) {
+        if let Some(entry) = self.entries.iter_mut().find(|entry| entry.is_of(variable)) {
+            (entry.value, entry.source) = (value, source);
+        }
+    }
+
+    /// Every setting, in the order of the documentation.
+    pub fn iter(&self) -> impl Iterator<Item = Effective> {
+        self.entries.iter().map(|Entry { variable, value, source }| Effective {
+            variable,
+            value: value.shown(),
+            source: source.clone(),
+        })
+    }
+
+    /// The settings that somebody has set, with who did.
+    pub(crate) fn given(&self) -> impl Iterator<Item = (&'static Variable, &Source)> {
+        let given = self.entries.iter().filter(|entry| entry.source != Source::Default);
+        given.map(|entry| (entry.variable, &entry.source))
+    }
+
+    /// `NAME=value` of the settings that are not as by default; secrets are hidden.
+    pub(crate) fn changed(&self) -> Vec<String> {
+        let changed = self.entries.iter().filter(|entry| {
+            entry.source != Source::Default
+                && entry.value.shown() != default_of(entry.variable).shown()
+        });
+        changed
+            .map(|entry| {
+                format!("{}={}", entry.variable.name, entry.value.shown().unwrap_or_default())
+            })
+            .collect()
+    }
+
+    pub(crate) fn source(&self, variable: &Variable) -> &Source {
+        self.entry(variable).map_or(&Source::Default, |entry| &entry.source)
+    }
+
+    pub(crate) fn flag(&self, variable: &Variable) -> bool {
+        self.flag_if_set(variable).unwrap_or_default()
+    }
+
+    pub(crate) fn flag_if_set(&self, variable: &Variable) -> Option<bool> {
+        match self.value(variable) {
+            Value::Flag(flag) => Some(*flag),
+            _ => None,
+        }
+    }
+
+    /// The table's limits fit the types that are asked for.
+    pub(crate) fn number<T: TryFrom<u64> + Default>(&self, variable: &Variable) -> T {
+        let number = self.number_if_set(variable).and_then(|number| T::try_from(number).ok());
+        number.unwrap_or_default()
+    }
+
+    pub(crate) fn millis(&self, variable: &Variable) -> Duration {
+        Duration::from_millis(self.number(variable))
+    }
+
+    pub(crate) fn millis_if_set(&self, variable: &Variable) -> Option<Duration> {
+        self.number_if_set(variable).map(Duration::from_millis)
+    }
+
+    /// For settings whose zero switches something off.
+    pub(crate) fn millis_unless_zero(&self, variable: &Variable) -> Option<Duration> {
+        self.millis_if_set(variable).filter(|time| !time.is_zero())
+    }
+
+    pub(crate) fn text(&self, variable: &Variable) -> Option<&str> {
+        match self.value(variable) {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn path(&self, variable: &Variable) -> Option<PathBuf> {
+        self.text(variable).map(PathBuf::from)
+    }
+
+    pub(crate) fn list(&self, variable: &Variable) -> Vec<String> {
+        match self.value(variable) {
+            Value::List(entries) => entries.clone(),
+            _ => Vec::new(),
+        }
+    }
+
+    pub(crate) fn secret(&self, variable: &Variable) -> Option<SecretString> {
+        match self.value(variable) {
+            Value::Secret(secret) => Some(secret.clone()),
+            _ => None,
+        }
+    }
+
+    fn number_if_set(&self, variable: &Variable) -> Option<u64> {
+        match self.value(variable) {
+            Value::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    fn value(&self, variable: &Variable) -> &Value {
+        self.entry(variable).map_or(&Value::Unset, |entry| &entry.value)
+    }
+
+    fn entry(&self, variable: &Variable) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.is_of(variable))
+    }
+}
+
+// === impl Entry ===
+
+impl Entry {
+    fn is_of(&self, variable: &Variable) -> bool {
+        self.variable.name == variable.name
+    }
+}
+
+fn default_of(variable: &Variable) -> Value {
+    match variable.default {
+        // That every default can be read is tested.
+        DefaultValue::Is(text) => variable.kind.read(text).unwrap_or(Value::Unset),
+        DefaultValue::Unset(_) => Value::Unset,
+    }
+}
