@@ -66,6 +66,9 @@ pub(crate) fn app(
             }],
             key_hint: KEY_HINT.to_owned(),
             protect_models: access.protect_models,
+            // Only what nobody else can reach is open.
+            protect_metrics: !(settings.metrics.allow_loopback
+                && settings.listen.host.is_loopback()),
             max_body_bytes: settings.limits.body_bytes,
         },
         limits: ConnectionLimits {
