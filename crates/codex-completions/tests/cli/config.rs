@@ -92,8 +92,7 @@ fn everything_wrong_is_told_before_anything_starts() {
     let dotenv = Scene::path(&scene.folder, ".env");
     let wanted = format!(
         "error: 2 settings cannot be used:\n  \
-         PROXY_TIMEOUT_MS=\"soon\": expected a whole number of milliseconds, 1 or more, \
-         up to 31536000000 (from: {dotenv})\n  \
+         PROXY_TIMEOUT_MS=\"soon\": expected a whole number of milliseconds from 1 to 31536000000 (from: {dotenv})\n  \
          PROXY_STOP_AFTER_TOOL is not a setting; did you mean PROXY_STOP_AFTER_TOOLS? \
          (from: environment)\n"
     );
