@@ -113,6 +113,22 @@ fn other_machines_are_not_let_in_by_accident() {
 }
 
 #[test]
+fn one_address_can_be_chosen() {
+    let scene = Scene::new();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    for (host, words) in [
+        ("127.0.0.1", format!("FAIL  127.0.0.1:{port} is in use")),
+        ("127.0.0.2", format!("ok    port {port} is free\n")),
+        ("192.0.2.1", format!("FAIL  cannot listen on 192.0.2.1:{port}: ")),
+    ] {
+        let mut command = scene.command(&["doctor", "--host", host, "--port", &port]);
+        let output = command.env("PROXY_ALLOW_REMOTE", "true").output().unwrap();
+        assert!(out(&output).contains(&words), "{}", out(&output));
+    }
+}
+
+#[test]
 fn secrets_are_hidden_and_what_is_unset_is_explained() {
     let scene = Scene::new();
     let mut command = scene.command(&["config"]);
