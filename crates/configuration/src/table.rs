@@ -37,9 +37,9 @@ variables! {
         PROXY_PROTECT_MODELS = of(Kind::Boolean).default("true")
             .means("the key is needed for `/v1/models` too");
         PROXY_ALLOWED_HOSTS = of(Kind::Hosts).unset("none besides").live()
-            .means("names under which clients may address the server, beside the loopback names, separated by commas, for example `proxy.example.org,proxy.example.org:8080`");
+            .means("names under which clients may address the server, beside the loopback names, for example `proxy.example.org,proxy.example.org:8080`");
         PROXY_CORS_ALLOWED_ORIGINS = of(Kind::Origins).unset("none besides").live()
-            .means("origins of web pages that may use the server, beside Obsidian's and our own, separated by commas, for example `https://app.example.org`");
+            .means("origins of web pages that may use the server, beside Obsidian's and our own, for example `https://app.example.org`");
     }
     "Codex" {
         CODEX_BIN = of(Kind::Path).unset("`codex` on the PATH if it is new enough, else the copy in the data folder")
@@ -49,7 +49,7 @@ variables! {
         CODEX_MODEL = of(Kind::Text).unset("Codex's own default")
             .means("model where none is named, and behind the built-in other names");
         PROXY_MODEL_ALIASES = of(Kind::Aliases).unset("the built-in ones").live()
-            .means("other names for models, separated by commas, for example `fast=gpt-5.5:low`. Built in are `codex-5`, `codex-5-low`, `-medium` and `-high` for the default model with that effort, and the same as `chat`, `chat-low`, …");
+            .means("other names for models, for example `fast=gpt-5.5:low`. Built in are `codex-5`, `codex-5-low`, `-medium` and `-high` for the default model with that effort, and the same as `chat`, `chat-low`, …");
         PROXY_UPSTREAM_BASE_URL = of(Kind::Url).unset("where the login leads")
             .means("another Responses API, without `/responses`, for example `http://127.0.0.1:8000/v1`");
         PROXY_UPSTREAM_API_KEY = of(Kind::Secret).unset("none")
