@@ -25,7 +25,7 @@ pub(crate) fn api_settings(settings: &Settings) -> ApiSettings {
     let limits = &settings.limits;
     ApiSettings {
         turns: Arc::new(settings.turns.clone()),
-        differing: settings.changed().join(" ").into(),
+        differing: settings.changed_answers().collect::<Vec<_>>().join(" ").into(),
         keep_alive: limits.sse_keepalive,
         max_turns: u32::try_from(limits.concurrent_turns).unwrap_or(u32::MAX),
         longest_wait: limits.queue_wait,

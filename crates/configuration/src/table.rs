@@ -5,6 +5,9 @@
 use crate::kind::Kind;
 use crate::variable::Variable;
 
+/// The settings that decide about answers.
+pub(crate) const ANSWERS: &str = "Answers and tool calls";
+
 /// Longest time that can be set: the end of a longer one could not be told.
 const YEAR_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 
@@ -13,7 +16,7 @@ const TERABYTE: u64 = 1 << 40;
 
 /// A setting's static has its name, so that a misspelt one does not compile.
 macro_rules! variables {
-    ($($group:literal { $($name:ident = $variable:expr;)* })*) => {
+    ($($group:tt { $($name:ident = $variable:expr;)* })*) => {
         $($(
             pub(crate) static $name: Variable =
                 Variable { name: stringify!($name), group: $group, ..$variable };
@@ -71,7 +74,7 @@ variables! {
         CODEX_REVOKE_TOKEN_URL_OVERRIDE = of(Kind::Text).unset("Codex's own")
             .means("passed on to the child: where tokens are revoked");
     }
-    "Answers and tool calls" {
+    ANSWERS {
         PROXY_OUTPUT_MODE = choice(&["auto", "obsidian-xml", "openai-json"]).default("auto").live()
             .means("how calls are shown: as `<use_tool>` blocks too, or as `tool_calls` alone. `auto` is XML, but JSON for a request that declares tools. The header `x-proxy-output-mode` wins");
         PROXY_RESPONSES_OUTPUT_MODE = choice(&["auto", "obsidian-xml", "openai-json"]).default("openai-json").live().not_yet()
