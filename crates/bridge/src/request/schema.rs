@@ -132,6 +132,8 @@ impl Translation {
 
     fn keep(&mut self, keyword: &str, value: &Value, place: Place) -> Kept {
         match (keyword, value) {
+            // Elsewhere, null is no value but the absence of one.
+            (_, Value::Null) if !["default", "const"].contains(&keyword) => Kept::Nothing,
             ("description" | "$ref", Value::String(_))
             | ("enum", Value::Array(_))
             | ("additionalProperties", Value::Bool(_)) => Kept::As(value.clone()),
@@ -152,8 +154,6 @@ impl Translation {
             }
             // In place of an enumeration.
             ("const", _) => Kept::Nothing,
-            // Not one of those whose null is a value.
-            (_, Value::Null) if keyword != "default" => Kept::Nothing,
             _ if MEANINGLESS.contains(&keyword) => Kept::Nothing,
             _ => Kept::Lost,
         }
