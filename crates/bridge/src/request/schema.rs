@@ -58,7 +58,7 @@ impl ToolSchema {
         let mut translation = Translation::default();
         let (mut root, remark) = translation.read(schema, Place::Root);
         // Arguments are always an object.
-        if !has_any(&root, &COMPOSITIONS) && !root.contains_key("type") {
+        if !has_any(&root, &COMPOSITIONS) && !may_be(&root, "object") {
             root.insert("type".to_owned(), "object".into());
         }
         complete(&mut root);
@@ -135,8 +135,8 @@ impl Translation {
             // Elsewhere, null is no value but the absence of one.
             (_, Value::Null) if !["default", "const"].contains(&keyword) => Kept::Nothing,
             ("description" | "$ref", Value::String(_))
-            | ("enum", Value::Array(_))
             | ("additionalProperties", Value::Bool(_)) => Kept::As(value.clone()),
+            ("enum", Value::Array(values)) if !values.is_empty() => Kept::As(value.clone()),
             ("minItems", _) if value.is_u64() => Kept::As(value.clone()),
             ("required", Value::Array(names)) if names.iter().all(Value::is_string) => {
                 Kept::As(value.clone())
@@ -224,16 +224,19 @@ fn type_of(value: &Value) -> &'static str {
 
 /// Codex would add the same properties, and strings as the items.
 fn complete(node: &mut Map<String, Value>) {
-    let may_be = |name: &str| match node.get("type") {
+    for (r#type, keyword) in [("object", "properties"), ("array", "items")] {
+        if may_be(node, r#type) && !node.contains_key(keyword) {
+            node.insert(keyword.to_owned(), json!({}));
+        }
+    }
+}
+
+/// Whether the types of a schema include this one.
+fn may_be(node: &Map<String, Value>, name: &str) -> bool {
+    match node.get("type") {
         Some(Value::Array(types)) => types.iter().any(|known| known == name),
         Some(one) => one == name,
         None => false,
-    };
-    let (may_be_object, may_be_array) = (may_be("object"), may_be("array"));
-    for (keyword, is_needed) in [("properties", may_be_object), ("items", may_be_array)] {
-        if is_needed && !node.contains_key(keyword) {
-            node.insert(keyword.to_owned(), json!({}));
-        }
     }
 }
 

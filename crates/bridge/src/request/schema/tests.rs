@@ -10,7 +10,7 @@ fn translated(schema: &Value) -> ToolSchema {
 
 /// What becomes of the schema of a property.
 #[track_caller]
-fn property(schema: Value) -> Value {
+fn property(schema: &Value) -> Value {
     let translated = translated(&json!({"type": "object", "properties": {"value": schema}}));
     assert_eq!(translated.remark, None);
     translated.parameters["properties"]["value"].clone()
@@ -24,7 +24,7 @@ fn what_does_not_fit_is_said_in_a_fixed_order() {
     let expected = json!({
         "type": "integer", "description": "How many (default: null; maximum: 5; minimum: 1)",
     });
-    assert_eq!(property(schema), expected);
+    assert_eq!(property(&schema), expected);
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn a_type_is_given_where_codex_would_take_a_string() {
         ),
     ];
     for (schema, expected) in cases {
-        assert_eq!(property(schema.clone()), expected, "{schema}");
+        assert_eq!(property(&schema), expected, "{schema}");
     }
 }
 
