@@ -136,19 +136,20 @@ impl Message {
     }
 }
 
-/// Text, a list of parts, or nothing; an empty text is nothing too.
+/// Text, a list of parts, or nothing. A text that is empty says nothing, and is left out.
 fn read_content(content: Option<Value>, path: Path<'_>) -> Result<Vec<Part>, ApiError> {
-    match content {
-        None => Ok(Vec::new()),
-        Some(Value::String(text)) if text.is_empty() => Ok(Vec::new()),
-        Some(Value::String(text)) => Ok(vec![Part::Text(text)]),
+    let mut parts = match content {
+        None => Vec::new(),
+        Some(Value::String(text)) => vec![Part::Text(text)],
         Some(Value::Array(parts)) => parts
             .into_iter()
             .enumerate()
             .map(|(index, part)| Part::read(part, path.item(index)))
-            .collect(),
-        Some(other) => Err(path.wrong_type("a string or an array of parts", &other)),
-    }
+            .collect::<Result<_, _>>()?,
+        Some(other) => return Err(path.wrong_type("a string or an array of parts", &other)),
+    };
+    parts.retain(|part| !matches!(part, Part::Text(text) if text.is_empty()));
+    Ok(parts)
 }
 
 // === impl Part ===

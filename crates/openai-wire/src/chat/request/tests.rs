@@ -164,7 +164,7 @@ fn content_in_every_form_and_role() {
         (json!({"content": []}), vec![]),
         (json!({"content": "Hi"}), text("Hi")),
         (json!({"content": ["Hi"]}), text("Hi")),
-        (json!({"content": [{"type": "text", "text": ""}]}), text("")),
+        (json!({"content": [{"type": "text", "text": ""}, ""]}), vec![]),
         (json!({"content": [{"type": "text", "text": "Hi"}]}), text("Hi")),
         (json!({"content": [{"type": "input_text", "text": "Hi"}]}), text("Hi")),
         (json!({"content": [{"type": "output_text", "text": "Hi"}]}), text("Hi")),
