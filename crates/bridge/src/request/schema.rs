@@ -15,6 +15,9 @@ const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "a
 /// Keywords that say what a value must be without naming its type.
 const COMPOSITIONS: [&str; 4] = ["$ref", "anyOf", "oneOf", "allOf"];
 
+/// Keywords that Codex keeps at the root only, and there what is referred to.
+const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
+
 /// Keywords that say nothing about a value.
 const MEANINGLESS: [&str; 3] = ["$schema", "$id", "$comment"];
 
@@ -47,7 +50,7 @@ enum Kept {
 /// The work on one schema.
 #[derive(Default)]
 struct Translation {
-    /// Whether a remark refers to a definition, which Codex drops if nothing else refers to it.
+    /// Whether a reference or what it refers to is in a remark, where the two do not find together.
     has_lost_reference: bool,
 }
 
@@ -149,7 +152,9 @@ impl Translation {
                 Kept::As(schemas.iter().map(|schema| self.translate(schema)).collect())
             }
             ("properties", Value::Object(schemas)) => Kept::As(self.translate_all(schemas)),
-            ("$defs" | "definitions", Value::Object(schemas)) if place == Place::Root => {
+            (_, Value::Object(schemas))
+                if place == Place::Root && DEFINITIONS.contains(&keyword) =>
+            {
                 Kept::As(self.translate_all(schemas))
             }
             // In place of an enumeration.
@@ -171,10 +176,10 @@ impl Translation {
             return None;
         }
         lost.sort_unstable_by_key(|(keyword, _)| *keyword);
-        let said: Vec<_> =
-            lost.iter().map(|(keyword, value)| format!("{keyword}: {value}")).collect();
-        let said = said.join("; ");
-        self.has_lost_reference |= said.contains(r#""$ref":"#);
+        let said = lost.iter().map(|(keyword, value)| format!("{keyword}: {value}"));
+        let said = said.collect::<Vec<_>>().join("; ");
+        let defines = |(keyword, _): &(&String, _)| DEFINITIONS.contains(&keyword.as_str());
+        self.has_lost_reference |= said.contains(r#""$ref":"#) || lost.iter().any(defines);
         Some(format!("({said})"))
     }
 }

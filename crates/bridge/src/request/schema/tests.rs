@@ -73,14 +73,19 @@ fn parameters_are_an_object() {
     assert_eq!(translated(&reference), expected);
 }
 
-/// Codex drops a definition that only the remark refers to.
 #[test]
 fn a_reference_that_does_not_fit_takes_the_whole_schema_along() {
-    let schema = json!({
+    let referring = json!({
         "type": "object",
         "properties": {"pair": {"type": "array", "prefixItems": [{"$ref": "#/$defs/A"}]}},
         "$defs": {"A": {"type": "integer"}},
     });
-    let remark = format!("The parameters follow this JSON schema: {schema}");
-    assert_eq!(translated(&schema).remark, Some(remark));
+    let defining = json!({
+        "type": "object",
+        "properties": {"a": {"$ref": "#/properties/b/$defs/A"}, "b": {"$defs": {"A": {}}}},
+    });
+    for schema in [referring, defining] {
+        let remark = format!("The parameters follow this JSON schema: {schema}");
+        assert_eq!(translated(&schema).remark, Some(remark));
+    }
 }

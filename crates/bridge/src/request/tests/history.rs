@@ -53,10 +53,12 @@ fn what_says_nothing_is_left_out_but_for_the_user() {
         {"role": "system", "content": ""},
         {"role": "user", "content": null},
         {"role": "assistant", "content": ""},
+        {"role": "assistant", "content": [{"type": "text", "text": ""}]},
         {"role": "assistant"},
-        {"role": "user"},
+        {"role": "user", "content": ["", "Hi"]},
+        {"role": "user", "content": ""},
     ]);
-    assert_eq!(history(&messages), [user(""), user("")]);
+    assert_eq!(history(&messages), [user(""), user("Hi"), user("")]);
 }
 
 #[test]

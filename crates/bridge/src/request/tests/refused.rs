@@ -43,7 +43,7 @@ fn images_that_are_no_data() {
         "data:application/pdf;base64,AAAA",
     ];
     for url in not_data {
-        let content = json!(["Hi", {"type": "image_url", "image_url": {"url": url}}]);
+        let content = json!(["", {"type": "image_url", "image_url": {"url": url}}]);
         let messages = json!([{"role": "user", "content": content}]);
         refuses_messages(&messages, place, "data:image/png;base64,");
     }

@@ -45,7 +45,7 @@ fn each_choice_offers_its_tools_and_says_what_it_wants() {
         json!({"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": tools}})
     };
     let named = json!({"type": "function", "function": {"name": "g"}});
-    let call_g = "You must call the tool g in your next answer.";
+    let call_g = "You must call the one tool that you have in your next answer.";
     let cases: [(Value, &[&str], Option<&str>); 7] = [
         (json!(null), &["f", "g"], None),
         (json!("auto"), &["f", "g"], None),
