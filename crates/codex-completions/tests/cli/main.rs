@@ -9,4 +9,5 @@ mod doctor;
 mod models;
 mod serve;
 mod server;
+mod smoke;
 mod user;
