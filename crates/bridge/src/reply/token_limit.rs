@@ -1,5 +1,6 @@
 //! A limit of visible text in tokens.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A tokenizer.
@@ -47,11 +48,15 @@ impl TokenLimit {
         self.open.push_str(chunk);
         // No token is shorter than a byte, so far from the limit nothing has to be counted.
         if self.settled + self.open.len() > self.limit {
-            while let Some(end) = first_border(&self.open) {
-                if self.settle(end, &mut visible).is_some() {
+            let mut start = 0;
+            while let Some(length) = first_border(&self.open[start..]) {
+                if self.settle(start..start + length, &mut visible).is_some() {
                     return Some(LimitMet);
                 }
+                start += length;
             }
+            // Once for all words: a chunk may be a whole answer.
+            self.forget(start);
             if self.settled == self.limit && !self.open.is_empty() {
                 return Some(LimitMet);
             }
@@ -64,25 +69,34 @@ impl TokenLimit {
 
     /// No more text follows what is held back.
     pub(super) fn flush(&mut self, visible: impl FnMut(&str)) -> Option<LimitMet> {
-        self.settle(self.open.len(), visible)
+        let end = self.open.len();
+        let met = self.settle(0..end, visible);
+        if met.is_none() {
+            self.forget(end);
+        }
+        met
     }
 
-    /// Counts what is open up to `end`, which is a border.
-    fn settle(&mut self, end: usize, visible: impl FnMut(&str)) -> Option<LimitMet> {
-        let word = &self.open[..end];
-        let tokens = self.tokenizer.count(word);
+    /// Counts a word of what is open.
+    fn settle(&mut self, word: Range<usize>, visible: impl FnMut(&str)) -> Option<LimitMet> {
+        let text = &self.open[word.clone()];
+        let tokens = self.tokenizer.count(text);
         let left = self.limit - self.settled;
         if tokens > left {
-            let head = self.tokenizer.head(word, left);
-            self.pass_to(head, visible);
+            let head = self.tokenizer.head(text, left);
+            self.pass_to(word.start + head, visible);
             self.settled = self.limit;
             return Some(LimitMet);
         }
-        self.pass_to(end, visible);
+        self.pass_to(word.end, visible);
         self.settled += tokens;
+        None
+    }
+
+    /// Forgets words that are counted.
+    fn forget(&mut self, end: usize) {
         self.open.drain(..end);
         self.passed -= end;
-        None
     }
 
     fn pass_to(&mut self, end: usize, mut visible: impl FnMut(&str)) {

@@ -63,7 +63,7 @@ fn each_choice_offers_its_tools_and_says_what_it_wants() {
             ..plain_turn()
         };
         assert_eq!(prepared.turn, expected, "{choice}");
-        assert_eq!(*prepared.policy.tools, declared(names), "{choice}");
+        assert_eq!(prepared.policy.tools, declared(names), "{choice}");
         assert_eq!(prepared.policy.shape, CallShape::ToolCalls);
         assert_eq!(prepared.policy.max_calls, None);
     }
@@ -74,7 +74,7 @@ fn legacy_functions_are_tools_of_which_one_is_called() {
     let function = json!({"name": "f", "description": "Counts", "parameters": parameters()});
     let prepared = prepared(&with(&json!({"functions": [function]})));
     assert_eq!(prepared.turn, TurnRequest { tools: vec![offered("f")], ..plain_turn() });
-    assert_eq!(*prepared.policy.tools, declared(&["f"]));
+    assert_eq!(prepared.policy.tools, declared(&["f"]));
     assert_eq!(prepared.policy.shape, CallShape::FunctionCall);
     assert_eq!(prepared.policy.max_calls.map(usize::from), Some(1));
 }
