@@ -57,7 +57,8 @@ impl TokenLimit {
             }
             // Once for all words: a chunk may be a whole answer.
             self.forget(start);
-            if self.settled == self.limit && !self.open.is_empty() {
+            // Something follows the last border.
+            if self.settled == self.limit {
                 return Some(LimitMet);
             }
         }
