@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::{SCENARIOS, answer, scenario_list};
@@ -54,7 +56,7 @@ fn is_end(step: &Step) -> bool {
     match step {
         Step::Cut => true,
         Step::Event(event) => ENDS.iter().any(|end| event["type"] == *end),
-        Step::Pause(_) => false,
+        Step::Pause(_) | Step::Trickle => false,
     }
 }
 
@@ -130,7 +132,7 @@ fn a_number_is_wanted_where_the_table_says_so() {
 #[test]
 fn an_echo_is_the_text_without_the_mark() {
     let text = "\u{0}\tcontrol [[echo-chars]]👩‍👩‍👧[[Link]]\r\n ";
-    for name in ["echo", "echo-chars", "echo-whole", "echo-slow", "echo-reasoning"] {
+    for name in ["echo", "echo-chars", "echo-whole", "echo-bytes", "echo-slow", "echo-reasoning"] {
         let steps = steps(&format!("{text}[[{name}]]é"));
         assert_eq!(text_of(&steps), format!("{text}é"), "{name}");
     }
@@ -167,6 +169,16 @@ fn parallel_calls_carry_their_number_and_the_rest_of_the_text() {
     let last: Value = serde_json::from_str(&four[3].1).unwrap();
     assert_eq!(last, json!({"city": "C3", "mark": "a \"quoted\" text"}));
     assert_eq!(calls(&steps("a \"quoted\" text [[call-hang]]")), four[..1]);
+}
+
+#[test]
+fn items_are_played_in_their_order() {
+    let steps = steps(r#"[[items:["a [b", 5, {"name": "f", "arguments": "{ }"}, "c]"]]]"#);
+    assert_eq!(text_of(&steps), "a [bc]");
+    assert_eq!(calls(&steps), [("f".into(), "{ }".into())]);
+    assert!(steps.contains(&Step::Pause(Duration::from_millis(5))));
+    let refused = reply(&asked(r#"[[items:[{"name": "f"}]]]"#), 1).err().unwrap();
+    assert_eq!(refused.status, 400);
 }
 
 #[test]
