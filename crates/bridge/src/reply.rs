@@ -1,6 +1,7 @@
 //! One choice of an answer as a state machine: the turn's events and the clock in, content and calls
 //! out.
 
+mod boundary;
 mod calls;
 mod stop_sequences;
 mod token_limit;
@@ -149,9 +150,9 @@ impl Reply {
     }
 
     /// Time has passed.
-    pub fn on_time(&mut self, now: Instant) -> Option<Ended> {
+    pub fn on_time(&mut self, now: Instant, out: &mut impl Output) -> Option<Ended> {
         let due = self.deadline().is_some_and(|deadline| deadline <= now);
-        due.then(|| self.end(Ending::Finished(EndReason::Grace)))
+        due.then(|| self.conclude(EndReason::Grace, out))
     }
 
     /// Ends it for a reason from outside, if it has not ended yet.
@@ -340,12 +341,17 @@ impl Reply {
 
     /// The response has ended by itself.
     fn complete(&mut self, out: &mut impl Output) -> Ended {
-        self.flush(out);
-        let natural = match self.calls.count() {
+        let reason = match self.calls.count() {
             0 => EndReason::Completed,
             _ => EndReason::ToolCalls,
         };
-        let ending = self.ending.take().unwrap_or(Ending::Finished(natural));
+        self.conclude(reason, out)
+    }
+
+    /// Ends for this reason, unless what was held back gives another.
+    fn conclude(&mut self, reason: EndReason, out: &mut impl Output) -> Ended {
+        self.flush(out);
+        let ending = self.ending.take().unwrap_or(Ending::Finished(reason));
         self.end(ending)
     }
 

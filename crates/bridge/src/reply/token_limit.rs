@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::boundary::last_boundary;
+
 /// A tokenizer.
 pub trait Tokenizer: Send + Sync {
     /// The number of tokens that `text` is made of.
@@ -14,8 +16,9 @@ pub trait Tokenizer: Send + Sync {
 
 /// Passes on the first tokens of a text, and says when there are more.
 ///
-/// Where the text is cut depends on the text alone, never on its chunks. Near the limit a word is
-/// held back until it is whole, because only then its tokens are known.
+/// Where the text is cut, and what is passed on by then, depends on the text alone, never on its
+/// chunks. Near the limit a word is held back until it is whole, because only then its tokens are
+/// known.
 pub(super) struct TokenLimit {
     tokenizer: Arc<dyn Tokenizer>,
     limit: usize,
@@ -46,7 +49,7 @@ impl TokenLimit {
     /// Passes on what is sure to be within the limit.
     pub(super) fn push(&mut self, chunk: &str, mut visible: impl FnMut(&str)) -> Option<LimitMet> {
         self.open.push_str(chunk);
-        // No token is shorter than a byte, so far from the limit nothing has to be counted.
+        // Far from the limit nothing has to be counted.
         if self.settled + self.open.len() > self.limit {
             let mut start = 0;
             while let Some(length) = first_border(&self.open[start..]) {
@@ -57,13 +60,14 @@ impl TokenLimit {
             }
             // Once for all words: a chunk may be a whole answer.
             self.forget(start);
-            if self.settled == self.limit && !self.open.is_empty() {
+            // Something follows the last border.
+            if self.settled == self.limit {
                 return Some(LimitMet);
             }
         }
-        if self.settled + self.open.len() <= self.limit {
-            self.pass_to(self.open.len(), visible);
-        }
+        // No token is shorter than a byte.
+        let sure = last_boundary(&self.open, self.limit - self.settled);
+        self.pass_to(sure, visible);
         None
     }
 
@@ -191,6 +195,20 @@ mod tests {
             limiter.push(chunk, |part| seen.push(part.to_owned()));
         }
         assert_eq!(seen, ["one tw", "o thr", "ee"]);
+    }
+
+    #[test]
+    fn near_the_limit_what_is_sure_to_be_within_it_is_passed_on() {
+        for chunks in [&["abcdefgh"][..], &["a", "bcd", "efgh"]] {
+            let mut limiter = TokenLimit::new(Arc::new(Pairs), 3);
+            let mut seen = String::new();
+            for chunk in chunks {
+                assert_eq!(limiter.push(chunk, |part| seen.push_str(part)), None);
+            }
+            assert_eq!(seen, "abc");
+            assert_eq!(limiter.flush(|part| seen.push_str(part)), Some(LimitMet));
+            assert_eq!(seen, "abcdef");
+        }
     }
 
     proptest! {

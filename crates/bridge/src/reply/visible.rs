@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Output;
+use super::boundary::last_boundary;
 use super::calls::Spoken;
 use super::stop_sequences::StopSequences;
 use super::token_limit::{TokenLimit, Tokenizer};
@@ -190,10 +191,4 @@ impl Sent {
             self.after_block = false;
         }
     }
-}
-
-/// The last place up to `limit` that is not inside a character.
-fn last_boundary(text: &str, limit: usize) -> usize {
-    let limit = limit.min(text.len());
-    (0..=limit).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }

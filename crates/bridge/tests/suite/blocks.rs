@@ -1,6 +1,7 @@
 //! Calls in text: which blocks are calls, and what is held back for them.
 
 use bridge::{OutputMode, TextBlocks, TurnPolicy};
+use serde_json::json;
 use tool_call_aggregator::Limits;
 use tool_call_aggregator::obsidian::XmlEscaping;
 
@@ -89,6 +90,16 @@ fn a_message_ends_before_a_structured_call() {
 }
 
 #[test]
+fn blocks_of_two_messages_are_two_calls_wherever_they_stand() {
+    let a = block("a", "{}");
+    let script = [say(&a), call("b", "{}"), say(&a), end()];
+    assert_eq!(
+        play(json(), &script),
+        with_calls([called(0, "a", "{}"), called(1, "b", "{}"), called(2, "a", "{}")])
+    );
+}
+
+#[test]
 fn only_what_could_begin_a_block_is_held_back() {
     let script = [say("a <"), say("b> <use"), say("_tools> <use_tool"), say(">"), say("x"), end()];
     let played = play_whole(json(), &script);
@@ -136,8 +147,21 @@ fn a_structured_call_is_rendered_as_a_block() {
 }
 
 #[test]
+fn a_rendered_block_has_every_parameter_that_the_request_declares() {
+    let schema = json!({"properties": {"mood": {"type": "string"}}});
+    let tools = [("updateMemory".to_owned(), schema)].into_iter().collect();
+    let arguments = r#"{"statement":"s","mood":"m","other":"o"}"#;
+    let written = "<use_tool>\n  <name>updateMemory</name>\n  <statement>s</statement>\n  \
+                   <mood>m</mood>\n</use_tool>";
+    assert_eq!(
+        play(TurnPolicy { tools, ..xml() }, &[call("updateMemory", arguments), end()]),
+        with_calls([shown(written), called(0, "updateMemory", arguments)])
+    );
+}
+
+#[test]
 fn values_have_the_types_of_the_requests_own_schemas() {
-    let schema = serde_json::json!({"properties": {"id": {"type": "integer"}}});
+    let schema = json!({"properties": {"id": {"type": "integer"}}});
     let policy = TurnPolicy { tools: [("a".to_owned(), schema)].into_iter().collect(), ..json() };
     let script = [say("<use_tool><name>a</name><id>42</id></use_tool>"), end()];
     assert_eq!(play(policy, &script), with_calls([called(0, "a", r#"{"id":42}"#)]));

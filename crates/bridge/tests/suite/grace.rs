@@ -120,3 +120,12 @@ fn other_modes_have_none() {
         assert_eq!(play(policy, &[call("a", "{}"), wait(1_000_000), end()]), expected);
     }
 }
+
+#[test]
+fn what_is_held_back_is_not_lost_when_it_runs_out() {
+    let script = [call("a", "{}"), say("E <use"), wait(300), say("_tool>"), end()];
+    let policy = TurnPolicy { stop_sequences: vec!["END".to_owned()], ..graceful() };
+    assert_eq!(play(policy.clone(), &script), cut([a()]).suppressing("E <use"));
+    let kept = TurnPolicy { suppress_tail: false, ..policy };
+    assert_eq!(play(kept, &script), cut([a(), text("E <use")]));
+}

@@ -4,7 +4,10 @@
 mod blocks;
 mod ending;
 mod grace;
+mod laws;
 mod play;
+mod random;
+mod reference;
 mod repeats;
 mod reporting;
 mod script;

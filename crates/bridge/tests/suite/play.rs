@@ -70,7 +70,7 @@ struct Recorder {
 }
 
 /// A token for each word; a word begins with its space.
-struct Words;
+pub(crate) struct Words;
 
 /// Calls as `tool_calls`, blocks of any name, no limits.
 pub(crate) fn json() -> TurnPolicy {
@@ -118,7 +118,10 @@ pub(crate) fn play_whole(policy: TurnPolicy, script: &[Line]) -> Played {
             }
             Line::Wait(milliseconds) => {
                 now += Duration::from_millis(*milliseconds);
-                reply.deadline().filter(|due| *due <= now).and_then(|due| reply.on_time(due))
+                reply
+                    .deadline()
+                    .filter(|due| *due <= now)
+                    .and_then(|due| reply.on_time(due, &mut out))
             }
         };
         if ended.is_some() {

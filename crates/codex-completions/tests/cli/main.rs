@@ -4,6 +4,7 @@
 mod account;
 mod ask;
 mod calls;
+mod clients;
 mod config;
 mod doctor;
 mod models;
