@@ -108,3 +108,6 @@ fn check_blocks(case: Case, completion: &Completion) -> Result<(), Mismatch> {
         Delivery::Streamed => expect("frames with blocks", &blocks, &frames.collect()),
     }
 }
+
+#[cfg(test)]
+mod tests;
