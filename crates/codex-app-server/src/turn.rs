@@ -5,6 +5,7 @@ pub(crate) mod driver;
 pub mod event;
 mod machine;
 mod open_message;
+pub(crate) mod plain_delta;
 pub(crate) mod plan;
 pub(crate) mod router;
 pub(crate) mod thread_event;

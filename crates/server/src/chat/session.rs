@@ -104,12 +104,14 @@ impl Session {
                 return Poll::Ready(Step::Failed(failure));
             }
         }
+        if happened {
+            self.first_event.get_or_insert(now);
+        }
         if self.open == 0 {
             self.slots = None;
             return Poll::Ready(Step::Done);
         }
         if happened {
-            self.first_event.get_or_insert(now);
             return Poll::Ready(Step::More);
         }
         if wake_at.is_some_and(|at| at <= now) {
