@@ -23,7 +23,7 @@ use channel::EventReceiver;
 use event::TurnEvent;
 
 /// What the model is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct TurnRequest {
     /// Slug of the model.
     pub model: String,

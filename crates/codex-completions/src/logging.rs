@@ -16,7 +16,8 @@ pub(crate) fn start(settings: &LogSettings, command: &Command) {
         | Command::Logout
         | Command::Status(_)
         | Command::Models(_)
-        | Command::Doctor(_) => "error",
+        | Command::Doctor(_)
+        | Command::Smoke(_) => "error",
         Command::Config(_) => "warn",
     };
     let is_terminal = std::io::stderr().is_terminal();

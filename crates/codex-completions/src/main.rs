@@ -12,6 +12,7 @@ mod logging;
 mod models;
 mod serve;
 mod signals;
+mod smoke;
 
 use std::process::ExitCode;
 
@@ -60,5 +61,6 @@ async fn run(command: Command, loaded: Loaded) -> Result<ExitCode, Box<dyn std::
         Command::Models(options) => models::run(&options, settings).await,
         Command::Doctor(_) => doctor::run(settings).await,
         Command::Config(options) => config::run(&options, &values, &warnings),
+        Command::Smoke(options) => smoke::run(&options, &settings).await,
     }
 }

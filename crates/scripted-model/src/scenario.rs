@@ -136,6 +136,7 @@ static SCENARIOS: &[Scenario] = &[
     row("tool-loop", Text("NAME,{ARGUMENTS}"), "a call, again after each result", calls::tool)
         .sticky(),
     row("parallel", number("N", 3, 10_000), "N calls in one response", calls::parallel),
+    row("round-trip", number("N", 1, 10_000), ROUND_TRIP, calls::round_trip).sticky(),
     row_or_error("items", Text("[ITEM,…]"), ITEMS, calls::items),
     row("call-hang", Nothing, "a call with the user's text, then silence", calls::call_hang),
     row("parallel-slow", milliseconds(1_000), "two calls, that far apart", calls::parallel_slow),
@@ -158,6 +159,7 @@ static SCENARIOS: &[Scenario] = &[
     row("failed", Text("CODE"), "response.failed with that code", failures::failed),
     row("incomplete", Text("REASON"), "text, then response.incomplete", failures::incomplete),
     row("cut", Nothing, "part of a text, then the connection closes", failures::cut),
+    row("slow-cut", milliseconds(2_000), "the same with silence before", failures::slow_cut),
     row("cut-once", Nothing, "cut the first time, whole afterwards", failures::cut_once),
     row("cut-early", Nothing, "the connection closes after response.created", failures::cut_early),
     row("refusal", Nothing, "the model declines", failures::refusal),
@@ -169,6 +171,7 @@ static SCENARIOS: &[Scenario] = &[
 ];
 
 const USE_TOOL: &str = "a <use_tool> block in text, a character a delta or cut after byte K";
+const ROUND_TRIP: &str = "N calls, then a text that quotes their results";
 const ECHO_BYTES: &str = "the user's text as text and as an argument, a byte a piece of the body";
 const ITEMS: &str = "texts, calls ({\"name\": …, \"arguments\": \"…\"}) and pauses (MS), in order";
 const FRAGMENTS: &str = "a call whose arguments come in N deltas of 20 bytes";

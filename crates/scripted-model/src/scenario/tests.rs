@@ -215,6 +215,23 @@ fn the_scenario_is_over_when_its_call_is_answered_unless_it_is_sticky() {
 }
 
 #[test]
+fn a_round_trip_ends_with_a_text_about_its_results() {
+    let text = "some [[round-trip:2]]";
+    assert_eq!(calls(&steps(text)), calls(&steps("some [[parallel:2]]")));
+
+    let mut body = asked(text);
+    let input = body["input"].as_array_mut().unwrap();
+    for (call_id, name) in [("1", "get_weather"), ("2", "get_time")] {
+        input.push(json!({"type": "function_call", "call_id": call_id, "name": name}));
+    }
+    for (call_id, output) in [("2", "noon"), ("1", "21 °C")] {
+        input.push(json!({"type": "function_call_output", "call_id": call_id, "output": output}));
+    }
+    let answer: Vec<Step> = reply(&body, 1).ok().unwrap().collect();
+    assert_eq!(text_of(&answer), "get_time: noon\nget_weather: 21 °C");
+}
+
+#[test]
 fn an_http_failure_has_its_body_and_ends_after_its_times() {
     let error = |mark: &str| reply(&asked(mark), 1).err().unwrap();
     assert_eq!(error("[[http:404]]").body["error"]["code"], "model_not_found");

@@ -163,7 +163,7 @@ impl Session {
         let choice = &mut self.choices[index];
         let turn = choice.turn.as_mut()?;
         answer.choose(u32::try_from(index).unwrap_or(u32::MAX));
-        let mut ended = choice.reply.on_time(now);
+        let mut ended = None;
         while ended.is_none() {
             if answer.is_full() {
                 // What is left is taken as soon as the client has taken this.
@@ -176,7 +176,11 @@ impl Session {
                     *happened = true;
                     ended = choice.reply.on_event(event, now, answer);
                 }
-                Poll::Ready(None) | Poll::Pending => return None,
+                // What came in time was taken before the time is looked at.
+                Poll::Ready(None) | Poll::Pending => match choice.reply.on_time(now, answer) {
+                    None => return None,
+                    timely => ended = timely,
+                },
             }
         }
         *happened = true;

@@ -1,5 +1,7 @@
 //! What the model says in a turn, as Codex passes it on.
 
+use std::iter;
+
 use crate::server::{Server, turn_member};
 
 /// The tools that a scripted answer calls, in turn.
@@ -40,10 +42,15 @@ impl<'a> Text<'a> {
 // === impl Server ===
 
 impl Server {
-    pub(crate) fn play_text(&mut self, thread: &str, turn: &str, deltas: usize) {
+    pub(crate) fn play_text(
+        &mut self,
+        thread: &str,
+        turn: &str,
+        deltas: impl Iterator<Item = String>,
+    ) {
         let mut text = self.begin_text(thread, turn);
-        for index in 0..deltas {
-            self.say(&mut text, &format!("word{index} "));
+        for delta in deltas {
+            self.say(&mut text, &delta);
         }
         self.finish_text(&text);
     }
@@ -63,7 +70,7 @@ impl Server {
         self.finish_text(&text);
     }
 
-    fn begin_text<'a>(&mut self, thread: &'a str, turn: &'a str) -> Text<'a> {
+    pub(crate) fn begin_text<'a>(&mut self, thread: &'a str, turn: &'a str) -> Text<'a> {
         let text = Text::new(thread, turn);
         self.notify("item/started", &format!(r#""item":{},{}"#, message(""), text.of));
         text
@@ -139,6 +146,20 @@ impl Server {
             ),
         );
     }
+}
+
+/// The deltas of a plain text.
+pub(crate) fn words(count: usize) -> impl Iterator<Item = String> {
+    (0..count).map(|index| format!("word{index} "))
+}
+
+/// The deltas of a text that is one call: `count` of them, of 20 bytes each, are its argument.
+pub(crate) fn block(count: usize) -> impl Iterator<Item = String> {
+    let [tool, ..] = TOOLS;
+    let argument = (0..count).map(|index| format!("fragment{index:012}"));
+    iter::once(format!("<use_tool><name>{tool}</name><city>"))
+        .chain(argument)
+        .chain(iter::once("</city></use_tool>".to_owned()))
 }
 
 fn message(text: &str) -> String {

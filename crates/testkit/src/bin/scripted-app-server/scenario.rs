@@ -7,6 +7,10 @@ use crate::fault::TurnFault;
 pub(crate) enum Scenario {
     /// A text in so many deltas.
     Text { deltas: usize },
+    /// A text in so many deltas, each after a pause.
+    Paced { deltas: usize },
+    /// A text that is one call, whose argument comes in so many deltas.
+    Block { deltas: usize },
     /// So many tool calls, which wait for `turn/interrupt`.
     Calls { count: usize },
     /// The first delta of a text, whose rest comes with `Finish`: the neighbour of a fault.
@@ -32,6 +36,8 @@ impl Scenario {
         };
         match mark() {
             Some(("deltas", deltas)) => Self::Text { deltas },
+            Some(("paced", deltas)) => Self::Paced { deltas },
+            Some(("block", deltas)) => Self::Block { deltas },
             Some(("calls", count)) => Self::Calls { count },
             Some(("open", _)) => Self::Open,
             Some(("finish", _)) => Self::Finish,

@@ -9,6 +9,8 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use crate::fault::{Deed, TurnFault, UNKNOWN_REQUESTS};
+use crate::pace::PacedLines;
+use crate::play::{block, words};
 use crate::scenario::Scenario;
 
 /// Enough for any request of a benchmark in one read.
@@ -46,7 +48,11 @@ pub(crate) struct Server {
     /// Requests of ours so far.
     requests: u64,
     /// Lines that wait for the end of the batch.
-    out: Vec<u8>,
+    pub(crate) out: Vec<u8>,
+    /// What is said slowly, once these lines are written.
+    pub(crate) paced: Vec<PacedLines>,
+    /// Turns so far that were.
+    pub(crate) paced_turns: u32,
     /// What to do instead of going on, once these lines are written.
     pub(crate) deed: Option<Deed>,
     /// How many threads there may be before nothing is read any more.
@@ -77,6 +83,9 @@ impl Server {
                 output.write_all(&self.out)?;
                 output.flush()?;
                 self.out.clear();
+                for lines in self.paced.drain(..) {
+                    lines.write_in_time();
+                }
                 if let Some(deed) = self.deed {
                     return deed.perform(output);
                 }
@@ -92,6 +101,7 @@ impl Server {
         let params = &message.params;
         match method {
             "initialize" => self.initialize(id),
+            "model/list" => self.list_models(id),
             "thread/start" => self.start_thread(id),
             "thread/inject_items" => self.inject_items(id, params),
             "turn/start" => self.start_turn(id, params.thread_id),
@@ -117,6 +127,13 @@ impl Server {
         self.result(
             id,
             r#"{"userAgent":"scripted/0.166.0 (scripted)","codexHome":"home","platformFamily":"unix","platformOs":"linux"}"#,
+        );
+    }
+
+    fn list_models(&mut self, id: u64) {
+        self.result(
+            id,
+            r#"{"data":[{"id":"scripted","model":"scripted","displayName":"Scripted","description":"Plays scenarios.","hidden":false,"isDefault":true,"defaultReasoningEffort":"medium","supportedReasoningEfforts":[],"inputModalities":["text"]}],"nextCursor":null}"#,
         );
     }
 
@@ -164,7 +181,9 @@ impl Server {
             &format!(r#""threadId":"{thread}",{}"#, turn_member(&turn, "inProgress", "")),
         );
         match scenario {
-            Scenario::Text { deltas } => self.play_text(thread, &turn, deltas),
+            Scenario::Text { deltas } => self.play_text(thread, &turn, words(deltas)),
+            Scenario::Paced { deltas } => self.play_paced(thread, &turn, deltas),
+            Scenario::Block { deltas } => self.play_text(thread, &turn, block(deltas)),
             Scenario::Calls { count } => self.play_calls(thread, &turn, count),
             Scenario::Open => {
                 self.open_text(thread, &turn);
@@ -172,7 +191,7 @@ impl Server {
             }
             Scenario::Finish => {
                 self.finish_open_texts();
-                self.play_text(thread, &turn, 1);
+                self.play_text(thread, &turn, words(1));
             }
             Scenario::Faulty(fault) => {
                 let text = self.open_text(thread, &turn);

@@ -1,0 +1,40 @@
+//! A turn by the instruction: the same on a busy machine.
+
+#![allow(unused_qualifications, reason = "the macros write them")]
+
+use std::hint::black_box;
+
+use bridge::Prepared;
+use codex_app_server::turn::event::TurnEvent;
+use gungraun::prelude::*;
+use turn_bench::{Stream, calls, plain_request, prepare, request_with_tools, text};
+
+/// What is set up is not measured; nor is dropping what is returned.
+fn plain(events: Vec<TurnEvent>) -> (Stream, Vec<TurnEvent>) {
+    (Stream::answering(&plain_request()), events)
+}
+
+fn with_tools(events: Vec<TurnEvent>) -> (Stream, Vec<TurnEvent>) {
+    (Stream::answering(&request_with_tools()), events)
+}
+
+#[library_benchmark]
+#[bench::text_1_delta(plain(text(1)))]
+#[bench::text_66_deltas(plain(text(66)))]
+#[bench::text_66_deltas_where_calls_are_looked_for(with_tools(text(66)))]
+#[bench::one_call(with_tools(calls(1)))]
+#[bench::three_calls(with_tools(calls(3)))]
+fn answer((mut stream, events): (Stream, Vec<TurnEvent>)) -> Stream {
+    black_box(stream.take(black_box(events)));
+    stream
+}
+
+#[library_benchmark]
+#[bench::plain(plain_request())]
+#[bench::three_tools(request_with_tools())]
+fn request(body: String) -> (Prepared, String) {
+    (prepare(black_box(&body)), body)
+}
+
+library_benchmark_group!(name = turn, benchmarks = [answer, request]);
+main!(library_benchmark_groups = turn);

@@ -1,0 +1,128 @@
+//! The pure part of a turn, without a child or a socket: what the server does with a request before
+//! it asks, and with every event that comes back.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use bridge::{Ended, Output, Prepared, Reply, RequestOptions, TurnSettings};
+use bytes::BytesMut;
+use codex_app_server::turn::event::{ToolCall, ToolCallKind, TurnEvent};
+use openai_wire::chat::ChatRequest;
+use openai_wire::chat::stream::{ChunkWriter, UsageFrame};
+use serde_json::json;
+use tool_call_aggregator::ToolCallDelta;
+
+const TOOLS: [&str; 3] = ["get_weather", "get_time", "lookup"];
+
+/// A streamed answer in the making.
+pub struct Stream {
+    reply: Reply,
+    frames: Frames,
+    now: Instant,
+}
+
+/// Frames as the server writes them.
+struct Frames {
+    writer: ChunkWriter,
+    buffer: BytesMut,
+}
+
+/// A request without tools.
+pub fn plain_request() -> String {
+    json!({"model": "scripted", "stream": true, "messages": [
+        {"role": "user", "content": "What is the weather in Paris?"},
+    ]})
+    .to_string()
+}
+
+/// The same with three tools.
+pub fn request_with_tools() -> String {
+    let tools = TOOLS.map(|name| {
+        let city = json!({"type": "string", "description": "Where"});
+        let parameters = json!({"type": "object", "properties": {"city": city}});
+        json!({"type": "function", "function": {"name": name, "parameters": parameters}})
+    });
+    json!({"model": "scripted", "stream": true, "tools": tools, "messages": [
+        {"role": "user", "content": "What is the weather in Paris?"},
+    ]})
+    .to_string()
+}
+
+/// From a request's body to its turn.
+pub fn prepare(body: &str) -> Prepared {
+    let settings = TurnSettings::default();
+    let options = RequestOptions { settings: &settings, requested_mode: None };
+    let request = ChatRequest::parse(body.as_bytes()).expect("a valid request");
+    bridge::prepare(request, &options).expect("a request that is served")
+}
+
+/// The events of a text in so many deltas.
+pub fn text(deltas: usize) -> Vec<TurnEvent> {
+    let words = (0..deltas).map(|index| TurnEvent::Text(format!("word{index} ")));
+    words.chain([response_end()]).collect()
+}
+
+/// The events of so many calls.
+pub fn calls(count: usize) -> Vec<TurnEvent> {
+    let calls = TOOLS.iter().cycle().take(count).enumerate().map(|(index, name)| {
+        TurnEvent::ToolCall(ToolCall {
+            call_id: format!("call_{index}"),
+            name: (*name).to_owned(),
+            arguments: format!(r#"{{"city": "C{index}"}}"#),
+            kind: ToolCallKind::Function,
+        })
+    });
+    calls.chain([response_end()]).collect()
+}
+
+fn response_end() -> TurnEvent {
+    TurnEvent::ResponseEnd { response_id: "resp_000001".to_owned(), usage: None }
+}
+
+// === impl Stream ===
+
+impl Stream {
+    /// The answer to a request.
+    pub fn answering(body: &str) -> Self {
+        let policy = Arc::new(prepare(body).policy);
+        let writer =
+            ChunkWriter::new("chatcmpl-1", 1_794_771_460, "scripted", UsageFrame::Unwanted);
+        Self {
+            reply: Reply::new(policy, 0, None, Arc::new(|| "suffix".to_owned())),
+            frames: Frames { writer, buffer: BytesMut::with_capacity(64 * 1024) },
+            now: Instant::now(),
+        }
+    }
+
+    /// Takes a whole turn, and says how many bytes go to the client.
+    pub fn take(&mut self, events: Vec<TurnEvent>) -> usize {
+        self.frames.writer.role(0, &mut self.frames.buffer);
+        let mut ended = None;
+        for event in events {
+            ended = self.reply.on_event(event, self.now, &mut self.frames);
+        }
+        let Some(Ended::Finished(reason)) = ended else { panic!("the turn has not ended well") };
+        self.frames.writer.finish(0, reason.as_str(), &mut self.frames.buffer);
+        self.frames.buffer.len()
+    }
+}
+
+// === impl Frames ===
+
+impl Output for Frames {
+    fn text(&mut self, text: &str) {
+        self.writer.content(0, text, &mut self.buffer);
+    }
+
+    fn block(&mut self, xml: &str) {
+        self.text(xml);
+    }
+
+    fn reasoning(&mut self, text: &str) {
+        self.writer.reasoning(0, text, &mut self.buffer);
+    }
+
+    fn call(&mut self, delta: &ToolCallDelta<'_>) {
+        self.writer.tool_call(0, delta, &mut self.buffer);
+    }
+}

@@ -1,0 +1,133 @@
+//! What our server costs: its share of a turn, its processor time, its memory and its start.
+//!
+//! The server is the release binary in a process of its own, its Codex the scripted app-server,
+//! which answers as fast as it reads. "Direct" plays the very lines that the server sends over the
+//! pipes of a child of its own, with blocking reads, no JSON parser and no HTTP; what the server
+//! takes more is *added*. Rounds are interleaved, and every answer is checked. Latency is measured
+//! with everything on one core: between two cores it is mostly the hypervisor's.
+//!
+//! `scripts/bench-proxy [--quick]` builds the server and runs this.
+#![allow(clippy::print_stdout, reason = "the table is the result")]
+#![allow(clippy::expect_used, clippy::panic, reason = "a wrong answer must end the benchmark")]
+
+#[path = "proxy/answer.rs"]
+mod answer;
+#[path = "proxy/case.rs"]
+mod case;
+#[path = "real_child/direct.rs"]
+mod direct;
+#[path = "proxy/endpoint.rs"]
+mod endpoint;
+#[path = "real_child/figures.rs"]
+mod figures;
+#[path = "proxy/gateway.rs"]
+mod gateway;
+#[path = "proxy/lane.rs"]
+mod lane;
+#[path = "proxy/latency.rs"]
+mod latency;
+#[path = "proxy/mock_upstream.rs"]
+mod mock_upstream;
+#[path = "proxy/peers.rs"]
+mod peers;
+#[path = "proxy/processor.rs"]
+mod processor;
+#[path = "real_child/recording.rs"]
+mod recording;
+#[path = "proxy/response.rs"]
+mod response;
+#[path = "proxy/server_process.rs"]
+mod server_process;
+#[path = "proxy/streams.rs"]
+mod streams;
+#[path = "proxy/table.rs"]
+mod table;
+#[path = "proxy/throughput.rs"]
+mod throughput;
+
+use std::path::Path;
+use std::time::Duration;
+
+use tokio::runtime::{Builder, Runtime};
+
+use figures::{Figures, micros};
+use lane::Effort;
+use table::Goal;
+
+/// How much is measured.
+struct Plan {
+    latency: Effort,
+    load: throughput::Effort,
+    /// Rounds of everything else.
+    rounds: usize,
+    /// Deltas of a paced stream.
+    paced_deltas: usize,
+    starts: usize,
+}
+
+const WHOLE: Plan = Plan {
+    latency: Effort { rounds: 9, blocks: 5, requests: 100 },
+    load: throughput::Effort { rounds: 7, time: Duration::from_secs(3) },
+    rounds: 7,
+    paced_deltas: 250,
+    starts: 20,
+};
+
+const QUICK: Plan = Plan {
+    latency: Effort { rounds: 5, blocks: 2, requests: 100 },
+    load: throughput::Effort { rounds: 5, time: Duration::from_secs(1) },
+    rounds: 5,
+    paced_deltas: 60,
+    starts: 5,
+};
+
+/// Parts that can be measured alone.
+const PARTS: [&str; 5] = ["latency", "throughput", "paced", "fragments", "start-up"];
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let has = |name: &str| arguments.iter().any(|argument| argument == name);
+    let path_after = |name: &str| {
+        arguments.iter().skip_while(|argument| *argument != name).nth(1).map(Path::new)
+    };
+    let runtime = Builder::new_current_thread().enable_all().build().expect("no runtime");
+    if has(mock_upstream::ARGUMENT) {
+        return runtime.block_on(mock_upstream::serve());
+    }
+    let Some(server) = path_after("--server") else {
+        // Also a test run of all targets, which has no release binary.
+        println!("scripts/bench-proxy builds the server and runs this: --server PATH is missing");
+        return;
+    };
+    let plan = if has("--quick") { &QUICK } else { &WHOLE };
+    let chosen = |part: &str| has(part) || !PARTS.iter().any(|part| has(part));
+    println!("{}; load average before: {}\n", processor::model(), processor::load_average());
+    table::head();
+    if let Some(installed) = path_after("--gateways") {
+        peers::measure(&runtime, server, installed, plan.latency, plan.load);
+    } else {
+        measure(&runtime, server, plan, chosen);
+    }
+    println!("\nload average after: {}", processor::load_average());
+}
+
+fn measure(runtime: &Runtime, server: &Path, plan: &Plan, chosen: impl Fn(&str) -> bool) {
+    if chosen("latency") {
+        latency::on_one_core(runtime, server, plan.latency);
+        latency::on_all_cores(runtime, server, plan.latency);
+    }
+    if chosen("throughput") {
+        throughput::measure(runtime, server, plan.load);
+    }
+    if chosen("paced") {
+        streams::paced(server, plan.rounds, plan.paced_deltas);
+    }
+    if chosen("fragments") {
+        streams::fragments(server, plan.rounds);
+    }
+    if chosen("start-up") {
+        let times = server_process::time_to_accept(server, plan.starts);
+        let times: Figures = times.into_iter().map(|time| micros(time) / 1_000.0).collect();
+        table::row("process start to accepting", "ms", &times, Goal::AtMost(20.0));
+    }
+}

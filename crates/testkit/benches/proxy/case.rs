@@ -1,0 +1,152 @@
+//! What is asked, and what must come back.
+
+use bridge::{RequestOptions, TurnSettings};
+use codex_app_server::{TurnRequest, Upstream};
+use openai_wire::chat::ChatRequest;
+use serde_json::{Value, json};
+use testkit::Outcome;
+
+use crate::answer::Answer;
+use crate::direct;
+
+/// The name of the model that the scripted app-server and the HTTP mock have.
+pub(crate) const MODEL: &str = "scripted";
+
+/// Nobody is there: the scripted app-server asks no upstream, but a turn should look like a real one.
+pub(crate) const UPSTREAM: &str = "http://127.0.0.1:9/v1";
+
+const TOOLS: [&str; 3] = ["get_weather", "get_time", "lookup"];
+
+/// How an answer is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Delivery {
+    Whole,
+    Streamed,
+}
+
+/// One kind of request.
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) delivery: Delivery,
+    /// The body of the HTTP request.
+    pub(crate) body: String,
+    /// The same as the turn that our server makes of it.
+    pub(crate) request: TurnRequest,
+    expected: Answer,
+}
+
+// === impl Case ===
+
+impl Case {
+    /// A text in so many deltas.
+    pub(crate) fn text(deltas: usize, delivery: Delivery) -> Self {
+        let words: Vec<_> = (0..deltas).map(|index| format!("word{index} ")).collect();
+        let body = json!({"model": MODEL, "messages": [user(&format!("[[deltas:{deltas}]]"))]});
+        let expected =
+            Answer { text: words.concat(), content_frames: deltas, ..Answer::finished("stop") };
+        Self::new(&format!("text, deltas: {deltas}"), delivery, body, expected)
+    }
+
+    /// The same with pauses between the deltas.
+    pub(crate) fn paced(deltas: usize) -> Self {
+        let mut case = Self::text(deltas, Delivery::Streamed);
+        case.body = case.body.replace("[[deltas:", "[[paced:");
+        case
+    }
+
+    /// Three calls.
+    pub(crate) fn calls(delivery: Delivery) -> Self {
+        let calls = TOOLS.into_iter().enumerate();
+        let calls = calls.map(|(index, name)| call(name, format!(r#"{{"city": "C{index}"}}"#)));
+        let expected = Answer { calls: calls.collect(), ..Answer::finished("tool_calls") };
+        Self::new("three calls", delivery, with_tools("[[calls:3]]"), expected)
+    }
+
+    /// A call in the text, whose argument comes in so many fragments of 20 bytes.
+    pub(crate) fn block(fragments: usize) -> Self {
+        let argument: Vec<_> = (0..fragments).map(|index| format!("fragment{index:012}")).collect();
+        let calls = vec![call(TOOLS[0], format!(r#"{{"city":"{}"}}"#, argument.concat()))];
+        let expected = Answer { calls, ..Answer::finished("tool_calls") };
+        let body = with_tools(&format!("[[block:{fragments}]]"));
+        Self::new(&format!("fragments: {fragments}"), Delivery::Streamed, body, expected)
+    }
+
+    fn new(name: &str, delivery: Delivery, mut body: Value, mut expected: Answer) -> Self {
+        let how = match delivery {
+            Delivery::Whole => {
+                expected.content_frames = expected.content_frames.min(1);
+                "not streamed"
+            }
+            Delivery::Streamed => {
+                body["stream"] = true.into();
+                "streamed"
+            }
+        };
+        let body = body.to_string();
+        let request = turn_of(&body);
+        Self { name: format!("{name}, {how}"), delivery, body, request, expected }
+    }
+
+    /// Ends the benchmark if our answer was not exactly right.
+    pub(crate) fn check_ours(&self, body: &[u8]) {
+        let answer = Answer::read(body, self.delivery);
+        assert_eq!(answer, self.expected, "{}: a wrong answer", self.name);
+    }
+
+    /// The same for a gateway, which may cut the text as it likes.
+    pub(crate) fn check_text(&self, body: &[u8]) {
+        let answer = Answer::read(body, self.delivery);
+        assert_eq!(answer.text, self.expected.text, "{}: a wrong text", self.name);
+    }
+
+    /// The same for the turn itself.
+    pub(crate) fn check(&self, outcome: &Outcome) {
+        assert!(outcome.end.is_ok(), "{}: {:?}", self.name, outcome.end);
+        assert_eq!(outcome.text, self.expected.text, "{}: a wrong text", self.name);
+        let calls = outcome.call_texts().into_iter();
+        let calls: Vec<_> =
+            calls.map(|(name, arguments)| call(name, arguments.to_owned())).collect();
+        assert_eq!(calls, self.expected.calls, "{}: wrong calls", self.name);
+    }
+
+    /// The same for a direct turn, whose strings are still JSON.
+    pub(crate) fn check_direct(&self, answer: &direct::Answer) {
+        assert_eq!(answer.text, self.expected.text, "{}: a wrong text, direct", self.name);
+        let escaped = self.expected.calls.iter();
+        let escaped: Vec<_> =
+            escaped.map(|(name, text)| (name.clone(), text.replace('"', r#"\""#))).collect();
+        assert_eq!(answer.calls, escaped, "{}: wrong calls, direct", self.name);
+    }
+}
+
+fn user(text: &str) -> Value {
+    json!({"role": "user", "content": text})
+}
+
+fn call(name: &str, arguments: String) -> (String, String) {
+    (name.to_owned(), arguments)
+}
+
+fn with_tools(text: &str) -> Value {
+    let tools = TOOLS.map(|name| {
+        let parameters = json!({
+            "type": "object",
+            "properties": {"city": {"type": "string"}},
+            "required": ["city"],
+        });
+        let description = format!("Runs {name}");
+        let function = json!({"name": name, "description": description, "parameters": parameters});
+        json!({"type": "function", "function": function})
+    });
+    json!({"model": MODEL, "messages": [user(text)], "tools": tools})
+}
+
+/// So the direct client plays the very lines that the server sends.
+fn turn_of(body: &str) -> TurnRequest {
+    let settings = TurnSettings::default();
+    let options = RequestOptions { settings: &settings, requested_mode: None };
+    let request = ChatRequest::parse(body.as_bytes()).expect("an invalid request");
+    let turn = bridge::prepare(request, &options).expect("a request that is not served").turn;
+    let upstream = Some(Upstream { base_url: UPSTREAM.to_owned(), api_key: None });
+    TurnRequest { upstream, ..turn }
+}

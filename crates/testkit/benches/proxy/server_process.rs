@@ -1,0 +1,129 @@
+//! Our server as a process of its own, in front of the scripted app-server.
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::case::{Case, UPSTREAM};
+use crate::endpoint::Endpoint;
+
+const KEY: &str = "key-of-the-benchmark";
+
+/// Between two attempts to connect.
+const KNOCK_PAUSE: Duration = Duration::from_micros(200);
+
+/// A running server; dropping it ends it.
+pub(crate) struct ServerProcess {
+    process: Child,
+    pub(crate) endpoint: Endpoint,
+    /// What it says about itself, which nobody reads after the greeting.
+    _output: BufReader<ChildStdout>,
+    _folder: TempDir,
+}
+
+// === impl ServerProcess ===
+
+impl ServerProcess {
+    /// Starts it, and waits until it takes turns.
+    pub(crate) fn start(binary: &Path) -> Self {
+        let folder = tempfile::tempdir().expect("no temporary folder");
+        let mut process = command(binary, folder.path(), 0).spawn().expect("no server");
+        let mut output = BufReader::new(process.stdout.take().expect("no output of the server"));
+        let address = read_address(&mut output);
+        let endpoint = Endpoint {
+            name: "codex-completions",
+            address,
+            headers: format!("authorization: Bearer {KEY}\r\n"),
+            judge: Case::check_ours,
+        };
+        Self { process, endpoint, _output: output, _folder: folder }
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.process.id()
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        end(&mut self.process);
+    }
+}
+
+/// How long it takes from a process to its first connection, for a server that was started before.
+pub(crate) fn time_to_accept(binary: &Path, starts: usize) -> Vec<Duration> {
+    let folder = tempfile::tempdir().expect("no temporary folder");
+    let mut times = Vec::new();
+    // The first start makes the folders and the database of the child.
+    for _ in 0..=starts {
+        let port = free_port();
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let started = Instant::now();
+        let mut process = command(binary, folder.path(), port).spawn().expect("no server");
+        while TcpStream::connect(address).is_err() {
+            std::thread::sleep(KNOCK_PAUSE);
+        }
+        times.push(started.elapsed());
+        let mut output = BufReader::new(process.stdout.take().expect("no output of the server"));
+        read_address(&mut output);
+        end(&mut process);
+    }
+    times.split_off(1)
+}
+
+/// The server with its defaults, but for more turns at once. Its log goes to a file.
+fn command(binary: &Path, folder: &Path, port: u16) -> Command {
+    let log = File::create(folder.join("log")).expect("no log");
+    let mut command = Command::new(binary);
+    command
+        .args(["serve", "--port", &port.to_string()])
+        .env_clear()
+        .env("HOME", folder)
+        .env("PROXY_DATA_DIR", data_folder(folder))
+        .env("PROXY_HOST", "127.0.0.1")
+        .env("PROXY_API_KEY", KEY)
+        .env("PROXY_UPSTREAM_BASE_URL", UPSTREAM)
+        .env("PROXY_MAX_CONCURRENT_TURNS", "64")
+        .env("CODEX_BIN", env!("CARGO_BIN_EXE_scripted-app-server"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(log);
+    command
+}
+
+fn data_folder(folder: &Path) -> PathBuf {
+    let data = folder.join("data");
+    fs::create_dir_all(&data).expect("no folder for the server");
+    data
+}
+
+/// The server says where it is once it takes turns.
+fn read_address(output: &mut BufReader<ChildStdout>) -> SocketAddr {
+    let mut line = String::new();
+    loop {
+        line.clear();
+        let read = output.read_line(&mut line).expect("an output that is not text");
+        assert!(read > 0, "the server ended before it was ready");
+        if let Some((_, rest)) = line.split_once("base URL  http://") {
+            let address = rest.trim_end().trim_end_matches("/v1");
+            return address.parse().expect("an address");
+        }
+    }
+}
+
+/// A port that nobody listens on.
+pub(crate) fn free_port() -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("no port");
+    listener.local_addr().expect("an address").port()
+}
+
+/// Its child goes with it.
+fn end(process: &mut Child) {
+    let _ = process.kill();
+    let _ = process.wait();
+}
