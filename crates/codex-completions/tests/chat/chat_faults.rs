@@ -179,3 +179,16 @@ async fn a_response_that_breaks_off_after_its_calls_ends_with_them() {
     let told = Told { calls: 2, truncated: false, mode: "burst", stop_reason: "tool_calls" };
     both_ways(&proxy, &with_tools(ask("[[parallel-slow:900]]")), &told).await;
 }
+
+/// Its own turn is ended, and nobody else has to wait for it.
+#[tokio::test]
+async fn a_client_that_does_not_read_is_cut_off() {
+    let proxy = Proxy::start(&[("PROXY_MAX_STREAM_BUFFER_BYTES", "65536")]).await;
+    // More than the system's own buffers take.
+    let lazy = proxy.open(&streamed(ask("[[big:20000000]]"))).await;
+    proxy.model.until(|counters| counters.in_flight == 0).await;
+    assert_works(&proxy).await;
+    let reply = Reply::of(&lazy.whole().await);
+    assert_eq!(reply.error.expect("an error")["code"], "slow_client");
+    assert_works(&proxy).await;
+}

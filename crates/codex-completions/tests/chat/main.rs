@@ -20,3 +20,4 @@ mod to_the_model;
 mod toggles;
 mod tolerated;
 mod transcripts;
+mod turn_log;

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::asking::{ask, tools, with};
 use crate::http::Answer;
 use crate::proxy::{CHAT, Proxy};
+use crate::reply::Reply;
 
 async fn post(proxy: &Proxy, body: impl Into<Bytes>) -> Answer {
     let request = Request::post(CHAT).header("content-type", "application/json");
@@ -148,4 +149,20 @@ async fn failures_of_the_upstream_have_their_status() {
             );
         }
     }
+}
+
+/// What can be mended before the client has seen anything is not its business.
+#[tokio::test]
+async fn a_failure_is_tried_again_as_long_as_nothing_was_said() {
+    let proxy = Proxy::start(&[("PROXY_UPSTREAM_RETRIES", "1")]).await;
+    for stream in [false, true] {
+        let request = with(ask(&format!("{stream}[[http:500,x1]]")), json!({"stream": stream}));
+        let reply = Reply::of(&proxy.chat(&request).await);
+        assert_eq!(reply.choice().text(), stream.to_string());
+        // Text would come twice.
+        let request = with(ask(&format!("{stream}[[cut-once]]")), json!({"stream": stream}));
+        let reply = Reply::of(&proxy.chat(&request).await);
+        assert_eq!(reply.error.expect("an error")["code"], "stream_cut");
+    }
+    assert_eq!(proxy.model.requests(), 6);
 }

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
+
 use crate::asking::{ask, streamed};
 use crate::proxy::Proxy;
 use crate::reply::Reply;
@@ -32,4 +34,17 @@ async fn a_silent_stream_is_kept_alive() {
         assert_eq!(Reply::of(&answer).choice().text(), "one two three");
     };
     tokio::join!(silent, talking);
+}
+
+#[tokio::test]
+async fn a_backend_that_stays_silent_times_out() {
+    let proxy = Proxy::start(&[("PROXY_IDLE_TIMEOUT_MS", "400")]).await;
+    for request in [ask("[[silent]]"), ask("[[hang]]"), streamed(ask("[[silent]]"))] {
+        let answer = proxy.chat(&request).await;
+        assert_eq!(answer.error(), (504, Value::Null, json!("timeout")), "{request}");
+    }
+    let begun = Reply::of(&proxy.chat(&streamed(ask("[[hang]]"))).await);
+    assert_eq!(begun.error.expect("an error")["code"], "timeout");
+    proxy.model.until(|counters| counters.in_flight == 0).await;
+    assert_eq!(proxy.model.disconnects(), 4);
 }

@@ -42,8 +42,8 @@ async fn seen_of(proxy: &Proxy, request: &Value) -> Vec<String> {
     seen(proxy)
 }
 
-fn messages(messages: Value) -> Value {
-    json!({"model": "gpt-5.5", "messages": messages})
+fn conversation(messages: &Value) -> Value {
+    with(ask(""), json!({"messages": messages}))
 }
 
 /// One pixel: Codex looks into images.
@@ -52,7 +52,7 @@ const PNG: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAA
 #[tokio::test]
 async fn every_role_arrives_in_its_place() {
     let proxy = Proxy::start(&[]).await;
-    let request = messages(json!([
+    let request = conversation(&json!([
         {"role": "system", "content": "one"},
         {"role": "user", "content": "two", "name": "me"},
         {"role": "assistant", "content": "three", "reasoning_content": "why"},
@@ -137,7 +137,7 @@ async fn repeated_ids_are_told_apart() {
         json!({"role": "assistant", "tool_calls": [{"id": "call_0", "type": "function", "function": function}]})
     };
     let result = |text: &str| json!({"role": "tool", "tool_call_id": "call_0", "content": text});
-    let request = messages(json!([
+    let request = conversation(&json!([
         {"role": "user", "content": "go"}, call("1"), result("one"), call("2"), result("two"),
     ]));
     assert_eq!(
@@ -155,23 +155,23 @@ async fn repeated_ids_are_told_apart() {
 #[tokio::test]
 async fn tools_are_offered_as_they_are_chosen() {
     let proxy = Proxy::start(&[]).await;
-    let all = ["get_weather", "get_time", "lookup"];
+    let every = ["get_weather", "get_time", "lookup"];
     let must = "developer: You must call at least one of your tools in your next answer.";
-    let named = "developer: You must call the tool get_time in your next answer.";
+    let this_one = "developer: You must call the one tool that you have in your next answer.";
     let of = |name: &str| json!({"type": "function", "function": {"name": name}});
-    let allowed = |mode: &str| {
-        let allowed = json!({"mode": mode, "tools": [of("get_time"), of("lookup")]});
-        json!({"type": "allowed_tools", "allowed_tools": allowed})
+    let some = |mode: &str| {
+        let some = json!({"mode": mode, "tools": [of("get_time"), of("lookup")]});
+        json!({"type": "allowed_tools", "allowed_tools": some})
     };
     for (choice, offered, said) in [
-        (Value::Null, &all[..], None),
-        (json!("auto"), &all[..], None),
+        (Value::Null, &every[..], None),
+        (json!("auto"), &every[..], None),
         (json!("none"), &[], None),
-        (json!("required"), &all[..], Some(must)),
-        (of("get_time"), &["get_time"], Some(named)),
-        (json!({"type": "function", "name": "get_time"}), &["get_time"], Some(named)),
-        (allowed("auto"), &["get_time", "lookup"], None),
-        (allowed("required"), &["get_time", "lookup"], Some(must)),
+        (json!("required"), &every[..], Some(must)),
+        (of("get_time"), &["get_time"], Some(this_one)),
+        (json!({"type": "function", "name": "get_time"}), &["get_time"], Some(this_one)),
+        (some("auto"), &["get_time", "lookup"], None),
+        (some("required"), &["get_time", "lookup"], Some(must)),
     ] {
         let request = with(with_tools(ask("[[text]]")), json!({"tool_choice": choice}));
         let items = seen_of(&proxy, &request).await;
@@ -184,7 +184,7 @@ async fn tools_are_offered_as_they_are_chosen() {
     }
     let functions = json!({"functions": [function("get_time"), function("lookup")], "function_call": {"name": "get_time"}});
     let request = with(ask("[[text]]"), functions);
-    assert_eq!(seen_of(&proxy, &request).await, ["user: [[text]]", named]);
+    assert_eq!(seen_of(&proxy, &request).await, ["user: [[text]]", this_one]);
 }
 
 /// Codex refuses or hides some names; nobody sees how it is made to take them.
@@ -289,7 +289,7 @@ async fn instructions_of_the_operator_come_first() {
     std::fs::write(file.path(), "Be brief.").unwrap();
     let path = file.path().to_str().unwrap();
     let proxy = Proxy::start(&[("PROXY_INSTRUCTIONS_FILE", path)]).await;
-    let request = messages(json!([
+    let request = conversation(&json!([
         {"role": "system", "content": "Be kind."}, {"role": "user", "content": "Hello."},
     ]));
     let expected = ["developer: Be brief.", "developer: Be kind.", "user: Hello."];
