@@ -26,6 +26,8 @@ enum Item {
         name: String,
         arguments: String,
     },
+    /// The connection closes.
+    Cut(()),
 }
 
 pub(crate) fn weather_in_paris() -> Call {
@@ -77,11 +79,15 @@ pub(crate) fn items(scene: &Scene<'_>) -> Result<Script, ErrorReply> {
     let items = items.map_err(|error| {
         ErrorReply::invalid_mark(&format!("`[[items:…]]` takes a list of items: {error}"))
     })?;
-    let answer = items.into_iter().fold(scene.begin(), |answer, item| match item {
-        Item::Text(text) => answer.message(&text),
-        Item::Pause(pause) => answer.pause(Duration::from_millis(pause.into())),
-        Item::Call { name, arguments } => answer.call(&Call::new(name, arguments)),
-    });
+    let mut answer = scene.begin();
+    for item in items {
+        answer = match item {
+            Item::Text(text) => answer.message(&text),
+            Item::Pause(pause) => answer.pause(Duration::from_millis(pause.into())),
+            Item::Call { name, arguments } => answer.call(&Call::new(name, arguments)),
+            Item::Cut(()) => return Ok(answer.cut()),
+        };
+    }
     Ok(answer.completed())
 }
 

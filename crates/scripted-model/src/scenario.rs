@@ -173,7 +173,8 @@ static SCENARIOS: &[Scenario] = &[
 const USE_TOOL: &str = "a <use_tool> block in text, a character a delta or cut after byte K";
 const ROUND_TRIP: &str = "N calls, then a text that quotes their results";
 const ECHO_BYTES: &str = "the user's text as text and as an argument, a byte a piece of the body";
-const ITEMS: &str = "texts, calls ({\"name\": …, \"arguments\": \"…\"}) and pauses (MS), in order";
+const ITEMS: &str =
+    "texts, calls ({\"name\", \"arguments\"}), pauses (MS) and a cut (null), in order";
 const FRAGMENTS: &str = "a call whose arguments come in N deltas of 20 bytes";
 const SLOW_SECOND: &str = "a call, then a second whose arguments take that time";
 const HTTP: &str = "an HTTP error (about the context, about the usage limit, only N times)";

@@ -3,11 +3,21 @@
 #![cfg(test)]
 
 mod asking;
+mod chat_faults;
+mod exact_text;
 mod golden;
 mod http;
+mod obsidian;
+mod paths;
+mod phantom_noise;
 mod proxy;
+mod refused;
 mod reply;
 mod same_either_way;
+mod silence;
 mod telemetry;
+mod to_the_model;
 mod toggles;
+mod tolerated;
 mod transcripts;
+mod turn_log;

@@ -125,6 +125,11 @@ impl Proxy {
         found
     }
 
+    /// Everything that the server has logged so far.
+    pub(crate) fn log(&self) -> Value {
+        self.log.borrow().clone().into()
+    }
+
     /// The Codex children.
     pub(crate) fn children(&self) -> Vec<u32> {
         let id = self.process.id().expect("the server is there");

@@ -24,9 +24,8 @@ fn marks() -> Vec<String> {
     let usages =
         usages.lines().map(|line| line.split("]]").next().unwrap().trim_start_matches("[["));
     let mark = |usage: &str| match usage.split_once(':') {
-        Some((name, "MS")) => format!("[[{name}:60]]"),
+        Some((name, "MS" | "K")) => format!("[[{name}:60]]"),
         Some((name, "BYTES")) => format!("[[{name}:30000]]"),
-        Some((name, "K")) => format!("[[{name}:60]]"),
         Some((name, "N")) => format!("[[{name}:4]]"),
         Some((name, _)) => format!("[[{name}]]"),
         None => format!("[[{usage}]]"),

@@ -1,5 +1,6 @@
 //! What an operator can choose about calls, and what a request can.
 
+use scripted_model::Counters;
 use serde_json::{Value, json};
 
 use crate::asking::{ask, call, items, streamed, with, with_tools};
@@ -226,6 +227,39 @@ async fn a_burst_can_end_by_time() {
         check(&proxy, request, expected, names).await;
     }
     proxy.model.until(|counters| counters.disconnects == 2 && counters.in_flight == 0).await;
+}
+
+/// Nobody pays for what nobody reads.
+#[tokio::test]
+async fn a_cut_ends_the_turn_upstream() {
+    let proxy = Proxy::start(&[]).await;
+    let endless = |first: &[Value]| {
+        let mut said = first.to_vec();
+        said.extend([json!(600_000), json!("never")]);
+        calls(&said)
+    };
+    let text = endless(&[json!("one two STOP three four")]);
+    let two = endless(&[call("get_time", "Rome"), call("lookup", "Oslo")]);
+    let mut left = 0;
+    for (request, stop_reason, names) in [
+        (with(text.clone(), json!({"stop": "STOP"})), "stop_sequence", &[][..]),
+        (with(two, json!({"parallel_tool_calls": false})), "call_cap", &["get_time"]),
+    ] {
+        let expected = told(names.len(), true, "burst", stop_reason);
+        check(&proxy, request, expected, names).await;
+        left += 2;
+        let gone = |counters: &Counters| counters.disconnects == left && counters.in_flight == 0;
+        proxy.model.until(gone).await;
+    }
+    let limited = with(text, json!({"max_tokens": 2}));
+    for request in [streamed(limited.clone()), limited] {
+        let reply = Reply::of(&proxy.chat(&request).await);
+        assert_eq!(
+            (reply.choice().text(), reply.choice().finish.as_deref()),
+            ("one two", Some("length"))
+        );
+    }
+    proxy.model.until(|counters| counters.disconnects == left + 2 && counters.in_flight == 0).await;
 }
 
 /// The header wins over the setting, and that over what the request suggests.

@@ -177,6 +177,7 @@ fn items_are_played_in_their_order() {
     assert_eq!(text_of(&steps), "a [bc]");
     assert_eq!(calls(&steps), [("f".into(), "{ }".into())]);
     assert!(steps.contains(&Step::Pause(Duration::from_millis(5))));
+    assert_eq!(self::steps(r#"[[items:["a", null, "b"]]]"#).last(), Some(&Step::Cut));
     let refused = reply(&asked(r#"[[items:[{"name": "f"}]]]"#), 1).err().unwrap();
     assert_eq!(refused.status, 400);
 }

@@ -100,7 +100,11 @@ impl Session {
         let now = Instant::now();
         let mut happened = false;
         for index in 0..self.choices.len() {
-            if let Some(failure) = self.take_events(index, answer, now, &mut happened, context) {
+            let failure = self.take_events(index, answer, now, &mut happened, context);
+            if happened {
+                self.first_event.get_or_insert(now);
+            }
+            if let Some(failure) = failure {
                 return Poll::Ready(Step::Failed(failure));
             }
         }
