@@ -44,6 +44,8 @@ mod streams;
 mod table;
 #[path = "proxy/throughput.rs"]
 mod throughput;
+#[path = "proxy/versions.rs"]
+mod versions;
 
 use std::path::Path;
 use std::time::Duration;
@@ -87,14 +89,15 @@ const PARTS: [&str; 5] = ["latency", "throughput", "paced", "fragments", "start-
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let has = |name: &str| arguments.iter().any(|argument| argument == name);
-    let path_after = |name: &str| {
-        arguments.iter().skip_while(|argument| *argument != name).nth(1).map(Path::new)
+    let paths_after = |name: &str| -> Vec<&Path> {
+        let pairs = arguments.windows(2).filter(|pair| pair[0] == name);
+        pairs.map(|pair| Path::new(&pair[1])).collect()
     };
     let runtime = Builder::new_current_thread().enable_all().build().expect("no runtime");
     if has(mock_upstream::ARGUMENT) {
         return runtime.block_on(mock_upstream::serve());
     }
-    let Some(server) = path_after("--server") else {
+    let Some(&server) = paths_after("--server").first() else {
         // Also a test run of all targets, which has no release binary.
         println!("scripts/bench-proxy builds the server and runs this: --server PATH is missing");
         return;
@@ -103,8 +106,11 @@ fn main() {
     let chosen = |part: &str| has(part) || !PARTS.iter().any(|part| has(part));
     println!("{}; load average before: {}\n", processor::model(), processor::load_average());
     table::head();
-    if let Some(installed) = path_after("--gateways") {
+    let others = paths_after("--against");
+    if let Some(installed) = paths_after("--gateways").first() {
         peers::measure(&runtime, server, installed, plan.latency, plan.load);
+    } else if !others.is_empty() {
+        versions::compare(&runtime, server, &others, plan.latency);
     } else {
         measure(&runtime, server, plan, chosen);
     }

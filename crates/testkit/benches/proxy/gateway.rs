@@ -14,8 +14,12 @@ use crate::endpoint::Endpoint;
 use crate::mock_upstream::MockUpstream;
 use crate::server_process::free_port;
 
-/// How long one may take to answer its first request.
-const STARTED_WITHIN: Duration = Duration::from_secs(90);
+/// How long one may take to listen, and then to answer.
+const LISTENING_WITHIN: Duration = Duration::from_secs(90);
+const ANSWERING_WITHIN: Duration = Duration::from_secs(10);
+
+/// It does not start without a strong one.
+const LITELLM_KEY: &str = "sk-a-long-enough-key-of-a-benchmark-0123456789";
 
 /// Between two attempts.
 const KNOCK_PAUSE: Duration = Duration::from_millis(5);
@@ -42,7 +46,7 @@ pub(crate) struct Gateway {
 impl Product {
     pub(crate) const ALL: [Self; 3] = [Self::Smg, Self::Portkey, Self::LiteLlm];
 
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Smg => "smg",
             Self::Portkey => "portkey",
@@ -80,6 +84,7 @@ impl Product {
                 let mut command = Command::new(python.join("litellm"));
                 command.args(["--host", "127.0.0.1", "--port", &port, "--config"]).arg(config);
                 command.env("LITELLM_LOCAL_MODEL_COST_MAP", "True");
+                command.env("LITELLM_MASTER_KEY", LITELLM_KEY);
                 command
             }
         }
@@ -87,7 +92,8 @@ impl Product {
 
     fn headers(self, upstream: &str) -> String {
         match self {
-            Self::Smg | Self::LiteLlm => "authorization: Bearer none\r\n".to_owned(),
+            Self::Smg => "authorization: Bearer none\r\n".to_owned(),
+            Self::LiteLlm => format!("authorization: Bearer {LITELLM_KEY}\r\n"),
             Self::Portkey => format!(
                 "authorization: Bearer none\r\nx-portkey-provider: openai\r\n\
                  x-portkey-custom-host: {upstream}/v1\r\n"
@@ -123,7 +129,7 @@ impl Gateway {
             if process.try_wait().is_ok_and(|end| end.is_some()) {
                 return Err(format!("{} ended: {}", product.name(), last_words(&words())));
             }
-            if started.elapsed() > STARTED_WITHIN {
+            if started.elapsed() > LISTENING_WITHIN {
                 end(&mut process);
                 return Err(format!("{} does not listen", product.name()));
             }
@@ -136,8 +142,8 @@ impl Gateway {
             headers: product.headers(&url),
             judge: Case::check_text,
         };
-        let mut gateway = Self { process, endpoint, accepting, _folder: folder };
-        gateway.until_it_answers(case, started)?;
+        let gateway = Self { process, endpoint, accepting, _folder: folder };
+        gateway.until_it_answers(case)?;
         Ok(gateway)
     }
 
@@ -167,9 +173,10 @@ impl Gateway {
         (response.status != 200).then(|| format!("status {}: {words}", response.status))
     }
 
-    fn until_it_answers(&mut self, case: &Case, started: Instant) -> Result<(), String> {
+    fn until_it_answers(&self, case: &Case) -> Result<(), String> {
+        let started = Instant::now();
         while let Some(refusal) = self.refusal(case) {
-            if started.elapsed() > STARTED_WITHIN {
+            if started.elapsed() > ANSWERING_WITHIN {
                 return Err(format!("{} does not answer: {refusal}", self.endpoint.name));
             }
             std::thread::sleep(KNOCK_PAUSE * 20);

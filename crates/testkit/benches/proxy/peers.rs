@@ -28,14 +28,22 @@ pub(crate) fn measure(
 ) {
     let whole = Case::text(1, Delivery::Whole);
     Cores::One.pin();
-    added(runtime, server, installed, latency, &whole);
-    added(runtime, server, installed, latency, &Case::text(66, Delivery::Streamed));
+    added(runtime, server, installed, latency, &whole, 0.25);
+    let streamed = Case::text(66, Delivery::Streamed);
+    added(runtime, server, installed, latency, &streamed, 0.33);
     Cores::All.pin();
     under_load(runtime, server, installed, load, &whole);
 }
 
-/// Everything on one core, one client.
-fn added(runtime: &Runtime, server: &Path, installed: &Path, effort: lane::Effort, case: &Case) {
+/// Everything on one core, one client. Ours should add no more than `share` of what smg does.
+fn added(
+    runtime: &Runtime,
+    server: &Path,
+    installed: &Path,
+    effort: lane::Effort,
+    case: &Case,
+    share: f64,
+) {
     let mock = MockUpstream::start();
     let gateways = start(installed, &mock, case);
     let cases = std::slice::from_ref(case);
@@ -51,6 +59,10 @@ fn added(runtime: &Runtime, server: &Path, installed: &Path, effort: lane::Effor
     for (gateway, lane) in gateways.iter().zip(others) {
         let added = lane.rounds.added_to(&mocked.rounds);
         table::row(name(gateway.endpoint.name), "µs", &added, Goal::None);
+        if gateway.endpoint.name == Product::Smg.name() {
+            let ratio = [ours.median() / added.median()].into_iter().collect();
+            table::row(name("ours / smg"), "×", &ratio, Goal::AtMost(share));
+        }
     }
 }
 
@@ -74,12 +86,21 @@ fn under_load(
             loads.push(throughput::load(runtime, endpoint, processes, case, effort.time));
         }
     }
+    let mut ours: Option<[f64; 2]> = None;
     for (endpoint, _, loads) in &contenders {
         let figures = |part: fn(&Load) -> f64| loads.iter().map(part).collect::<Figures>();
-        let name = |what: &str| format!("{}: {what}, 16 clients", endpoint.name);
         let speed = figures(|load| load.requests_per_second);
-        table::row(name("requests/s"), "", &speed, Goal::None);
-        table::row(name("CPU per request"), "µs", &figures(|load| load.per_request), Goal::None);
+        let cost = figures(|load| load.per_request);
+        let name = |who: &str, what: &str| format!("{who}: {what}, 16 clients");
+        table::row(name(endpoint.name, "requests/s"), "", &speed, Goal::None);
+        table::row(name(endpoint.name, "CPU per request"), "µs", &cost, Goal::None);
+        let [our_speed, our_cost] = *ours.get_or_insert([speed.median(), cost.median()]);
+        if endpoint.name == Product::Smg.name() {
+            let ratio = [our_speed / speed.median()].into_iter().collect();
+            table::row(name("ours / smg", "requests/s"), "×", &ratio, Goal::AtLeast(3.0));
+            let ratio = [our_cost / cost.median()].into_iter().collect();
+            table::row(name("ours / smg", "CPU per request"), "×", &ratio, Goal::AtMost(0.25));
+        }
     }
     for gateway in &gateways {
         let name = |what: &str| format!("{}: {what}", gateway.endpoint.name);
