@@ -26,7 +26,7 @@ fn blocks(text: &str) -> Value {
     ask(&format!("{text}[[echo]]"))
 }
 
-/// Asks both ways, and checks names and cities of the calls.
+/// Asks both ways, and checks the names of the calls.
 async fn check(proxy: &Proxy, request: Value, expected: Told, names: &[&str]) -> (Reply, Reply) {
     assert_eq!(expected.calls, names.len());
     let replies = both_ways(proxy, &request, &expected).await;
