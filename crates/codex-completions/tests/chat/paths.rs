@@ -143,3 +143,17 @@ async fn without_a_login_there_is_the_demo() {
     }
     assert_eq!(proxy.model.requests(), 0);
 }
+
+#[tokio::test]
+async fn models_and_counters_can_be_open_to_anybody() {
+    let open = [("PROXY_PROTECT_MODELS", "false"), ("PROXY_METRICS_ALLOW_LOOPBACK", "true")];
+    for (settings, status) in [(&open[..], 200), (&[], 401)] {
+        let proxy = Proxy::start(settings).await;
+        for path in ["/v1/models", "/models/demo", "/metrics"] {
+            let request = Request::get(path).body(Full::default()).unwrap();
+            assert_eq!(proxy.send_without_key(request).await.status, status, "{path}");
+        }
+        let request = Request::post(CHAT).body(Full::default()).unwrap();
+        assert_eq!(proxy.send_without_key(request).await.status, 401);
+    }
+}

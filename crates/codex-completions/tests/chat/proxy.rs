@@ -102,7 +102,7 @@ impl Proxy {
         Exchange::begin(&self.address, request).await
     }
 
-    /// The counters without their labels' own lines, by name.
+    /// A counter by its name, which has its labels if there are any.
     pub(crate) async fn counter(&self, name: &str) -> u64 {
         let request = Request::get("/metrics").body(Full::default()).unwrap();
         let metrics = self.send(request).await.whole().await;

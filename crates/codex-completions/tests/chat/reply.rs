@@ -13,7 +13,7 @@ pub(crate) struct Reply {
     pub(crate) usage: Option<Value>,
     /// The telemetry at a stream's end.
     pub(crate) telemetry: Option<Value>,
-    /// The error that a stream ended with, or its status and the error.
+    /// What a failed request was answered with, or a stream ended with.
     pub(crate) error: Option<Value>,
 }
 
@@ -100,7 +100,7 @@ impl Reply {
                         [choice] => {
                             assert_eq!((&reply.telemetry, &reply.error), (&None, &None));
                             let index = choice["index"].as_u64().unwrap();
-                            Choice::take_frame(choices.entry(index), choice);
+                            choices.entry(index).or_default().take_frame(choice);
                         }
                         more => panic!("{} choices in one frame", more.len()),
                     }
@@ -142,40 +142,37 @@ impl Choice {
         }
     }
 
-    fn take_frame(entry: std::collections::btree_map::Entry<'_, u64, Self>, frame: &Value) {
-        let delta = frame["delta"].as_object().unwrap();
-        let members: Vec<_> = delta.iter().map(|(name, value)| (name.as_str(), value)).collect();
-        let is_first = matches!(entry, std::collections::btree_map::Entry::Vacant(_));
-        let choice = entry.or_default();
-        assert_eq!(choice.finish, None, "nothing follows the finish frame of a choice");
+    fn take_frame(&mut self, frame: &Value) {
+        assert_eq!(self.finish, None, "nothing follows the finish frame of a choice");
+        let delta = &frame["delta"];
+        let Some(content) = &mut self.content else {
+            assert_eq!(*delta, json!({"role": "assistant", "content": ""}), "the first frame");
+            assert_eq!(frame["finish_reason"], Value::Null);
+            self.content = Some(String::new());
+            return;
+        };
         if let Some(reason) = frame["finish_reason"].as_str() {
-            assert!(delta.is_empty(), "{frame}");
-            choice.finish = Some(reason.to_owned());
+            assert_eq!(*delta, json!({}));
+            self.finish = Some(reason.to_owned());
             return;
         }
-        match members.as_slice() {
-            [("role", role), ("content", content)] => {
-                assert_eq!(
-                    (is_first, role.as_str(), content.as_str()),
-                    (true, Some("assistant"), Some(""))
-                );
-                choice.content = Some(String::new());
-            }
-            _ if is_first => panic!("the first frame has the role: {frame}"),
-            [("content", Value::String(text))] => choice.content.as_mut().unwrap().push_str(text),
-            [("reasoning_content", Value::String(text))] => choice.reasoning.push_str(text),
-            [("tool_calls", Value::Array(entries))] => {
+        let members: Vec<_> = delta.as_object().unwrap().iter().collect();
+        let &[(name, value)] = members.as_slice() else { panic!("not one thing a frame: {frame}") };
+        match (name.as_str(), value) {
+            ("content", Value::String(text)) => content.push_str(text),
+            ("reasoning_content", Value::String(text)) => self.reasoning.push_str(text),
+            ("tool_calls", Value::Array(entries)) => {
                 assert_eq!(entries.len(), 1, "one call a frame");
-                choice.take_call(&entries[0]);
+                self.take_call(&entries[0]);
             }
-            [("function_call", call)] => match choice.calls.last_mut() {
-                None => choice.calls.push(Call::read(&json!(""), call)),
+            ("function_call", call) => match self.calls.last_mut() {
+                None => self.calls.push(Call::read(&json!(""), call)),
                 Some(known) => {
                     assert_eq!(call.get("name"), None);
                     known.arguments.push_str(call["arguments"].as_str().unwrap());
                 }
             },
-            _ => panic!("not one thing a frame: {frame}"),
+            _ => panic!("neither text nor a call: {frame}"),
         }
     }
 

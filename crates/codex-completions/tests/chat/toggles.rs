@@ -26,7 +26,7 @@ fn blocks(text: &str) -> Value {
     ask(&format!("{text}[[echo]]"))
 }
 
-/// Asks both ways, and checks names and cities of the calls.
+/// Asks both ways, and checks the names of the calls.
 async fn check(proxy: &Proxy, request: Value, expected: Told, names: &[&str]) -> (Reply, Reply) {
     assert_eq!(expected.calls, names.len());
     let replies = both_ways(proxy, &request, &expected).await;
@@ -227,6 +227,28 @@ async fn a_burst_can_end_by_time() {
         check(&proxy, request, expected, names).await;
     }
     proxy.model.until(|counters| counters.disconnects == 2 && counters.in_flight == 0).await;
+}
+
+/// No answer is without a limit, and none that is cut looks whole.
+#[tokio::test]
+async fn limits_cut_an_answer() {
+    let settings = [
+        ("PROXY_MAX_TOOL_CALLS", "2"),
+        ("PROXY_MAX_HELD_BYTES", "1024"),
+        ("PROXY_MAX_ARGUMENT_BYTES", "1024"),
+    ];
+    let proxy = Proxy::start(&settings).await;
+    let three = with_tools(ask("[[parallel:3]]"));
+    let expected = told(2, true, "burst", "call_cap");
+    check(&proxy, three, expected, &["get_weather", "get_time"]).await;
+    let chatty =
+        calls(&[call("get_time", "Rome"), json!("x".repeat(2_000)), call("lookup", "Oslo")]);
+    check(&proxy, chatty, told(1, true, "burst", "held_text"), &["get_time"]).await;
+    let large = with_tools(ask("[[many-fragments:100]]"));
+    for request in [streamed(large.clone()), large] {
+        let answer = proxy.chat(&request).await;
+        assert_eq!(answer.error(), (502, Value::Null, json!("output_too_large")));
+    }
 }
 
 /// Nobody pays for what nobody reads.

@@ -80,6 +80,13 @@ async fn answers_are_as_they_always_were() {
         ),
         ("max-tokens", with(ask("One, two, three and four.[[echo]]"), json!({"max_tokens": 5}))),
         ("usage", with(ask("[[text]]"), json!({"stream_options": {"include_usage": true}}))),
+        (
+            "usage-of-a-cut-answer",
+            with(
+                ask("One, two, three and four.[[echo]]"),
+                json!({"max_tokens": 3, "stream_options": {"include_usage": true}}),
+            ),
+        ),
         ("upstream-length", ask("[[incomplete]]")),
         ("upstream-filter", ask("[[incomplete:content_filter]]")),
         ("refusal", ask("[[refusal]]")),

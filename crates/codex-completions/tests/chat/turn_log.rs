@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::asking::{ask, streamed, with, with_tools};
+use crate::asking::{ask, call, items, streamed, with, with_tools};
 use crate::proxy::Proxy;
 use crate::reply::Reply;
 
@@ -52,5 +52,23 @@ async fn each_turn_has_a_line_without_any_content() {
     let log = proxy.log().to_string();
     for secret in ["very private", "sk-upstream-secret", "sk-of-these-tests"] {
         assert!(!log.contains(secret), "{secret} in {log}");
+    }
+}
+
+/// Text after the last call, and in a whole answer in JSON mode all text beside calls.
+#[tokio::test]
+async fn text_that_is_not_sent_is_counted() {
+    let proxy = Proxy::start(&[]).await;
+    let said = items(&[json!("Before."), call("get_time", "Rome"), json!("Äfter.")]);
+    let request = with_tools(ask(&said));
+    for (request, mode, suppressed) in [
+        (streamed(request.clone()), "openai-json", 7),
+        (request.clone(), "openai-json", 14),
+        (streamed(request.clone()), "obsidian-xml", 7),
+        (request, "obsidian-xml", 7),
+    ] {
+        let answer = proxy.chat_with(&request, &[("x-proxy-output-mode", mode)]).await;
+        let line = proxy.turn_lines(answer.header("x-request-id").unwrap(), 1).await.remove(0);
+        assert_eq!(line["suppressed_bytes"], suppressed, "{request} in {mode}");
     }
 }
