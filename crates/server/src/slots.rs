@@ -31,7 +31,14 @@ impl TurnSlots {
 
     /// Places for all turns of a request at once.
     pub(crate) async fn take(&self, turns: u32) -> Result<TakenSlots, ApiError> {
-        let permits = Arc::clone(&self.free).acquire_many_owned(turns.min(self.slots));
+        if turns > self.slots {
+            let message = format!(
+                "n is {turns}, but at most {} turns run at once (PROXY_MAX_CONCURRENT_TURNS).",
+                self.slots
+            );
+            return Err(ApiError::invalid("n", message));
+        }
+        let permits = Arc::clone(&self.free).acquire_many_owned(turns);
         match tokio::time::timeout(self.longest_wait, permits).await {
             Ok(Ok(permit)) => Ok(TakenSlots(permit)),
             Ok(Err(_)) | Err(_) => Err(self.busy()),
@@ -58,7 +65,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn who_finds_no_place_in_time_is_told_when_to_come_back() {
         let slots = TurnSlots::new(2, Duration::from_secs(30));
-        let both = slots.take(5).await.unwrap();
+        let both = slots.take(2).await.unwrap();
+        let more = slots.take(3).await.unwrap_err();
+        assert_eq!((more.status, more.param.as_deref()), (400, Some("n")));
         let refused = slots.take(1).await.unwrap_err();
         assert_eq!((refused.status, refused.retry_after), (429, Some(Duration::from_secs(1))));
         drop(both);

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 /// A string that is borrowed where it holds no escapes, also inside an `Option`.
@@ -24,21 +25,54 @@ pub struct Initialized {
 #[derive(Debug, Deserialize)]
 pub struct ThreadStarted {
     /// The new thread.
-    pub thread: Thread,
-}
-
-/// A thread.
-#[derive(Debug, Deserialize)]
-pub struct Thread {
-    /// Its id.
-    pub id: String,
+    pub thread: Identified,
 }
 
 /// Result of `turn/start`.
 #[derive(Debug, Deserialize)]
 pub struct TurnStartResult {
     /// The new turn.
-    pub turn: TurnState,
+    pub turn: Identified,
+}
+
+/// Something of which only the id matters.
+#[derive(Debug, Deserialize)]
+pub struct Identified {
+    /// Its id.
+    pub id: String,
+}
+
+/// The result of a request that makes something with an id.
+pub(crate) trait MakesId: DeserializeOwned {
+    /// How Codex begins it.
+    const START: &'static str;
+
+    fn into_id(self) -> String;
+
+    /// Reads the id where Codex puts it: the rest is long, and was found to be JSON when its line
+    /// was read.
+    fn read_id(result: &str) -> Result<String, serde_json::Error> {
+        match result.strip_prefix(Self::START).and_then(|id| id.split_once('"')) {
+            Some((id, _)) if !id.contains('\\') => Ok(id.to_owned()),
+            _ => serde_json::from_str::<Self>(result).map(Self::into_id),
+        }
+    }
+}
+
+impl MakesId for ThreadStarted {
+    const START: &'static str = r#"{"thread":{"id":""#;
+
+    fn into_id(self) -> String {
+        self.thread.id
+    }
+}
+
+impl MakesId for TurnStartResult {
+    const START: &'static str = r#"{"turn":{"id":""#;
+
+    fn into_id(self) -> String {
+        self.turn.id
+    }
 }
 
 /// Result of `thread/loaded/list`.
@@ -426,4 +460,24 @@ pub struct ToolCallRequest<'a> {
     /// The turn.
     #[serde(borrow)]
     pub turn_id: Cow<'a, str>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_id_is_read_wherever_it_stands() {
+        for (result, id) in [
+            (r#"{"thread":{"id":"t-1","turns":[{"id":"x"}]},"model":"m"}"#, Some("t-1")),
+            (r#"{"model":"m","thread":{"preview":"","id":"t-3"}}"#, Some("t-3")),
+            (r#"{"thread":{"id":"t\u002d4"}}"#, Some("t-4")),
+            (r#"{"turn":{"id":"t-1"}}"#, None),
+            (r#"{"thread":{"name":"x"}}"#, None),
+            ("null", None),
+        ] {
+            assert_eq!(ThreadStarted::read_id(result).ok().as_deref(), id, "{result}");
+        }
+        assert_eq!(TurnStartResult::read_id(r#"{"turn":{"id":"t","items":[]}}"#).unwrap(), "t");
+    }
 }

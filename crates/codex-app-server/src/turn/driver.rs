@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
 use super::machine::{TurnLimits, TurnMachine};
@@ -14,8 +15,8 @@ use crate::connection::Connection;
 use crate::failure::{Failure, FailureKind};
 use crate::ids::ThreadId;
 use crate::login_watch::LoginWatch;
-use crate::protocol::incoming::{ThreadStarted, TurnStartResult};
-use crate::protocol::outgoing::ThreadInjectItems;
+use crate::protocol::incoming::{MakesId, ThreadStarted, TurnStartResult};
+use crate::protocol::outgoing::{Request, ThreadInjectItems};
 use crate::request_error::RequestError;
 use crate::stats::Counter;
 
@@ -107,9 +108,17 @@ impl Driver {
     async fn start_thread(&self) -> Result<ThreadId, RequestError> {
         let plan = &self.turn.plan;
         let tools = plan.dynamic_tools();
-        let started: ThreadStarted =
-            self.connection.request(&plan.thread_start(&self.working_folder, &tools)).await?;
-        Ok(ThreadId::from(started.thread.id.as_str()))
+        let request = plan.thread_start(&self.working_folder, &tools);
+        let id = self.start::<_, ThreadStarted>(&request).await?;
+        Ok(ThreadId::from(id.as_str()))
+    }
+
+    /// Starts a thread or a turn, and gives its id.
+    async fn start<P: Request, R: MakesId>(&self, params: &P) -> Result<String, RequestError> {
+        let result = self.connection.request_raw(P::METHOD, params).await?;
+        R::read_id(result.as_deref().map_or("null", RawValue::get)).map_err(|error| {
+            RequestError::Unreadable { method: P::METHOD, reason: error.to_string() }
+        })
     }
 
     async fn inject_history(&self, thread: &ThreadId) -> Result<(), RequestError> {
@@ -120,10 +129,10 @@ impl Driver {
 
     async fn start_turn(&self, thread: &ThreadId) -> Result<(), RequestError> {
         let thread_id = thread.as_str();
-        let started: TurnStartResult =
-            self.connection.request(&self.turn.plan.turn_start(thread_id)).await?;
+        let request = self.turn.plan.turn_start(thread_id);
+        let turn_id = self.start::<_, TurnStartResult>(&request).await?;
         self.connection.router.step(thread_id, &*self.connection, |machine, now, steps| {
-            machine.turn_known(&started.turn.id, now, steps);
+            machine.turn_known(&turn_id, now, steps);
         });
         Ok(())
     }

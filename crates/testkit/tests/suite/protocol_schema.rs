@@ -262,7 +262,7 @@ async fn every_field_that_we_read_exists() {
     let table = [
         (read_by::<incoming::Initialized>(), "InitializeResponse"),
         (read_by::<incoming::ThreadStarted>(), "ThreadStartResponse"),
-        (read_by::<incoming::Thread>(), "Thread"),
+        (read_by::<incoming::Identified>(), "Thread"),
         (read_by::<incoming::TurnStartResult>(), "TurnStartResponse"),
         (read_by::<incoming::LoadedThreads>(), "ThreadLoadedListResponse"),
         (read_by::<incoming::Models>(), "ModelListResponse"),
