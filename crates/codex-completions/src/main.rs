@@ -17,10 +17,6 @@ mod smoke;
 
 use std::process::ExitCode;
 
-/// A turn is some hundred small pieces of memory; the system's allocator would be a sixth of our time.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 use clap::Parser as _;
 use configuration::{Inputs, Loaded};
 
