@@ -2,6 +2,8 @@
 
 use codex_app_server::TokenUsage;
 
+use crate::policy::CallShape;
+
 /// OpenAI's `finish_reason`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FinishReason {
@@ -28,7 +30,7 @@ pub enum EndReason {
     FirstCall,
     /// Cut because no other call came in time.
     Grace,
-    /// Cut because there were more calls than allowed.
+    /// Cut because there were more calls than allowed, or larger ones.
     CallCap,
     /// Cut because more text followed a call than may be held back.
     HeldText,
@@ -127,13 +129,15 @@ impl EndReason {
         }
     }
 
-    /// What the client is told, if the answer has an end at all.
-    pub(crate) fn finish_reason(self, has_calls: bool) -> Option<FinishReason> {
+    /// What the client is told, where it is told an end.
+    pub(crate) fn finish_reason(self, has_calls: bool, shape: CallShape) -> FinishReason {
         match self {
-            Self::Failed | Self::ClientGone => None,
-            _ if has_calls => Some(FinishReason::ToolCalls),
-            Self::MaxTokens | Self::UpstreamLength => Some(FinishReason::Length),
-            Self::ContentFilter => Some(FinishReason::ContentFilter),
+            _ if has_calls => match shape {
+                CallShape::ToolCalls => FinishReason::ToolCalls,
+                CallShape::FunctionCall => FinishReason::FunctionCall,
+            },
+            Self::MaxTokens | Self::UpstreamLength => FinishReason::Length,
+            Self::ContentFilter => FinishReason::ContentFilter,
             Self::Completed
             | Self::ToolCalls
             | Self::FirstCall
@@ -141,7 +145,9 @@ impl EndReason {
             | Self::CallCap
             | Self::HeldText
             | Self::StopSequence
-            | Self::FailedAfterCalls => Some(FinishReason::Stop),
+            | Self::FailedAfterCalls
+            | Self::Failed
+            | Self::ClientGone => FinishReason::Stop,
         }
     }
 }

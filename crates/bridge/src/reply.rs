@@ -1,6 +1,7 @@
 //! One choice of an answer as a state machine: the turn's events and the clock in, content and calls
 //! out.
 
+mod boundary;
 mod calls;
 mod stop_sequences;
 mod token_limit;
@@ -12,11 +13,12 @@ use std::time::Instant;
 use codex_app_server::turn::event::{ReasoningKind, ToolCall, TurnEnd, TurnEvent};
 use codex_app_server::{Failure, FailureKind, TokenUsage};
 use tool_call_aggregator::{
-    ParsedTextBlock, ScanEvent, ScanEvents, SuffixSource, TextScanner, ToolCallDelta,
+    Limit, ParsedTextBlock, Replaced, ScanEvent, ScanEvents, SuffixSource, TextScanner,
+    ToolCallDelta,
 };
 
 use crate::finish::{ChoiceReport, EndReason, FinishReason};
-use crate::policy::{CallShape, StopAfterTools, TextBlocks, TurnPolicy};
+use crate::policy::{StopAfterTools, TextBlocks, TurnPolicy};
 use calls::{CallOutcome, Calls, Spoken};
 pub use token_limit::Tokenizer;
 use visible::{VisibleEnd, VisibleText};
@@ -34,7 +36,7 @@ pub trait Output {
 }
 
 /// The end of a choice. Whatever comes later is dropped.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub enum Ended {
     /// With a finish reason.
     Finished(FinishReason),
@@ -63,9 +65,16 @@ pub struct Reply {
     usage: Option<TokenUsage>,
     /// Whether anything was seen that a response without text or calls does not have.
     has_spoken: bool,
-    /// A reason to end, found while an event was being read.
-    cut: Option<EndReason>,
+    /// How to end, found while an event was being read.
+    ending: Option<Ending>,
     end: Option<EndReason>,
+}
+
+/// How a choice is to end.
+#[derive(Debug)]
+enum Ending {
+    Finished(EndReason),
+    Failed(Failure),
 }
 
 // === impl Reply ===
@@ -97,7 +106,7 @@ impl Reply {
             response_ended: false,
             usage: None,
             has_spoken: false,
-            cut: None,
+            ending: None,
             end: None,
         }
     }
@@ -132,7 +141,7 @@ impl Reply {
             // Nobody but us interrupts a turn, and by then it has ended here.
             TurnEvent::End(TurnEnd::Interrupted) => return Some(self.fail(interrupted(), out)),
         }
-        self.cut.take().map(|reason| self.finish(reason))
+        self.ending.take().map(|ending| self.end(ending))
     }
 
     /// When [`Self::on_time`] wants to be called, if nothing happens before.
@@ -141,14 +150,17 @@ impl Reply {
     }
 
     /// Time has passed.
-    pub fn on_time(&mut self, now: Instant) -> Option<Ended> {
+    pub fn on_time(&mut self, now: Instant, out: &mut impl Output) -> Option<Ended> {
         let due = self.deadline().is_some_and(|deadline| deadline <= now);
-        due.then(|| self.finish(EndReason::Grace))
+        due.then(|| self.conclude(EndReason::Grace, out))
     }
 
     /// Ends it for a reason from outside, if it has not ended yet.
     pub fn abandon(&mut self, reason: EndReason) {
-        self.end.get_or_insert(reason);
+        if self.end.is_none() {
+            self.visible.end();
+            self.end = Some(reason);
+        }
     }
 
     /// Whether it ended before the turn did, which has to be interrupted.
@@ -162,7 +174,8 @@ impl Reply {
     }
 
     /// What became of it.
-    pub fn report(self) -> ChoiceReport {
+    pub fn report(mut self) -> ChoiceReport {
+        self.abandon(EndReason::ClientGone);
         let end = self.end.unwrap_or(EndReason::ClientGone);
         let failed = matches!(end, EndReason::Failed | EndReason::FailedAfterCalls);
         let cut = !self.response_ended && (end.is_cut() || failed);
@@ -194,7 +207,7 @@ impl Reply {
 
     fn on_scanned(&mut self, events: ScanEvents<'_>, now: Instant, out: &mut impl Output) {
         for event in events {
-            if self.cut.is_some() {
+            if self.ending.is_some() {
                 return;
             }
             match event {
@@ -224,7 +237,7 @@ impl Reply {
 
     fn on_block(&mut self, block: &ParsedTextBlock, now: Instant, out: &mut impl Output) {
         self.flush_visible(out);
-        if self.cut.is_none() {
+        if self.ending.is_none() {
             self.forward(Spoken::block(block, self.text_start), now, out);
         }
     }
@@ -233,7 +246,7 @@ impl Reply {
         self.has_spoken = true;
         // A message ends before the call that follows it.
         self.flush(out);
-        if self.cut.is_none() {
+        if self.ending.is_none() {
             let spoken = Spoken::structured(&call.call_id, &call.name, &call.arguments);
             self.forward(spoken, now, out);
         }
@@ -241,23 +254,34 @@ impl Reply {
 
     fn forward(&mut self, spoken: Spoken<'_>, now: Instant, out: &mut impl Output) {
         match self.calls.take(spoken) {
-            CallOutcome::New { deltas, xml } => {
+            CallOutcome::New { delta, xml } => {
                 self.visible.begin_call(xml.as_deref(), &self.policy.delimiter, out);
-                for delta in deltas {
-                    self.visible.said_call(delta.name, delta.appended);
-                    out.call(&delta);
-                }
-                self.restart_burst(now);
+                out.call(&delta);
                 if self.policy.stop_after_tools == StopAfterTools::First {
-                    self.cut = Some(EndReason::FirstCall);
+                    self.ending = Some(Ending::Finished(EndReason::FirstCall));
                 }
             }
             // The block of a call that was rendered before would make the client act twice.
             CallOutcome::Known | CallOutcome::Repeated => {
                 self.visible.suppress(spoken.text_bytes());
             }
-            CallOutcome::TooMany => self.cut = Some(EndReason::CallCap),
+            CallOutcome::TooMany => {
+                self.visible.suppress(spoken.text_bytes());
+                self.ending = Some(Ending::Finished(EndReason::CallCap));
+            }
+            CallOutcome::TooLarge(limit) => {
+                self.visible.suppress(spoken.text_bytes());
+                self.ending = Some(match self.calls.count() {
+                    // Without any call the answer would look whole.
+                    0 => Ending::Failed(too_large(limit)),
+                    _ => Ending::Finished(EndReason::CallCap),
+                });
+            }
+            CallOutcome::Changed => self.ending = Some(Ending::Failed(changed())),
         }
+        self.visible.said_call(spoken);
+        // Also by a call that is not forwarded: the model is still at it.
+        self.restart_burst(now);
     }
 
     fn restart_burst(&mut self, now: Instant) {
@@ -280,7 +304,7 @@ impl Reply {
 
     fn show(&mut self, text: &str, out: &mut impl Output) {
         if let Some(end) = self.visible.push(text, out) {
-            self.cut = Some(end.into());
+            self.ending = Some(Ending::Finished(end.into()));
         }
     }
 
@@ -290,7 +314,7 @@ impl Reply {
             for event in scanner.finish() {
                 // Nothing is complete at the end that was not complete before.
                 if let ScanEvent::Text(text) = event
-                    && self.cut.is_none()
+                    && self.ending.is_none()
                 {
                     self.show(text, out);
                 }
@@ -303,55 +327,62 @@ impl Reply {
 
     fn flush_visible(&mut self, out: &mut impl Output) {
         if let Some(end) = self.visible.flush(out) {
-            self.cut = Some(end.into());
+            self.ending = Some(Ending::Finished(end.into()));
         }
     }
 
     /// No more text follows.
     fn flush(&mut self, out: &mut impl Output) {
         self.flush_scanner(out);
-        if self.cut.is_none() {
+        if self.ending.is_none() {
             self.flush_visible(out);
         }
     }
 
     /// The response has ended by itself.
     fn complete(&mut self, out: &mut impl Output) -> Ended {
-        self.flush(out);
-        let natural = match self.calls.count() {
+        let reason = match self.calls.count() {
             0 => EndReason::Completed,
             _ => EndReason::ToolCalls,
         };
-        let reason = self.cut.take().unwrap_or(natural);
-        self.finish(reason)
+        self.conclude(reason, out)
+    }
+
+    /// Ends for this reason, unless what was held back gives another.
+    fn conclude(&mut self, reason: EndReason, out: &mut impl Output) -> Ended {
+        self.flush(out);
+        let ending = self.ending.take().unwrap_or(Ending::Finished(reason));
+        self.end(ending)
     }
 
     fn fail(&mut self, failure: Failure, out: &mut impl Output) -> Ended {
         self.flush(out);
-        let reason = match (self.cut.take(), failure.kind, self.calls.count()) {
-            (Some(cut), ..) => cut,
-            (None, _, 1..) => EndReason::FailedAfterCalls,
-            (None, FailureKind::MaxOutput, 0) => EndReason::UpstreamLength,
-            // A filter that refuses the request itself answers with a status.
-            (None, FailureKind::ContentFilter, 0) if failure.upstream_status.is_none() => {
-                EndReason::ContentFilter
-            }
-            (None, _, 0) => {
-                self.end = Some(EndReason::Failed);
-                return Ended::Failed(failure);
-            }
-        };
-        self.finish(reason)
+        let ending =
+            self.ending.take().unwrap_or_else(|| match (failure.kind, self.calls.count()) {
+                (_, 1..) => Ending::Finished(EndReason::FailedAfterCalls),
+                (FailureKind::MaxOutput, 0) => Ending::Finished(EndReason::UpstreamLength),
+                // A filter that refuses the request itself answers with a status.
+                (FailureKind::ContentFilter, 0) if failure.upstream_status.is_none() => {
+                    Ending::Finished(EndReason::ContentFilter)
+                }
+                (_, 0) => Ending::Failed(failure),
+            });
+        self.end(ending)
     }
 
-    fn finish(&mut self, reason: EndReason) -> Ended {
+    fn end(&mut self, ending: Ending) -> Ended {
         self.visible.end();
-        self.end = Some(reason);
-        let finish = reason.finish_reason(self.calls.count() > 0);
-        Ended::Finished(match (finish, self.policy.shape) {
-            (Some(FinishReason::ToolCalls), CallShape::FunctionCall) => FinishReason::FunctionCall,
-            (finish, _) => finish.unwrap_or(FinishReason::Stop),
-        })
+        match ending {
+            Ending::Failed(failure) => {
+                self.end = Some(EndReason::Failed);
+                Ended::Failed(failure)
+            }
+            Ending::Finished(reason) => {
+                self.end = Some(reason);
+                let has_calls = self.calls.count() > 0;
+                Ended::Finished(reason.finish_reason(has_calls, self.policy.shape))
+            }
+        }
     }
 }
 
@@ -368,13 +399,17 @@ impl From<VisibleEnd> for EndReason {
 }
 
 fn interrupted() -> Failure {
-    Failure {
-        kind: FailureKind::Unexpected,
-        message: "the turn was interrupted".to_owned(),
-        upstream_status: None,
-        upstream_body: None,
-    }
+    failure(FailureKind::Unexpected, "the turn was interrupted".to_owned())
 }
 
-#[cfg(test)]
-mod tests;
+fn too_large(limit: Limit) -> Failure {
+    failure(FailureKind::OutputTooLarge, format!("a tool call is over the limit of {limit}"))
+}
+
+fn changed() -> Failure {
+    failure(FailureKind::Unexpected, Replaced.to_string())
+}
+
+fn failure(kind: FailureKind, message: String) -> Failure {
+    Failure { kind, message, upstream_status: None, upstream_body: None }
+}

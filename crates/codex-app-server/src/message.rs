@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::protocol::incoming::Text;
+use crate::turn::plain_delta::plain_delta;
 use crate::turn::thread_event::{ThreadEvent, TurnMethod};
 
 /// A message from the child, borrowed from its line.
@@ -81,6 +82,9 @@ impl<'a> Message<'a> {
         // One check of the whole line is cheaper than one for each string in it.
         let line =
             str::from_utf8(line).map_err(|error| MessageError { words: error.to_string() })?;
+        if let Some(delta) = plain_delta(line) {
+            return Ok(Self::Turn(delta));
+        }
         serde_json::from_str(line).map_err(|error: serde_json::Error| MessageError {
             // Its own words can quote the line, and with it the model's or the user's.
             words: format!("{:?} error at byte {}", error.classify(), error.column()),

@@ -84,6 +84,16 @@ impl ModelAliases {
         self.aliases.contains_key(name)
     }
 
+    /// The slug of the model where none is chosen: the configured one, which may be another name for
+    /// a model, or else the catalog's own default.
+    pub fn default_model(&self, configured: Option<&str>, catalog: &[Model]) -> Option<String> {
+        let own = catalog.iter().find(|model| model.is_default).map(|model| model.id.as_str());
+        match configured {
+            Some(name) => Some(self.resolve(name, own.unwrap_or(name)).model),
+            None => own.map(str::to_owned),
+        }
+    }
+
     /// What `name` stands for; a name that is no alias is the slug of a model.
     pub fn resolve(&self, name: &str, default_model: &str) -> ResolvedModel {
         match self.aliases.get(name) {

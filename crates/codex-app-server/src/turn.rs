@@ -5,6 +5,7 @@ pub(crate) mod driver;
 pub mod event;
 mod machine;
 mod open_message;
+pub(crate) mod plain_delta;
 pub(crate) mod plan;
 pub(crate) mod router;
 pub(crate) mod thread_event;
@@ -23,7 +24,7 @@ use channel::EventReceiver;
 use event::TurnEvent;
 
 /// What the model is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct TurnRequest {
     /// Slug of the model.
     pub model: String,

@@ -25,7 +25,7 @@ pub(crate) fn api_settings(settings: &Settings) -> ApiSettings {
     let limits = &settings.limits;
     ApiSettings {
         turns: Arc::new(settings.turns.clone()),
-        differing: settings.changed().join(" ").into(),
+        differing: settings.changed_answers().collect::<Vec<_>>().join(" ").into(),
         keep_alive: limits.sse_keepalive,
         max_turns: u32::try_from(limits.concurrent_turns).unwrap_or(u32::MAX),
         longest_wait: limits.queue_wait,
@@ -66,6 +66,9 @@ pub(crate) fn app(
             }],
             key_hint: KEY_HINT.to_owned(),
             protect_models: access.protect_models,
+            // Only what nobody else can reach is open.
+            protect_metrics: !(settings.metrics.allow_loopback
+                && settings.listen.host.is_loopback()),
             max_body_bytes: settings.limits.body_bytes,
         },
         limits: ConnectionLimits {

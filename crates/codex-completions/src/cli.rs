@@ -23,6 +23,7 @@ Examples:
   codex-completions login
   codex-completions doctor
   codex-completions config
+  codex-completions smoke
   codex-completions calls --sse capture.txt";
 
 #[derive(Debug, Subcommand)]
@@ -52,6 +53,8 @@ pub(crate) enum Command {
     Doctor(SettingFlags),
     /// Show every setting, and where it comes from
     Config(ConfigOptions),
+    /// Ask a running server for tool calls in every form, and check what comes; needs no account
+    Smoke(SmokeOptions),
 }
 
 /// Settings that a flag can set; they are checked with all the others.
@@ -123,6 +126,22 @@ pub(crate) struct ModelsOptions {
     pub(crate) json: bool,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct SmokeOptions {
+    /// Base URL of the server [default: the one that the settings describe]
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+    /// API key of the server [default: `PROXY_API_KEY`, or the one that the server keeps]
+    #[arg(long)]
+    pub(crate) key: Option<String>,
+    /// Model to ask; the checks know the answers of "demo", which another one may word differently
+    #[arg(long, default_value = "demo")]
+    pub(crate) model: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 // === impl Command ===
 
 impl Command {
@@ -136,9 +155,12 @@ impl Command {
                 host: flags.host.clone(),
                 config: flags.config.clone(),
             },
-            Self::Ask(_) | Self::Login(_) | Self::Logout | Self::Status(_) | Self::Models(_) => {
-                Flags::default()
-            }
+            Self::Ask(_)
+            | Self::Login(_)
+            | Self::Logout
+            | Self::Status(_)
+            | Self::Models(_)
+            | Self::Smoke(_) => Flags::default(),
         }
     }
 }

@@ -50,15 +50,11 @@ pub(crate) async fn locate(
     CodexBinary::locate(settings.codex.binary.as_deref(), &settings.codex_copies()).await
 }
 
-/// The model where none is chosen: the configured one, which may be another name for a model, or
-/// else Codex's own.
+/// The model where none is chosen.
 pub(crate) fn default_model(settings: &Settings, models: &[Model]) -> Result<String, &'static str> {
-    let of_codex = models.iter().find(|model| model.is_default).map(|model| model.id.as_str());
-    match (settings.codex.model.as_deref(), of_codex) {
-        (Some(name), of_codex) => {
-            Ok(settings.codex.aliases.resolve(name, of_codex.unwrap_or(name)).model)
-        }
-        (None, Some(model)) => Ok(model.to_owned()),
-        (None, None) => Err("Codex names no default model; set CODEX_MODEL"),
-    }
+    let codex = &settings.codex;
+    codex
+        .aliases
+        .default_model(codex.model.as_deref(), models)
+        .ok_or("Codex names no default model; set CODEX_MODEL")
 }

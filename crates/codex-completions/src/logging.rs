@@ -6,6 +6,7 @@ use configuration::{LogFormat, LogSettings};
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::Command;
+use crate::json_log::JsonLines;
 
 /// Starts logging; by default only the server says what it does, and only settings are warned about.
 pub(crate) fn start(settings: &LogSettings, command: &Command) {
@@ -16,7 +17,8 @@ pub(crate) fn start(settings: &LogSettings, command: &Command) {
         | Command::Logout
         | Command::Status(_)
         | Command::Models(_)
-        | Command::Doctor(_) => "error",
+        | Command::Doctor(_)
+        | Command::Smoke(_) => "error",
         Command::Config(_) => "warn",
     };
     let is_terminal = std::io::stderr().is_terminal();
@@ -27,6 +29,6 @@ pub(crate) fn start(settings: &LogSettings, command: &Command) {
         .with_writer(std::io::stderr);
     match settings.format.unwrap_or(by_reader) {
         LogFormat::Text => log.init(),
-        LogFormat::Json => log.json().flatten_event(true).init(),
+        LogFormat::Json => log.event_format(JsonLines).init(),
     }
 }

@@ -8,12 +8,18 @@ mod cli;
 mod codex;
 mod config;
 mod doctor;
+mod json_log;
 mod logging;
 mod models;
 mod serve;
 mod signals;
+mod smoke;
 
 use std::process::ExitCode;
+
+/// A turn is some hundred small pieces of memory; the system's allocator would be a sixth of our time.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 use clap::Parser as _;
 use configuration::{Inputs, Loaded};
@@ -60,5 +66,6 @@ async fn run(command: Command, loaded: Loaded) -> Result<ExitCode, Box<dyn std::
         Command::Models(options) => models::run(&options, settings).await,
         Command::Doctor(_) => doctor::run(settings).await,
         Command::Config(options) => config::run(&options, &values, &warnings),
+        Command::Smoke(options) => smoke::run(&options, &settings).await,
     }
 }

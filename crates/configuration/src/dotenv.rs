@@ -34,7 +34,7 @@ fn explain(error: &Error, whole: &str) -> String {
     let first = part.lines().next().unwrap_or_default();
     let place = whole.lines().position(|line| line.ends_with(first));
     let place = place.map_or_else(|| "a line".to_owned(), |index| format!("line {}", index + 1));
-    format!("{place} is not NAME=value; a value with blanks needs quotation marks")
+    format!("{place} is not NAME=value; a value with blanks or backslashes needs quotation marks")
 }
 
 #[cfg(test)]

@@ -70,14 +70,12 @@ impl Kind {
     /// What it may hold, in words.
     pub fn allowed(self) -> String {
         match self {
-            Self::Boolean => "true or false (or 1/0, yes/no, on/off)".to_owned(),
+            Self::Boolean => "true or false".to_owned(),
             Self::Integer { min, max } => format!("a whole number from {min} to {max}"),
             Self::Millis { min, max } => {
-                format!("a whole number of milliseconds, {min} or more, up to {max}")
+                format!("a whole number of milliseconds from {min} to {max}")
             }
-            Self::Bytes { min, max } => {
-                format!("a whole number of bytes, {min} or more, up to {max}")
-            }
+            Self::Bytes { min, max } => format!("a whole number of bytes from {min} to {max}"),
             Self::Choice(names) => match names {
                 [first @ .., last] if !first.is_empty() => {
                     format!("{} or {last}", first.join(", "))
@@ -86,11 +84,10 @@ impl Kind {
             },
             Self::Url => "an http:// or https:// address, without a password in it".to_owned(),
             Self::Host => "localhost or an IP address".to_owned(),
-            Self::Hosts => "names of hosts, as name or name:port, separated by commas".to_owned(),
+            Self::Hosts => "name or name:port, separated by commas".to_owned(),
+            // Never `*`: any page could then use the login.
             Self::Origins => {
-                "origins, as scheme://host or scheme://host:port, separated by commas; \
-                 * is not possible, because any page could then use the login"
-                    .to_owned()
+                "scheme://host or scheme://host:port, not *, separated by commas".to_owned()
             }
             Self::Aliases => "name=model or name=model:effort, separated by commas".to_owned(),
             Self::LogFilter => {

@@ -92,7 +92,8 @@ fn config_file(upper: &[Given], user_data: Option<&Path>) -> Option<PathBuf> {
     };
     path(&PROXY_CONFIG).or_else(|| {
         let folder = path(&PROXY_DATA_DIR).or_else(|| user_data.map(data_folder))?;
-        Some(folder.join("config.toml")).filter(|file| file.exists())
+        // One that is there and cannot be read is an error.
+        Some(folder.join("config.toml")).filter(|file| file.try_exists().unwrap_or(true))
     })
 }
 

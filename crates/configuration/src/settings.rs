@@ -9,6 +9,8 @@ use bridge::TurnSettings;
 use codex_app_server::{ClientConfig, CodexBinary, ModelAliases, PoolConfig, TurnLimits, Upstream};
 use secrecy::SecretString;
 
+use crate::table::{ANSWERS, VARIABLES};
+
 mod reading;
 
 /// All settings.
@@ -161,6 +163,15 @@ impl Settings {
     /// `NAME=value` of the settings that are not as by default; secrets are hidden.
     pub fn changed(&self) -> &[String] {
         &self.changed
+    }
+
+    /// Those of them that decide about answers: what the log of a turn names.
+    pub fn changed_answers(&self) -> impl Iterator<Item = &str> {
+        let about_answers = |entry: &&str| {
+            let name = entry.split('=').next();
+            VARIABLES.iter().any(|known| known.group == ANSWERS && Some(known.name) == name)
+        };
+        self.changed.iter().map(String::as_str).filter(about_answers)
     }
 
     /// Where `./start` puts its copies of Codex.

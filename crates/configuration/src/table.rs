@@ -5,6 +5,9 @@
 use crate::kind::Kind;
 use crate::variable::Variable;
 
+/// The settings that decide about answers.
+pub(crate) const ANSWERS: &str = "Answers and tool calls";
+
 /// Longest time that can be set: the end of a longer one could not be told.
 const YEAR_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 
@@ -13,7 +16,7 @@ const TERABYTE: u64 = 1 << 40;
 
 /// A setting's static has its name, so that a misspelt one does not compile.
 macro_rules! variables {
-    ($($group:literal { $($name:ident = $variable:expr;)* })*) => {
+    ($($group:tt { $($name:ident = $variable:expr;)* })*) => {
         $($(
             pub(crate) static $name: Variable =
                 Variable { name: stringify!($name), group: $group, ..$variable };
@@ -37,9 +40,9 @@ variables! {
         PROXY_PROTECT_MODELS = of(Kind::Boolean).default("true")
             .means("the key is needed for `/v1/models` too");
         PROXY_ALLOWED_HOSTS = of(Kind::Hosts).unset("none besides").live()
-            .means("names under which clients may address the server, beside the loopback names, separated by commas, for example `proxy.example.org,proxy.example.org:8080`");
+            .means("names under which clients may address the server, beside the loopback names, for example `proxy.example.org,proxy.example.org:8080`");
         PROXY_CORS_ALLOWED_ORIGINS = of(Kind::Origins).unset("none besides").live()
-            .means("origins of web pages that may use the server, beside Obsidian's and our own, separated by commas, for example `https://app.example.org`");
+            .means("origins of web pages that may use the server, beside Obsidian's and our own, for example `https://app.example.org`");
     }
     "Codex" {
         CODEX_BIN = of(Kind::Path).unset("`codex` on the PATH if it is new enough, else the copy in the data folder")
@@ -49,7 +52,7 @@ variables! {
         CODEX_MODEL = of(Kind::Text).unset("Codex's own default")
             .means("model where none is named, and behind the built-in other names");
         PROXY_MODEL_ALIASES = of(Kind::Aliases).unset("the built-in ones").live()
-            .means("other names for models, separated by commas, for example `fast=gpt-5.5:low`. Built in are `codex-5`, `codex-5-low`, `-medium` and `-high` for the default model with that effort, and the same as `chat`, `chat-low`, …");
+            .means("other names for models, for example `fast=gpt-5.5:low`. Built in are `codex-5`, `codex-5-low`, `-medium` and `-high` for the default model with that effort, and the same as `chat`, `chat-low`, …");
         PROXY_UPSTREAM_BASE_URL = of(Kind::Url).unset("where the login leads")
             .means("another Responses API, without `/responses`, for example `http://127.0.0.1:8000/v1`");
         PROXY_UPSTREAM_API_KEY = of(Kind::Secret).unset("none")
@@ -71,7 +74,7 @@ variables! {
         CODEX_REVOKE_TOKEN_URL_OVERRIDE = of(Kind::Text).unset("Codex's own")
             .means("passed on to the child: where tokens are revoked");
     }
-    "Answers and tool calls" {
+    ANSWERS {
         PROXY_OUTPUT_MODE = choice(&["auto", "obsidian-xml", "openai-json"]).default("auto").live()
             .means("how calls are shown: as `<use_tool>` blocks too, or as `tool_calls` alone. `auto` is XML, but JSON for a request that declares tools. The header `x-proxy-output-mode` wins");
         PROXY_RESPONSES_OUTPUT_MODE = choice(&["auto", "obsidian-xml", "openai-json"]).default("openai-json").live().not_yet()

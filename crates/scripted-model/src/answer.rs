@@ -17,6 +17,8 @@ pub(crate) enum Step {
     Event(Value),
     /// Send everything before, then be silent for so long.
     Pause(Duration),
+    /// Send every byte that follows as a piece of its own.
+    Trickle,
     /// Close the connection without the end of the response.
     Cut,
 }
@@ -191,6 +193,11 @@ impl<'a> Answer<'a> {
 
     pub(crate) fn pause(self, duration: Duration) -> Self {
         self.steps(iter::once(Step::Pause(duration)))
+    }
+
+    /// What follows leaves byte by byte.
+    pub(crate) fn trickling(self) -> Self {
+        self.steps(iter::once(Step::Trickle))
     }
 
     pub(crate) fn completed(self) -> Script {

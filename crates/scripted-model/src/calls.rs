@@ -1,15 +1,34 @@
 //! Scenarios whose answer calls tools.
 
+use std::time::Duration;
+
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::answer::{Answer, Call, Delivery, Script};
 use crate::chunking::Chunking;
+use crate::failures::ErrorReply;
 use crate::scenario::Scene;
 
 const WEATHER: &str = "get_weather";
 const TIME: &str = "get_time";
 const PARIS: &str = r#"{"city": "Paris"}"#;
 const TOUCHED: &str = "scripted-model-was-here";
+
+/// An item of an `items` mark.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Item {
+    Text(String),
+    /// In milliseconds.
+    Pause(u32),
+    Call {
+        name: String,
+        arguments: String,
+    },
+    /// The connection closes.
+    Cut(()),
+}
 
 pub(crate) fn weather_in_paris() -> Call {
     Call::new(WEATHER, PARIS)
@@ -42,6 +61,40 @@ pub(crate) fn tool(scene: &Scene<'_>) -> Script {
 
 pub(crate) fn parallel(scene: &Scene<'_>) -> Script {
     marked_calls(scene, scene.count()).completed()
+}
+
+/// The names in the answer come from the ids of the results, so that a mix-up shows.
+pub(crate) fn round_trip(scene: &Scene<'_>) -> Script {
+    if !scene.request.ends_with_tool_output() {
+        return parallel(scene);
+    }
+    let results = scene.request.tool_results();
+    let lines: Vec<String> =
+        results.iter().map(|result| format!("{}: {}", result.name, result.output)).collect();
+    scene.begin().message(&lines.join("\n")).completed()
+}
+
+pub(crate) fn items(scene: &Scene<'_>) -> Result<Script, ErrorReply> {
+    let items = serde_json::from_str::<Vec<Item>>(scene.argument().unwrap_or("[]"));
+    let items = items.map_err(|error| {
+        ErrorReply::invalid_mark(&format!("`[[items:…]]` takes a list of items: {error}"))
+    })?;
+    let mut answer = scene.begin();
+    for item in items {
+        answer = match item {
+            Item::Text(text) => answer.message(&text),
+            Item::Pause(pause) => answer.pause(Duration::from_millis(pause.into())),
+            Item::Call { name, arguments } => answer.call(&Call::new(name, arguments)),
+            Item::Cut(()) => return Ok(answer.cut()),
+        };
+    }
+    Ok(answer.completed())
+}
+
+pub(crate) fn echo_bytes(scene: &Scene<'_>) -> Script {
+    let text = scene.mark.rest();
+    let arguments = format!(r#"{{"city": {}}}"#, Value::from(text.as_str()));
+    scene.begin().trickling().message(&text).call(&Call::new(WEATHER, arguments)).completed()
 }
 
 pub(crate) fn call_hang(scene: &Scene<'_>) -> Script {

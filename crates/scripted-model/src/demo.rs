@@ -9,13 +9,17 @@ use crate::answer::{Answer, Call, Delivery, Script};
 use crate::chunking::Chunking;
 use crate::ids::Ids;
 use crate::request::{Request, Tool};
-use words::{keywords, shortened};
+use words::{keywords, shortened, words};
 
 const MOST_CALLS: usize = 3;
 const PAUSE_PER_WORD: Duration = Duration::from_millis(15);
 const LONGEST_ANSWER: Duration = Duration::from_millis(1_500);
 const LONGEST_QUOTE: usize = 300;
 const TEXT_PROTOCOL: &str = "<use_tool>";
+const WEB_TOOL: &str = "webSearch";
+
+/// Words of a question that the user's notes alone do not answer.
+const WEB_WORDS: [&str; 3] = ["web", "internet", "online"];
 
 /// Answers a request without a mark.
 pub(crate) fn answer(request: Request<'_>, ids: &Ids) -> Script {
@@ -27,11 +31,12 @@ pub(crate) fn answer(request: Request<'_>, ids: &Ids) -> Script {
     if !tools.is_empty() && !request.ends_with_assistant() {
         return calls(ids, &asked, &tools);
     }
-    if request.developer_text().contains(TEXT_PROTOCOL) {
+    let prompt = request.developer_text();
+    if prompt.contains(TEXT_PROTOCOL) {
         // What follows a block of ours is its result: a second block would go on for ever.
         let answered =
             request.last_assistant_text().is_some_and(|text| text.contains(TEXT_PROTOCOL));
-        let text = if answered { read_aloud(&asked) } else { written_call(&asked) };
+        let text = if answered { read_aloud(&asked) } else { written_calls(&asked, &prompt) };
         return spoken(ids, &text).completed();
     }
     spoken(ids, &greeting(&asked)).completed()
@@ -108,14 +113,24 @@ fn greeting(asked: &str) -> String {
     )
 }
 
-fn written_call(asked: &str) -> String {
+/// A search in the notes, and one in the web if that is asked for and the prompt has the tool.
+fn written_calls(asked: &str, prompt: &str) -> String {
     // An angle bracket of the user's could end the block early.
     let query = one_line(&asked.replace(['<', '>'], " "));
     let terms = serde_json::Value::from(keywords(&query));
-    format!(
-        "Let me use `localSearch`.\n\n<use_tool>\n<name>localSearch</name>\n\
-         <query>{query}</query>\n<salientTerms>{terms}</salientTerms>\n</use_tool>"
-    )
+    let mut calls = vec![("localSearch", format!("<salientTerms>{terms}</salientTerms>"))];
+    let asks_the_web = words(&query).iter().any(|word| WEB_WORDS.contains(&word.as_str()));
+    if asks_the_web && prompt.contains(WEB_TOOL) {
+        calls.push((WEB_TOOL, "<chatHistory>[]</chatHistory>".to_owned()));
+    }
+    let names: Vec<String> = calls.iter().map(|(name, _)| format!("`{name}`")).collect();
+    let block = |(name, parameter): &(&str, String)| {
+        format!(
+            "\n\n<use_tool>\n<name>{name}</name>\n<query>{query}</query>\n{parameter}\n</use_tool>"
+        )
+    };
+    let blocks: String = calls.iter().map(block).collect();
+    format!("Let me use {}.{blocks}", enumerated(&names))
 }
 
 fn read_aloud(result: &str) -> String {

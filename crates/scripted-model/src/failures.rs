@@ -141,6 +141,10 @@ pub(crate) fn cut(scene: &Scene<'_>) -> Script {
     scene.begin().message_begun(CUT_TEXT, 2).cut()
 }
 
+pub(crate) fn slow_cut(scene: &Scene<'_>) -> Script {
+    scene.begin().message_begun(CUT_TEXT, 2).pause(scene.duration()).cut()
+}
+
 pub(crate) fn echo_cut(scene: &Scene<'_>) -> Script {
     scene.begin().message_begun(&scene.mark.rest(), 2).cut()
 }

@@ -22,6 +22,8 @@ struct Playback {
     in_flight: InFlight,
     stop: CancellationToken,
     ready: BytesMut,
+    /// How much of it leaves at once.
+    piece: usize,
     next: Next,
 }
 
@@ -39,7 +41,14 @@ pub(crate) fn body(
     in_flight: InFlight,
     stop: CancellationToken,
 ) -> impl Stream<Item = io::Result<Bytes>> + Send {
-    let playback = Playback { script, in_flight, stop, ready: BytesMut::new(), next: Next::Steps };
+    let playback = Playback {
+        script,
+        in_flight,
+        stop,
+        ready: BytesMut::new(),
+        piece: PIECE,
+        next: Next::Steps,
+    };
     stream::unfold(Some(playback), |playback| async {
         let mut playback = playback?;
         match playback.piece().await {
@@ -58,7 +67,7 @@ impl Playback {
             }
             self.prepare();
             if !self.ready.is_empty() {
-                let piece = self.ready.split_to(self.ready.len().min(PIECE)).freeze();
+                let piece = self.ready.split_to(self.ready.len().min(self.piece)).freeze();
                 // A client may leave as soon as it has read the last event, before this stream is
                 // asked for more; that is no disconnect.
                 if self.ready.is_empty() && matches!(self.next, Next::End | Next::Cut) {
@@ -90,6 +99,7 @@ impl Playback {
             match self.script.next() {
                 Some(Step::Event(event)) => write_event(&mut self.ready, &event),
                 Some(Step::Pause(duration)) => self.next = Next::Pause(duration),
+                Some(Step::Trickle) => self.piece = 1,
                 Some(Step::Cut) => self.next = Next::Cut,
                 None => self.next = Next::End,
             }

@@ -113,6 +113,7 @@ static SCENARIOS: &[Scenario] = &[
     row("echo", Nothing, "the user's text, in deltas of 1 to 17 characters", texts::echo),
     row("echo-chars", Nothing, "the user's text, a character a delta", texts::echo_chars),
     row("echo-whole", Nothing, "the user's text in one delta", texts::echo_whole),
+    row("echo-bytes", Nothing, ECHO_BYTES, calls::echo_bytes),
     row("echo-slow", milliseconds(2_000), "the user's text over that time", texts::echo_slow),
     row("echo-reasoning", Nothing, "the user's text as reasoning and text", texts::echo_reasoning),
     row("echo-hang", Nothing, "two thirds of the user's text, then silence", texts::echo_hang),
@@ -135,6 +136,8 @@ static SCENARIOS: &[Scenario] = &[
     row("tool-loop", Text("NAME,{ARGUMENTS}"), "a call, again after each result", calls::tool)
         .sticky(),
     row("parallel", number("N", 3, 10_000), "N calls in one response", calls::parallel),
+    row("round-trip", number("N", 1, 10_000), ROUND_TRIP, calls::round_trip).sticky(),
+    row_or_error("items", Text("[ITEM,…]"), ITEMS, calls::items),
     row("call-hang", Nothing, "a call with the user's text, then silence", calls::call_hang),
     row("parallel-slow", milliseconds(1_000), "two calls, that far apart", calls::parallel_slow),
     row("mixed", Nothing, "text, then a call", calls::mixed),
@@ -156,6 +159,7 @@ static SCENARIOS: &[Scenario] = &[
     row("failed", Text("CODE"), "response.failed with that code", failures::failed),
     row("incomplete", Text("REASON"), "text, then response.incomplete", failures::incomplete),
     row("cut", Nothing, "part of a text, then the connection closes", failures::cut),
+    row("slow-cut", milliseconds(2_000), "the same with silence before", failures::slow_cut),
     row("cut-once", Nothing, "cut the first time, whole afterwards", failures::cut_once),
     row("cut-early", Nothing, "the connection closes after response.created", failures::cut_early),
     row("refusal", Nothing, "the model declines", failures::refusal),
@@ -167,6 +171,10 @@ static SCENARIOS: &[Scenario] = &[
 ];
 
 const USE_TOOL: &str = "a <use_tool> block in text, a character a delta or cut after byte K";
+const ROUND_TRIP: &str = "N calls, then a text that quotes their results";
+const ECHO_BYTES: &str = "the user's text as text and as an argument, a byte a piece of the body";
+const ITEMS: &str =
+    "texts, calls ({\"name\", \"arguments\"}), pauses (MS) and a cut (null), in order";
 const FRAGMENTS: &str = "a call whose arguments come in N deltas of 20 bytes";
 const SLOW_SECOND: &str = "a call, then a second whose arguments take that time";
 const HTTP: &str = "an HTTP error (about the context, about the usage limit, only N times)";

@@ -13,8 +13,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
-use bridge::{EndReason, Prepared, Reply, RequestOptions};
-use codex_app_server::Turn;
+use bridge::{EndReason, Prepared, Reply, RequestOptions, TurnPolicy};
 use openai_wire::chat::ChatRequest;
 use openai_wire::chat::completion::ChatCompletion;
 use openai_wire::chat::stream::{ChunkWriter, UsageFrame};
@@ -39,7 +38,10 @@ use usage::Prompt;
 
 /// A request whose turns are running.
 struct Started {
-    prepared: Prepared,
+    stream: bool,
+    include_usage: bool,
+    policy: Arc<TurnPolicy>,
+    choices: u32,
     session: Session,
     log: Arc<TurnLog>,
     headers: HeaderMap,
@@ -54,7 +56,7 @@ pub(crate) async fn complete(
     request: Request,
 ) -> Result<Response, ErrorResponse> {
     let started = start(&api, request).await?;
-    if started.prepared.stream { started.stream(&api).await } else { started.collect().await }
+    if started.stream { started.stream(&api).await } else { started.collect().await }
 }
 
 /// Reads a request and starts its turns.
@@ -68,37 +70,38 @@ async fn start(api: &Api, request: Request) -> Result<Started, ApiError> {
         settings: &settings.turns,
         requested_mode: requested_mode(&parts.headers)?,
     };
-    let mut prepared = bridge::prepare(ChatRequest::parse(&body)?, &options)?;
+    let prepared = bridge::prepare(ChatRequest::parse(&body)?, &options)?;
+    let Prepared { mut turn, policy, choices, stream, include_usage, ignored, model } = prepared;
 
     let backend = api.backend().await?;
-    let chosen = backend.models.choose(&prepared.model, prepared.turn.effort.take()).await?;
-    prepared.turn.model.clone_from(&chosen.model);
-    prepared.turn.effort = chosen.effort;
-    prepared.turn.upstream = chosen.upstream;
+    let chosen = backend.models.choose(&model, turn.effort.take()).await?;
+    turn.model.clone_from(&chosen.model);
+    turn.effort = chosen.effort;
+    turn.upstream = chosen.upstream;
 
-    let tokenizer = match prepared.policy.max_tokens {
-        Some(_) => Some(tokens::tokenizer(&api.0.tasks).await.map_err(no_tokenizer)?),
+    let tokenizer = match policy.max_tokens {
+        Some(_) => {
+            Some(tokens::tokenizer(&api.0.tasks).await.map_err(|error| no_tokenizer(&error))?)
+        }
         None => None,
     };
-    let slots = api.0.slots.take(prepared.choices).await?;
+    let slots = api.0.slots.take(choices).await?;
     let admitted = Instant::now();
-    let policy = Arc::new(prepared.policy.clone());
+    let policy = Arc::new(policy);
     let suffix: SuffixSource = Arc::new(|| random_text(24));
-    let mut choices = Vec::new();
-    for choice in 0..prepared.choices {
-        let turn: Turn = backend
-            .pool
-            .start_turn(prepared.turn.clone())
-            .map_err(|invalid| bridge::invalid_turn(&invalid))?;
+    let mut turns = Vec::new();
+    for (choice, request) in (0..choices).zip(std::iter::repeat_n(turn, choices as usize)) {
+        let turn =
+            backend.pool.start_turn(request).map_err(|invalid| bridge::invalid_turn(&invalid))?;
         let reply = Reply::new(Arc::clone(&policy), choice, tokenizer.clone(), Arc::clone(&suffix));
-        choices.push((turn, reply));
+        turns.push((turn, reply));
     }
     let request_id = parts.extensions.get::<RequestId>();
     let log = Arc::new(TurnLog {
         request_id: request_id.map(|id| id.as_str().to_owned()).unwrap_or_default(),
-        model: prepared.model.clone(),
+        model,
         backend_model: chosen.model,
-        streamed: prepared.stream,
+        streamed: stream,
         mode: policy.mode,
         stop_after_tools: policy.stop_after_tools,
         settings: Arc::clone(&settings.differing),
@@ -108,12 +111,15 @@ async fn start(api: &Api, request: Request) -> Result<Started, ApiError> {
     });
     let tasks = api.0.tasks.clone();
     Ok(Started {
-        session: Session::new(choices, slots, tasks.clone(), Arc::clone(&log)),
-        headers: common_headers(&prepared, &log),
+        stream,
+        include_usage,
+        choices,
+        session: Session::new(turns, slots, tasks.clone(), Arc::clone(&log)),
+        headers: common_headers(&policy, &log, &ignored),
+        policy,
         prompt: Prompt { body, settings: Arc::clone(&settings.turns), tasks },
         id: format!("chatcmpl-{}", random_text(24)),
         created: seconds_since_1970(),
-        prepared,
         log,
     })
 }
@@ -122,12 +128,11 @@ async fn start(api: &Api, request: Request) -> Result<Started, ApiError> {
 
 impl Started {
     async fn stream(self, api: &Api) -> Result<Response, ErrorResponse> {
-        let Self { prepared, session, log, mut headers, prompt, id, created } = self;
-        let wanted = prepared.include_usage;
-        let usage = if wanted { UsageFrame::Wanted } else { UsageFrame::Unwanted };
-        let writer = ChunkWriter::new(&id, created, &prepared.model, usage);
-        let frames = Frames::new(writer, prepared.policy.shape, prepared.choices);
-        let prompt = wanted.then_some(prompt);
+        let Self { session, policy, log, mut headers, prompt, .. } = self;
+        let usage = if self.include_usage { UsageFrame::Wanted } else { UsageFrame::Unwanted };
+        let writer = ChunkWriter::new(&self.id, self.created, &log.model, usage);
+        let frames = Frames::new(writer, policy.shape, self.choices);
+        let prompt = self.include_usage.then_some(prompt);
         let keep_alive = api.0.settings.keep_alive;
         let stream = ChatStream::begin(session, frames, log, keep_alive, prompt).await?;
         for (name, value) in [
@@ -141,9 +146,8 @@ impl Started {
     }
 
     async fn collect(self) -> Result<Response, ErrorResponse> {
-        let Self { prepared, mut session, log: _, mut headers, prompt, id, created } = self;
-        let policy = &prepared.policy;
-        let mut collected = Collected::new(policy.mode, policy.shape, prepared.choices);
+        let Self { mut session, policy, log, mut headers, prompt, .. } = self;
+        let mut collected = Collected::new(policy.mode, policy.shape, self.choices);
         let outcome = collected.collect(&mut session).await;
         let (choices, reports) =
             session.conclude_with(EndReason::Failed, |reports| collected.into_choices(reports));
@@ -161,10 +165,10 @@ impl Started {
         headers.insert(X_CODEX_TOOL_CALL_COUNT, HeaderValue::from(call_count(&reports)));
         headers.insert(X_CODEX_TOOL_CALL_TRUNCATED, HeaderValue::from_static(truncated));
         let completion = ChatCompletion {
-            id: &id,
+            id: &self.id,
             object: "chat.completion",
-            created,
-            model: &prepared.model,
+            created: self.created,
+            model: &log.model,
             choices,
             usage,
         };
@@ -181,17 +185,16 @@ fn requested_mode(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
 }
 
 /// What is known before the turns have said anything.
-fn common_headers(prepared: &Prepared, log: &TurnLog) -> HeaderMap {
+fn common_headers(policy: &TurnPolicy, log: &TurnLog, ignored: &[String]) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(12);
-    let policy = &prepared.policy;
     let stop_mode = policy.stop_after_tools.as_str();
     headers.insert(X_PROXY_OUTPUT_MODE, HeaderValue::from_static(policy.mode.as_str()));
     headers.insert(X_CODEX_STOP_AFTER_TOOLS_MODE, HeaderValue::from_static(stop_mode));
     if let Ok(model) = HeaderValue::from_str(&log.backend_model) {
         headers.insert(X_PROXY_MODEL, model);
     }
-    if !prepared.ignored.is_empty()
-        && let Ok(ignored) = HeaderValue::from_str(&prepared.ignored.join(", "))
+    if !ignored.is_empty()
+        && let Ok(ignored) = HeaderValue::from_str(&ignored.join(", "))
     {
         headers.insert(X_PROXY_IGNORED_PARAMS, ignored);
     }
@@ -210,12 +213,12 @@ fn function_call<'a>(delta: &ToolCallDelta<'a>) -> impl Serialize + 'a {
     LegacyDelta { name: delta.is_first().then_some(delta.name), arguments }
 }
 
-fn no_tokenizer(error: tokio::task::JoinError) -> ApiError {
+fn no_tokenizer(error: &tokio::task::JoinError) -> ApiError {
     tracing::error!(%error, "the tokenizer could not be loaded");
     ApiError::new(500, ErrorType::ServerError, "The tokenizer could not be loaded.")
 }
 
-/// Letters and digits that nobody can guess or repeat.
+/// Letters and digits for an id. Unique is enough: nothing is guarded by it.
 fn random_text(length: usize) -> String {
     std::iter::repeat_with(fastrand::alphanumeric).take(length).collect()
 }

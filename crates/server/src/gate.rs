@@ -48,6 +48,8 @@ pub struct GateSettings {
     pub key_hint: String,
     /// Whether the list of models needs a key too.
     pub protect_models: bool,
+    /// Whether `/metrics` needs a key too.
+    pub protect_metrics: bool,
     /// The longest body of a request.
     pub max_body_bytes: usize,
 }

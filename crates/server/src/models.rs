@@ -90,16 +90,11 @@ impl ModelDirectory {
     }
 
     fn resolve(&self, name: &str, catalog: &[Model]) -> Result<ResolvedModel, ApiError> {
-        let of_codex = catalog.iter().find(|model| model.is_default).map(|model| model.id.as_str());
-        let default = match (self.default_model.as_deref(), of_codex) {
-            (Some(chosen), of_codex) => {
-                self.aliases.resolve(chosen, of_codex.unwrap_or(chosen)).model
-            }
-            (None, Some(model)) => model.to_owned(),
-            (None, None) if self.aliases.contains(name) => return Err(no_default()),
-            (None, None) => String::new(),
-        };
-        Ok(self.aliases.resolve(name, &default))
+        match self.aliases.default_model(self.default_model.as_deref(), catalog) {
+            Some(default) => Ok(self.aliases.resolve(name, &default)),
+            None if self.aliases.contains(name) => Err(no_default()),
+            None => Ok(ResolvedModel { model: name.to_owned(), effort: None }),
+        }
     }
 
     async fn catalog(&self) -> Result<Arc<[Model]>, ApiError> {

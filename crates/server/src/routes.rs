@@ -71,8 +71,12 @@ pub(crate) fn router(
 }
 
 fn reading(path: &str, settings: &GateSettings) -> Reading {
-    let lists_models = path == "/models" || path.starts_with("/models/");
-    if lists_models && !settings.protect_models { Reading::Public } else { Reading::Protected }
+    let protected = match path {
+        "/models" | "/models/{id}" => settings.protect_models,
+        "/metrics" => settings.protect_metrics,
+        _ => true,
+    };
+    if protected { Reading::Protected } else { Reading::Public }
 }
 
 async fn index(State(paths): State<Paths>) -> Json<Value> {

@@ -29,6 +29,7 @@ impl Tokenizer for O200k {
     fn head(&self, text: &str, tokens: usize) -> usize {
         let encoded = self.0.encode(text);
         let bytes = encoded.iter().take(tokens).map(|token| self.0.bpe.token_len(*token)).sum();
-        text.floor_char_boundary(bytes)
+        // A token can end inside a character.
+        (0..=bytes).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0)
     }
 }

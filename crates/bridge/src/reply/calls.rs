@@ -1,12 +1,13 @@
 //! The calls of one choice: which are forwarded, and how they look.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tool_call_aggregator::obsidian::{XmlOptions, to_obsidian_xml};
 use tool_call_aggregator::{
-    Arguments, CallEvent, Deltas, IdPolicy, ParsedTextBlock, Position, SuffixSource, TextPatterns,
-    TextScanner, ToolCallAggregator, UseTool,
+    Arguments, CallEvent, IdPolicy, Ingest, Limit, ParsedTextBlock, Position, SuffixSource,
+    TextPatterns, TextScanner, ToolCallAggregator, ToolCallDelta, UseTool,
 };
 
 use crate::policy::{DeclaredTools, OutputMode, TurnPolicy};
@@ -44,7 +45,7 @@ enum Way<'a> {
 pub(super) enum CallOutcome<'a> {
     /// It is forwarded.
     New {
-        deltas: Deltas<'a>,
+        delta: ToolCallDelta<'a>,
         /// Its block, where blocks are shown.
         xml: Option<String>,
     },
@@ -54,12 +55,19 @@ pub(super) enum CallOutcome<'a> {
     Repeated,
     /// There are more calls than allowed, and it is dropped.
     TooMany,
+    /// It is over a limit of the aggregator, and dropped: it is missing or incomplete, and nobody
+    /// may act on it.
+    TooLarge(Limit),
+    /// The backend says something else about a call that was forwarded.
+    Changed,
 }
 
 #[derive(Debug)]
 struct Known {
     name: String,
     arguments: String,
+    /// Equal for identical calls, so that few have to be parsed.
+    digest: u64,
     structured: bool,
     as_block: bool,
 }
@@ -97,33 +105,37 @@ impl Calls {
     }
 
     pub(super) fn take(&mut self, spoken: Spoken<'_>) -> CallOutcome<'_> {
-        if self.policy.dedup
-            && let Some(outcome) = self.repetition(spoken)
-        {
+        let digest = self.policy.dedup.then(|| digest(spoken));
+        if let Some(outcome) = digest.and_then(|digest| self.repetition(spoken, digest)) {
             return outcome;
         }
-        let ingest = self.aggregator.ingest(self.choice, &spoken.event());
-        let over_cap = self.policy.max_calls.is_some_and(|most| self.forwarded >= most.get());
-        if ingest.limit.is_some() || (ingest.updated && over_cap) {
-            // With a limit it is missing or incomplete: nobody may act on it.
+        let Ingest { mut deltas, limit, .. } = self.aggregator.ingest(self.choice, &spoken.event());
+        if let Some(limit) = limit {
+            self.dropped = true;
+            return CallOutcome::TooLarge(limit);
+        }
+        let Some(delta) = deltas.next() else {
+            return CallOutcome::Known;
+        };
+        if !delta.is_first() {
+            return CallOutcome::Changed;
+        }
+        if self.policy.max_calls.is_some_and(|most| self.forwarded >= most.get()) {
             self.dropped = true;
             return CallOutcome::TooMany;
         }
-        if !ingest.updated {
-            return CallOutcome::Known;
-        }
         self.forwarded += 1;
-        if self.policy.dedup {
-            self.known.push(Known::new(spoken));
-        }
-        CallOutcome::New { deltas: ingest.deltas, xml: spoken.xml(&self.policy) }
+        self.known.extend(digest.map(|digest| Known::new(spoken, digest)));
+        CallOutcome::New { delta, xml: spoken.xml(&self.policy) }
     }
 
     /// Whether a call was forwarded before: dropped if it was said in the same way, and otherwise
     /// the same call.
-    fn repetition(&mut self, spoken: Spoken<'_>) -> Option<CallOutcome<'static>> {
+    fn repetition(&mut self, spoken: Spoken<'_>, digest: u64) -> Option<CallOutcome<'static>> {
         let known = self.known.iter_mut().find(|known| {
-            known.name == spoken.name && are_identical(&known.arguments, spoken.arguments)
+            known.digest == digest
+                && known.name == spoken.name
+                && value(&known.arguments) == value(spoken.arguments)
         })?;
         let way = match spoken.way {
             Way::Structured { .. } => &mut known.structured,
@@ -155,6 +167,14 @@ impl<'a> Spoken<'a> {
         match self.way {
             Way::Structured { .. } => 0,
             Way::Block { raw, .. } => raw.len(),
+        }
+    }
+
+    /// The model's own words, for counting.
+    pub(super) fn words(self) -> [&'a str; 2] {
+        match self.way {
+            Way::Structured { .. } => [self.name, self.arguments],
+            Way::Block { raw, .. } => [raw, ""],
         }
     }
 
@@ -191,11 +211,12 @@ impl<'a> Spoken<'a> {
 // === impl Known ===
 
 impl Known {
-    fn new(spoken: Spoken<'_>) -> Self {
+    fn new(spoken: Spoken<'_>, digest: u64) -> Self {
         let structured = matches!(spoken.way, Way::Structured { .. });
         Self {
             name: spoken.name.to_owned(),
             arguments: spoken.arguments.to_owned(),
+            digest,
             structured,
             as_block: !structured,
         }
@@ -210,7 +231,17 @@ fn patterns(tools: &DeclaredTools) -> TextPatterns {
     patterns
 }
 
-fn are_identical(a: &str, b: &str) -> bool {
-    let parse = |text: &str| serde_json::from_str::<Value>(text).ok();
-    a == b || parse(a).is_some_and(|value| Some(value) == parse(b))
+fn digest(spoken: Spoken<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (spoken.name, value(spoken.arguments)).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Arguments as they are compared: by their JSON value, or else by their text. A client is sent `{}`
+/// where there are none.
+fn value(arguments: &str) -> Result<Value, &str> {
+    if arguments.trim().is_empty() {
+        return Ok(Value::Object(Map::new()));
+    }
+    serde_json::from_str(arguments).map_err(|_| arguments)
 }

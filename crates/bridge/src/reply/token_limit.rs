@@ -1,6 +1,9 @@
 //! A limit of visible text in tokens.
 
+use std::ops::Range;
 use std::sync::Arc;
+
+use super::boundary::last_boundary;
 
 /// A tokenizer.
 pub trait Tokenizer: Send + Sync {
@@ -13,8 +16,9 @@ pub trait Tokenizer: Send + Sync {
 
 /// Passes on the first tokens of a text, and says when there are more.
 ///
-/// Where the text is cut depends on the text alone, never on its chunks. Near the limit a word is
-/// held back until it is whole, because only then its tokens are known.
+/// Where the text is cut, and what is passed on by then, depends on the text alone, never on its
+/// chunks. Near the limit a word is held back until it is whole, because only then its tokens are
+/// known.
 pub(super) struct TokenLimit {
     tokenizer: Arc<dyn Tokenizer>,
     limit: usize,
@@ -45,44 +49,58 @@ impl TokenLimit {
     /// Passes on what is sure to be within the limit.
     pub(super) fn push(&mut self, chunk: &str, mut visible: impl FnMut(&str)) -> Option<LimitMet> {
         self.open.push_str(chunk);
-        // No token is shorter than a byte, so far from the limit nothing has to be counted.
+        // Far from the limit nothing has to be counted.
         if self.settled + self.open.len() > self.limit {
-            while let Some(end) = first_border(&self.open) {
-                if self.settle(end, &mut visible).is_some() {
+            let mut start = 0;
+            while let Some(length) = first_border(&self.open[start..]) {
+                if self.settle(start..start + length, &mut visible).is_some() {
                     return Some(LimitMet);
                 }
+                start += length;
             }
-            if self.settled == self.limit && !self.open.is_empty() {
+            // Once for all words: a chunk may be a whole answer.
+            self.forget(start);
+            // Something follows the last border.
+            if self.settled == self.limit {
                 return Some(LimitMet);
             }
         }
-        if self.settled + self.open.len() <= self.limit {
-            self.pass_to(self.open.len(), visible);
-        }
+        // No token is shorter than a byte.
+        let sure = last_boundary(&self.open, self.limit - self.settled);
+        self.pass_to(sure, visible);
         None
     }
 
     /// No more text follows what is held back.
     pub(super) fn flush(&mut self, visible: impl FnMut(&str)) -> Option<LimitMet> {
-        self.settle(self.open.len(), visible)
+        let end = self.open.len();
+        let met = self.settle(0..end, visible);
+        if met.is_none() {
+            self.forget(end);
+        }
+        met
     }
 
-    /// Counts what is open up to `end`, which is a border.
-    fn settle(&mut self, end: usize, visible: impl FnMut(&str)) -> Option<LimitMet> {
-        let word = &self.open[..end];
-        let tokens = self.tokenizer.count(word);
+    /// Counts a word of what is open.
+    fn settle(&mut self, word: Range<usize>, visible: impl FnMut(&str)) -> Option<LimitMet> {
+        let text = &self.open[word.clone()];
+        let tokens = self.tokenizer.count(text);
         let left = self.limit - self.settled;
         if tokens > left {
-            let head = self.tokenizer.head(word, left);
-            self.pass_to(head, visible);
+            let head = self.tokenizer.head(text, left);
+            self.pass_to(word.start + head, visible);
             self.settled = self.limit;
             return Some(LimitMet);
         }
-        self.pass_to(end, visible);
+        self.pass_to(word.end, visible);
         self.settled += tokens;
+        None
+    }
+
+    /// Forgets words that are counted.
+    fn forget(&mut self, end: usize) {
         self.open.drain(..end);
         self.passed -= end;
-        None
     }
 
     fn pass_to(&mut self, end: usize, mut visible: impl FnMut(&str)) {
@@ -177,6 +195,20 @@ mod tests {
             limiter.push(chunk, |part| seen.push(part.to_owned()));
         }
         assert_eq!(seen, ["one tw", "o thr", "ee"]);
+    }
+
+    #[test]
+    fn near_the_limit_what_is_sure_to_be_within_it_is_passed_on() {
+        for chunks in [&["abcdefgh"][..], &["a", "bcd", "efgh"]] {
+            let mut limiter = TokenLimit::new(Arc::new(Pairs), 3);
+            let mut seen = String::new();
+            for chunk in chunks {
+                assert_eq!(limiter.push(chunk, |part| seen.push_str(part)), None);
+            }
+            assert_eq!(seen, "abc");
+            assert_eq!(limiter.flush(|part| seen.push_str(part)), Some(LimitMet));
+            assert_eq!(seen, "abcdef");
+        }
     }
 
     proptest! {

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::Output;
+use super::boundary::last_boundary;
+use super::calls::Spoken;
 use super::stop_sequences::StopSequences;
 use super::token_limit::{TokenLimit, Tokenizer};
 use crate::policy::TurnPolicy;
@@ -108,9 +110,8 @@ impl VisibleText {
     }
 
     /// Remembers a call for counting.
-    pub(super) fn said_call(&mut self, name: &str, arguments: &str) {
-        self.limited.sent.said.push_str(name);
-        self.limited.sent.said.push_str(arguments);
+    pub(super) fn said_call(&mut self, spoken: Spoken<'_>) {
+        self.limited.sent.said.extend(spoken.words());
     }
 
     /// Text that is not sent.
@@ -122,6 +123,7 @@ impl VisibleText {
     pub(super) fn end(&mut self) {
         let tail = std::mem::take(&mut self.limited.sent.tail);
         self.suppress(tail.len());
+        self.limited.sent.said.push_str(&tail);
     }
 
     pub(super) fn suppressed(&self) -> usize {
@@ -148,7 +150,7 @@ impl Limited {
         match limit {
             None => *end = sent.take(text, out),
             Some(limit) => {
-                let met = limit.push(text, |part| *end = end.or(sent.take(part, out)));
+                let met = limit.push(text, |part| *end = end.or_else(|| sent.take(part, out)));
                 *end = end.or(met.map(|_| VisibleEnd::MaxTokens));
             }
         }
@@ -157,7 +159,7 @@ impl Limited {
     fn flush(&mut self, out: &mut impl Output) {
         let Self { limit, sent, end } = self;
         if let (Some(limit), None) = (limit, &end) {
-            let met = limit.flush(|part| *end = end.or(sent.take(part, out)));
+            let met = limit.flush(|part| *end = end.or_else(|| sent.take(part, out)));
             *end = end.or(met.map(|_| VisibleEnd::MaxTokens));
         }
     }
@@ -169,8 +171,10 @@ impl Sent {
     fn take(&mut self, text: &str, out: &mut impl Output) -> Option<VisibleEnd> {
         match self.max_tail {
             Some(most) if self.last_call_end.is_some() => {
-                self.tail.push_str(text);
-                (self.tail.len() > most).then_some(VisibleEnd::HeldText)
+                // How much was held must not depend on the chunks.
+                let held = last_boundary(text, most - self.tail.len());
+                self.tail.push_str(&text[..held]);
+                (held < text.len()).then_some(VisibleEnd::HeldText)
             }
             _ => {
                 self.send(text, out);

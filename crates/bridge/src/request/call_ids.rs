@@ -53,6 +53,7 @@ impl CallIds {
     pub(super) fn result(&mut self, id: &str, message: usize) -> Result<String, ApiError> {
         let call = self.open.get_mut(id).and_then(VecDeque::pop_front);
         call.map(|call| call.id).ok_or_else(|| {
+            let id = cut(id, LONGEST_ID);
             let words = format!(
                 "There is no call '{id}' before this result that has none yet: every tool message must follow an assistant message with a call of its 'tool_call_id'."
             );
@@ -76,6 +77,7 @@ impl CallIds {
     ) -> Result<String, ApiError> {
         let latest = self.open_functions.iter().rposition(|(known, _)| known == name);
         latest.map(|index| self.open_functions.remove(index).1.id).ok_or_else(|| {
+            let name = cut(name, LONGEST_ID);
             let words = format!(
                 "There is no call of '{name}' before this result that has none yet: every function message must follow an assistant message with a 'function_call' of its name."
             );
@@ -93,6 +95,7 @@ impl CallIds {
         match calls.chain(functions).min_by_key(|(_, call)| (call.message, call.position)) {
             None => Ok(()),
             Some((id, OpenCall { message, position: Some(position), .. })) => {
+                let id = cut(&id, LONGEST_ID);
                 let words = format!(
                     "The call '{id}' has no result: an assistant message with 'tool_calls' must be followed by a tool message for each 'tool_call_id'."
                 );
@@ -100,6 +103,7 @@ impl CallIds {
                 Err(ApiError::invalid(param, words))
             }
             Some((name, OpenCall { message, position: None, .. })) => {
+                let name = cut(&name, LONGEST_ID);
                 let words = format!(
                     "The call of '{name}' has no result: an assistant message with 'function_call' must be followed by a function message of that name."
                 );

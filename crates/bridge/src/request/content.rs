@@ -9,14 +9,14 @@ use openai_wire::chat::Part;
 pub(super) enum Author {
     /// A person or a tool, who may show images.
     WithImages,
-    /// The application or the model, whose images no upstream takes.
+    /// The application or the model, of whom OpenAI takes texts only.
     TextOnly,
 }
 
 /// How an image's detail is named where it has no effect.
 const DETAIL: &str = "image_url.detail";
 
-/// The parts of a message; what has no effect goes into `ignored`.
+/// The parts of a message that say something; what has no effect goes into `ignored`.
 pub(super) fn read(
     content: Vec<Part>,
     author: Author,
@@ -48,7 +48,8 @@ pub(super) fn read(
             Ok(ContentPart::Image { url })
         }
     };
-    content.into_iter().enumerate().map(read_part).collect()
+    let parts = content.into_iter().enumerate();
+    parts.filter(|(_, part)| !part.is_empty()).map(read_part).collect()
 }
 
 /// Whether a URL is `data:image/…;base64,…`.

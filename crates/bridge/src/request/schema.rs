@@ -15,6 +15,9 @@ const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "a
 /// Keywords that say what a value must be without naming its type.
 const COMPOSITIONS: [&str; 4] = ["$ref", "anyOf", "oneOf", "allOf"];
 
+/// Keywords that Codex keeps at the root only, and there what is referred to.
+const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
+
 /// Keywords that say nothing about a value.
 const MEANINGLESS: [&str; 3] = ["$schema", "$id", "$comment"];
 
@@ -47,7 +50,7 @@ enum Kept {
 /// The work on one schema.
 #[derive(Default)]
 struct Translation {
-    /// Whether a remark refers to a definition, which Codex drops if nothing else refers to it.
+    /// Whether a reference or what it refers to is in a remark, where the two do not find together.
     has_lost_reference: bool,
 }
 
@@ -58,7 +61,7 @@ impl ToolSchema {
         let mut translation = Translation::default();
         let (mut root, remark) = translation.read(schema, Place::Root);
         // Arguments are always an object.
-        if !has_any(&root, &COMPOSITIONS) && !root.contains_key("type") {
+        if !has_any(&root, &COMPOSITIONS) && !may_be(&root, "object") {
             root.insert("type".to_owned(), "object".into());
         }
         complete(&mut root);
@@ -132,9 +135,11 @@ impl Translation {
 
     fn keep(&mut self, keyword: &str, value: &Value, place: Place) -> Kept {
         match (keyword, value) {
+            // Elsewhere, null is no value but the absence of one.
+            (_, Value::Null) if !["default", "const"].contains(&keyword) => Kept::Nothing,
             ("description" | "$ref", Value::String(_))
-            | ("enum", Value::Array(_))
             | ("additionalProperties", Value::Bool(_)) => Kept::As(value.clone()),
+            ("enum", Value::Array(values)) if !values.is_empty() => Kept::As(value.clone()),
             ("minItems", _) if value.is_u64() => Kept::As(value.clone()),
             ("required", Value::Array(names)) if names.iter().all(Value::is_string) => {
                 Kept::As(value.clone())
@@ -147,13 +152,13 @@ impl Translation {
                 Kept::As(schemas.iter().map(|schema| self.translate(schema)).collect())
             }
             ("properties", Value::Object(schemas)) => Kept::As(self.translate_all(schemas)),
-            ("$defs" | "definitions", Value::Object(schemas)) if place == Place::Root => {
+            (_, Value::Object(schemas))
+                if place == Place::Root && DEFINITIONS.contains(&keyword) =>
+            {
                 Kept::As(self.translate_all(schemas))
             }
             // In place of an enumeration.
             ("const", _) => Kept::Nothing,
-            // Not one of those whose null is a value.
-            (_, Value::Null) if keyword != "default" => Kept::Nothing,
             _ if MEANINGLESS.contains(&keyword) => Kept::Nothing,
             _ => Kept::Lost,
         }
@@ -171,10 +176,10 @@ impl Translation {
             return None;
         }
         lost.sort_unstable_by_key(|(keyword, _)| *keyword);
-        let said: Vec<_> =
-            lost.iter().map(|(keyword, value)| format!("{keyword}: {value}")).collect();
-        let said = said.join("; ");
-        self.has_lost_reference |= said.contains(r#""$ref":"#);
+        let said = lost.iter().map(|(keyword, value)| format!("{keyword}: {value}"));
+        let said = said.collect::<Vec<_>>().join("; ");
+        let defines = |(keyword, _): &(&String, _)| DEFINITIONS.contains(&keyword.as_str());
+        self.has_lost_reference |= said.contains(r#""$ref":"#) || lost.iter().any(defines);
         Some(format!("({said})"))
     }
 }
@@ -224,16 +229,19 @@ fn type_of(value: &Value) -> &'static str {
 
 /// Codex would add the same properties, and strings as the items.
 fn complete(node: &mut Map<String, Value>) {
-    let may_be = |name: &str| match node.get("type") {
+    for (r#type, keyword) in [("object", "properties"), ("array", "items")] {
+        if may_be(node, r#type) && !node.contains_key(keyword) {
+            node.insert(keyword.to_owned(), json!({}));
+        }
+    }
+}
+
+/// Whether the types of a schema include this one.
+fn may_be(node: &Map<String, Value>, name: &str) -> bool {
+    match node.get("type") {
         Some(Value::Array(types)) => types.iter().any(|known| known == name),
         Some(one) => one == name,
         None => false,
-    };
-    let (may_be_object, may_be_array) = (may_be("object"), may_be("array"));
-    for (keyword, is_needed) in [("properties", may_be_object), ("items", may_be_array)] {
-        if is_needed && !node.contains_key(keyword) {
-            node.insert(keyword.to_owned(), json!({}));
-        }
     }
 }
 

@@ -44,3 +44,6 @@ fn is_strict_node(node: &Map<String, Value>) -> bool {
     let nodes = named.chain(listed).chain(node.get("items"));
     nodes.into_iter().all(|node| node.as_object().is_some_and(is_strict_node))
 }
+
+#[cfg(test)]
+mod tests;

@@ -32,7 +32,8 @@ impl OfferedTools {
             ToolChoice::Required => Some(CALL_ONE.to_owned()),
             ToolChoice::Named(name) => {
                 tools.retain(|tool| tool.name == name);
-                Some(format!("You must call the tool {name} in your next answer."))
+                // Not by its name: Codex may know it under another one.
+                Some(CALL_IT.to_owned())
             }
             ToolChoice::Allowed { names, mode } => {
                 tools.retain(|tool| names.contains(&tool.name));
@@ -54,6 +55,8 @@ impl OfferedTools {
 }
 
 const CALL_ONE: &str = "You must call at least one of your tools in your next answer.";
+
+const CALL_IT: &str = "You must call the one tool that you have in your next answer.";
 
 /// What Codex drops from the schema goes into the description.
 fn offered(tool: FunctionTool) -> Tool {

@@ -334,6 +334,10 @@ impl TurnMachine {
                 let name = self.aliases.original(call.name);
                 self.output(TurnEvent::ToolCall(ToolCall { name, ..call }), steps);
             }
+            // A refusal after text: told before the response's end, which would look like a good one.
+            Happening::ResponseCompleted { .. } if self.refuses_after_text() => {
+                self.fail(withheld(), now, steps);
+            }
             Happening::ResponseCompleted { response_id, usage } => {
                 self.response_ended = true;
                 if self.calls > 0 {
@@ -347,6 +351,11 @@ impl TurnMachine {
                 }
             }
         }
+    }
+
+    fn refuses_after_text(&self) -> bool {
+        let began_in_vain = self.open_message.as_ref().is_some_and(OpenMessage::is_empty);
+        began_in_vain && self.calls == 0 && self.said == Said::Something
     }
 
     /// Nothing is lost if the upstream sends no deltas, or not all of them.

@@ -92,8 +92,7 @@ fn everything_wrong_is_told_before_anything_starts() {
     let dotenv = Scene::path(&scene.folder, ".env");
     let wanted = format!(
         "error: 2 settings cannot be used:\n  \
-         PROXY_TIMEOUT_MS=\"soon\": expected a whole number of milliseconds, 1 or more, \
-         up to 31536000000 (from: {dotenv})\n  \
+         PROXY_TIMEOUT_MS=\"soon\": expected a whole number of milliseconds from 1 to 31536000000 (from: {dotenv})\n  \
          PROXY_STOP_AFTER_TOOL is not a setting; did you mean PROXY_STOP_AFTER_TOOLS? \
          (from: environment)\n"
     );
@@ -111,6 +110,22 @@ fn other_machines_are_not_let_in_by_accident() {
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(err(&output).contains("PROXY_API_KEY can be guessed"), "{}", err(&output));
+}
+
+#[test]
+fn one_address_can_be_chosen() {
+    let scene = Scene::new();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    for (host, words) in [
+        ("127.0.0.1", format!("FAIL  127.0.0.1:{port} is in use")),
+        ("127.0.0.2", format!("ok    port {port} is free\n")),
+        ("192.0.2.1", format!("FAIL  cannot listen on 192.0.2.1:{port}: ")),
+    ] {
+        let mut command = scene.command(&["doctor", "--host", host, "--port", &port]);
+        let output = command.env("PROXY_ALLOW_REMOTE", "true").output().unwrap();
+        assert!(out(&output).contains(&words), "{}", out(&output));
+    }
 }
 
 #[test]

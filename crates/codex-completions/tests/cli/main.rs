@@ -4,9 +4,11 @@
 mod account;
 mod ask;
 mod calls;
+mod clients;
 mod config;
 mod doctor;
 mod models;
 mod serve;
 mod server;
+mod smoke;
 mod user;

@@ -33,9 +33,9 @@ impl Server {
         let lines = BufReader::new(process.stdout.take().unwrap()).lines();
         let address = lines
             .map_while(Result::ok)
-            .find_map(|line| Some(line.trim().strip_prefix("address")?.trim().to_owned()))
+            .find_map(|line| Some(line.trim().strip_prefix("base URL")?.trim().to_owned()))
             .expect("the server tells its address once it is ready");
-        let address = address.trim_start_matches("http://").to_owned();
+        let address = address.trim_start_matches("http://").trim_end_matches("/v1").to_owned();
         Self { process, address }
     }
 

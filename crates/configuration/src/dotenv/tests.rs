@@ -28,7 +28,7 @@ fn lines_are_read_as_every_reader_of_such_files_does() {
 fn every_line_that_cannot_be_read_is_told_without_its_text() {
     let (lines, problems) = read_text(b"A=1\nnonsense\nPROXY_API_KEY=two words\nB=2\n");
     assert_eq!(lines.len(), 2);
-    let advice = "is not NAME=value; a value with blanks needs quotation marks";
+    let advice = "is not NAME=value; a value with blanks or backslashes needs quotation marks";
     assert_eq!(problems, [format!("line 2 {advice}"), format!("line 3 {advice}")]);
 
     let (_, problems) = read_text(b"\xff");

@@ -108,14 +108,14 @@ fn everything_that_is_wrong_is_told_at_once() {
     assert_eq!(
         scene.problems(),
         [
-            "cannot read HERE/.env: line 3 is not NAME=value; a value with blanks needs quotation \
-             marks",
+            "cannot read HERE/.env: line 3 is not NAME=value; a value with blanks or backslashes \
+             needs quotation marks",
             "porte is not a setting; did you mean port? \
              (from: HERE/codex-completions/config.toml)",
             "PROXY_MODEL_ALIASES=\"a=b,fast\": expected name=model or name=model:effort, separated \
              by commas; \"fast\" is not one (from: HERE/.env)",
             "PROXY_TIMEOUT is not a setting; did you mean PROXY_TIMEOUT_MS? (from: environment)",
-            "PROXY_TIMEOUT_MS=\"soon\": expected a whole number of milliseconds, 1 or more, up to \
+            "PROXY_TIMEOUT_MS=\"soon\": expected a whole number of milliseconds from 1 to \
              31536000000 (from: environment)",
             "WORKER_COUNT=\"65\": expected a whole number from 1 to 64 (from: environment)",
             "PORT=\"http\": expected a whole number from 0 to 65535 (from: --port)",

@@ -18,6 +18,14 @@ fn settings(environment: &[(&str, &str)]) -> Settings {
     load(&inputs).unwrap().settings
 }
 
+/// Something that says that it is Codex.
+async fn some_codex() -> CodexBinary {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("codex");
+    testkit::write_script(&script, "echo codex-cli 9.9.9");
+    CodexBinary::locate(Some(&script), Path::new("/nowhere")).await.unwrap()
+}
+
 /// Our table repeats what the libraries do by themselves; nothing may drift apart.
 #[tokio::test]
 async fn the_defaults_are_those_of_the_libraries() {
@@ -25,10 +33,7 @@ async fn the_defaults_are_those_of_the_libraries() {
     let limits = Limits { held_bytes: 1024 * 1024, ..Limits::default() };
     assert_eq!(settings.turns, TurnSettings { limits, ..TurnSettings::default() });
 
-    let folder = tempfile::tempdir().unwrap();
-    let script = folder.path().join("codex");
-    testkit::write_script(&script, "echo codex-cli 9.9.9");
-    let binary = CodexBinary::locate(Some(&script), Path::new("/nowhere")).await.unwrap();
+    let binary = some_codex().await;
     let ours = settings.pool_config(binary.clone());
     let theirs = PoolConfig::new(ClientConfig::new(binary, "data/codex-completions/codex-home"));
     assert_eq!(ours.workers, theirs.workers);
@@ -47,6 +52,44 @@ async fn the_defaults_are_those_of_the_libraries() {
     assert_eq!(ours.environment, theirs.environment);
     // A server has slow clients, which a library does not know.
     assert_eq!(ours.max_waiting_bytes, 8 * 1024 * 1024);
+}
+
+#[tokio::test]
+async fn everything_about_the_children_can_be_chosen() {
+    let settings = settings(&[
+        ("PROXY_CODEX_HOME", "home"),
+        ("PROXY_UPSTREAM_RETRIES", "3"),
+        ("PROXY_TIMEOUT_MS", "1001"),
+        ("PROXY_IDLE_TIMEOUT_MS", "1002"),
+        ("PROXY_CALL_PROBE_MS", "1003"),
+        ("PROXY_MAX_LINE_BYTES", "70000"),
+        ("PROXY_MAX_STREAM_BUFFER_BYTES", "80000"),
+        ("PROXY_ENABLE_PARALLEL_TOOL_CALLS", "true"),
+        ("PROXY_CHATGPT_BASE_URL", "http://127.0.0.1:1/"),
+        ("WORKER_COUNT", "4"),
+        ("WORKER_BACKOFF_INITIAL_MS", "1004"),
+        ("WORKER_BACKOFF_MAX_MS", "1005"),
+        ("WORKER_HANDSHAKE_TIMEOUT_MS", "1006"),
+        ("WORKER_REQUEST_TIMEOUT_MS", "1007"),
+        ("WORKER_SHUTDOWN_GRACE_MS", "1008"),
+    ]);
+    let PoolConfig { client, workers, backoff_initial, backoff_max, .. } =
+        settings.pool_config(some_codex().await);
+    let millis = Duration::from_millis;
+    assert_eq!((workers, backoff_initial, backoff_max), (4, millis(1004), millis(1005)));
+    let limits = TurnLimits {
+        timeout: millis(1001),
+        idle_timeout: millis(1002),
+        probe_after: Some(millis(1003)),
+    };
+    assert_eq!((client.limits, client.retries), (limits, 3));
+    assert_eq!((client.max_line_bytes, client.max_waiting_bytes), (70_000, 80_000));
+    assert_eq!(client.handshake_timeout, millis(1006));
+    assert_eq!(client.request_timeout, millis(1007));
+    assert_eq!(client.shutdown_grace, millis(1008));
+    assert_eq!(client.home, Path::new("home"));
+    assert_eq!(client.chatgpt_base_url.as_deref(), Some("http://127.0.0.1:1"));
+    assert!(client.classic_models);
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn what_is_wrong_is_named() {
         ("port = 1\nPORT = 2", "PORT is set twice (from: FILE)"),
         ("port = 1.5", "PORT=(TOML float): expected a whole number from 0 to 65535 (from: FILE)"),
         ("port = [1]", "PORT=(TOML array): expected"),
-        ("allowed_hosts = [1]", "PROXY_ALLOWED_HOSTS=(TOML array): expected names of hosts"),
+        ("allowed_hosts = [1]", "PROXY_ALLOWED_HOSTS=(TOML array): expected name or name:port"),
         ("config = 'x'", "config cannot stand in the file itself (FILE)"),
         ("\nport = ", "cannot read FILE: line 2 is not TOML: "),
     ] {

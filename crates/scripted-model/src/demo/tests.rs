@@ -105,6 +105,26 @@ fn the_text_protocol_gets_a_block_and_its_result_an_answer() {
 }
 
 #[test]
+fn the_text_protocol_gets_two_blocks_where_the_notes_are_not_enough() {
+    let asked = "Search my notes and the web for piano lessons";
+    let body = |prompt: &str, asked: &str| json!({"instructions": prompt, "input": [user(asked)]});
+    let prompt = "Write <use_tool> blocks, for localSearch or webSearch.";
+    let (text, calls) = played(&body(prompt, asked));
+    let expected = format!(
+        "Let me use `localSearch` and `webSearch`.\n\n\
+         <use_tool>\n<name>localSearch</name>\n<query>{asked}</query>\n\
+         <salientTerms>[\"search\",\"notes\",\"piano\",\"lessons\"]</salientTerms>\n</use_tool>\n\n\
+         <use_tool>\n<name>webSearch</name>\n<query>{asked}</query>\n\
+         <chatHistory>[]</chatHistory>\n</use_tool>"
+    );
+    assert_eq!((text, calls), (expected, vec![]));
+    for (prompt, asked) in [(prompt, "my webbed feet"), ("Write <use_tool> blocks.", asked)] {
+        let (text, _) = played(&body(prompt, asked));
+        assert_eq!(text.matches("<use_tool>").count(), 1, "{text}");
+    }
+}
+
+#[test]
 fn an_answer_takes_at_most_a_second_and_a_half() {
     let body = json!({"input": [user("x"), {"type": "function_call_output", "call_id": "1",
         "output": "a ".repeat(1_000)}]});

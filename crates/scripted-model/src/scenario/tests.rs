@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::{SCENARIOS, answer, scenario_list};
@@ -54,7 +56,7 @@ fn is_end(step: &Step) -> bool {
     match step {
         Step::Cut => true,
         Step::Event(event) => ENDS.iter().any(|end| event["type"] == *end),
-        Step::Pause(_) => false,
+        Step::Pause(_) | Step::Trickle => false,
     }
 }
 
@@ -130,7 +132,7 @@ fn a_number_is_wanted_where_the_table_says_so() {
 #[test]
 fn an_echo_is_the_text_without_the_mark() {
     let text = "\u{0}\tcontrol [[echo-chars]]👩‍👩‍👧[[Link]]\r\n ";
-    for name in ["echo", "echo-chars", "echo-whole", "echo-slow", "echo-reasoning"] {
+    for name in ["echo", "echo-chars", "echo-whole", "echo-bytes", "echo-slow", "echo-reasoning"] {
         let steps = steps(&format!("{text}[[{name}]]é"));
         assert_eq!(text_of(&steps), format!("{text}é"), "{name}");
     }
@@ -170,6 +172,17 @@ fn parallel_calls_carry_their_number_and_the_rest_of_the_text() {
 }
 
 #[test]
+fn items_are_played_in_their_order() {
+    let steps = steps(r#"[[items:["a [b", 5, {"name": "f", "arguments": "{ }"}, "c]"]]]"#);
+    assert_eq!(text_of(&steps), "a [bc]");
+    assert_eq!(calls(&steps), [("f".into(), "{ }".into())]);
+    assert!(steps.contains(&Step::Pause(Duration::from_millis(5))));
+    assert_eq!(self::steps(r#"[[items:["a", null, "b"]]]"#).last(), Some(&Step::Cut));
+    let refused = reply(&asked(r#"[[items:[{"name": "f"}]]]"#), 1).err().unwrap();
+    assert_eq!(refused.status, 400);
+}
+
+#[test]
 fn fragments_have_twenty_bytes() {
     let steps = steps("[[many-fragments:7]]");
     let deltas = events(&steps, "response.function_call_arguments.delta");
@@ -200,6 +213,23 @@ fn the_scenario_is_over_when_its_call_is_answered_unless_it_is_sticky() {
     };
     assert_eq!(text_of(&answered("[[http:500]]")), "Tool result received, thank you.");
     assert_eq!(calls(&answered("[[tool-loop]]")).len(), 1);
+}
+
+#[test]
+fn a_round_trip_ends_with_a_text_about_its_results() {
+    let text = "some [[round-trip:2]]";
+    assert_eq!(calls(&steps(text)), calls(&steps("some [[parallel:2]]")));
+
+    let mut body = asked(text);
+    let input = body["input"].as_array_mut().unwrap();
+    for (call_id, name) in [("1", "get_weather"), ("2", "get_time")] {
+        input.push(json!({"type": "function_call", "call_id": call_id, "name": name}));
+    }
+    for (call_id, output) in [("2", "noon"), ("1", "21 °C")] {
+        input.push(json!({"type": "function_call_output", "call_id": call_id, "output": output}));
+    }
+    let answer: Vec<Step> = reply(&body, 1).ok().unwrap().collect();
+    assert_eq!(text_of(&answer), "get_time: noon\nget_weather: 21 °C");
 }
 
 #[test]

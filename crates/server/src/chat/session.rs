@@ -100,16 +100,22 @@ impl Session {
         let now = Instant::now();
         let mut happened = false;
         for index in 0..self.choices.len() {
-            if let Some(failure) = self.take_events(index, answer, now, &mut happened, context) {
+            let failure = self.take_events(index, answer, now, &mut happened, context);
+            if happened {
+                self.first_event.get_or_insert(now);
+            }
+            if let Some(failure) = failure {
                 return Poll::Ready(Step::Failed(failure));
             }
+        }
+        if happened {
+            self.first_event.get_or_insert(now);
         }
         if self.open == 0 {
             self.slots = None;
             return Poll::Ready(Step::Done);
         }
         if happened {
-            self.first_event.get_or_insert(now);
             return Poll::Ready(Step::More);
         }
         if wake_at.is_some_and(|at| at <= now) {
@@ -163,7 +169,7 @@ impl Session {
         let choice = &mut self.choices[index];
         let turn = choice.turn.as_mut()?;
         answer.choose(u32::try_from(index).unwrap_or(u32::MAX));
-        let mut ended = choice.reply.on_time(now);
+        let mut ended = None;
         while ended.is_none() {
             if answer.is_full() {
                 // What is left is taken as soon as the client has taken this.
@@ -176,7 +182,11 @@ impl Session {
                     *happened = true;
                     ended = choice.reply.on_event(event, now, answer);
                 }
-                Poll::Ready(None) | Poll::Pending => return None,
+                // What came in time was taken before the time is looked at.
+                Poll::Ready(None) | Poll::Pending => match choice.reply.on_time(now, answer) {
+                    None => return None,
+                    timely => ended = timely,
+                },
             }
         }
         *happened = true;

@@ -98,11 +98,7 @@ impl ChatStream {
                         Step::More => {}
                         Step::Time => comment("keep-alive", &mut self.frames.buffer),
                         Step::Done => self.end(),
-                        Step::Failed(failure) => {
-                            error_frame(&bridge::api_error(&failure), &mut self.frames.buffer);
-                            self.prompt = None;
-                            self.end();
-                        }
+                        Step::Failed(failure) => self.fail(&bridge::api_error(&failure)),
                     }
                 }
             }
@@ -113,6 +109,13 @@ impl ChatStream {
             self.end();
         }
         Poll::Ready(())
+    }
+
+    /// After the first byte an error is a frame.
+    fn fail(&mut self, error: &ApiError) {
+        error_frame(error, &mut self.frames.buffer);
+        self.prompt = None;
+        self.end();
     }
 
     /// After the last finish frame: telemetry, usage, end.

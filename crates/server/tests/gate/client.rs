@@ -54,6 +54,7 @@ impl Server {
                 keys: vec![ApiKey { name: "owner".to_owned(), secret: "sk-right".to_owned() }],
                 key_hint: "It is in the file key.".to_owned(),
                 protect_models: true,
+                protect_metrics: true,
                 max_body_bytes: MAX_BODY_BYTES,
             },
             limits: ConnectionLimits {

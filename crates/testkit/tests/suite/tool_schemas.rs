@@ -1,12 +1,12 @@
 //! Every constraint of a tool's schema reaches the model: in the schema, or else in a description.
 
-use bridge::{Prepared, RequestOptions, TurnSettings, prepare};
+use bridge::TurnSettings;
+use codex_app_server::Tool;
 use codex_app_server::turn::event::TurnEnd;
-use codex_app_server::{Tool, Upstream};
-use openai_wire::chat::ChatRequest;
 use serde_json::{Value, json};
 use testkit::TestCodex;
 
+use crate::chat_requests::turn_of;
 use crate::request_body::tools_seen;
 
 /// One that is spoken to with `tools`, and one that has them inside its input.
@@ -126,8 +126,8 @@ fn with_property(schema: &Value) -> Value {
     json!({"type": "object", "properties": {"value": schema, "other": {"type": "string"}}})
 }
 
-/// A request with a tool for each schema, as a client would send it.
-fn prepared(codex: &TestCodex, model: &str, schemas: &[Value]) -> Prepared {
+/// A request with a tool for each schema.
+fn declaring(model: &str, schemas: &[Value]) -> Value {
     let tools: Vec<_> = schemas
         .iter()
         .enumerate()
@@ -136,19 +136,16 @@ fn prepared(codex: &TestCodex, model: &str, schemas: &[Value]) -> Prepared {
             json!({"type": "function", "function": {"name": name, "parameters": schema}})
         })
         .collect();
-    let messages = [json!({"role": "user", "content": "[[text]]Hello"})];
-    let body = json!({"model": model, "messages": messages, "tools": tools}).to_string();
-    let request = ChatRequest::parse(body.as_bytes()).expect("a request");
-    let settings = TurnSettings::default();
-    let options = RequestOptions { settings: &settings, requested_mode: None };
-    let mut prepared = prepare(request, &options).expect("a request that can be served");
-    prepared.turn.upstream = Some(Upstream { base_url: codex.model.base_url(), api_key: None });
-    prepared
+    json!({
+        "model": model,
+        "messages": [{"role": "user", "content": "[[text]]Hello"}],
+        "tools": tools,
+    })
 }
 
 /// The tools as the model sees them, by the side of those that were prepared.
 async fn prepared_and_seen(codex: &TestCodex, model: &str, schemas: &[Value]) -> Vec<(Tool, Tool)> {
-    let turn = prepared(codex, model, schemas).turn;
+    let turn = turn_of(codex, &declaring(model, schemas), &TurnSettings::default());
     let outcome = codex.run(turn.clone()).await;
     assert_eq!(outcome.end, Ok(TurnEnd::Completed));
     let seen = tools_seen(&codex.model.last_request().expect("a request").body);

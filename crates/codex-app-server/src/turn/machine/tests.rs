@@ -120,6 +120,18 @@ fn plain_text_ends_when_codex_ends_the_turn() {
 }
 
 #[test]
+fn a_refusal_after_text_is_told_before_the_response_could_look_complete() {
+    Bench::started()
+        .see(Happening::MessageStarted)
+        .see(text("well"))
+        .see(Happening::MessageCompleted("well".into()))
+        .see(Happening::MessageStarted)
+        .see(response_end())
+        .see(completed(TurnStatus::Completed))
+        .expect(&["text well", "interrupt", "failed ContentFilter", "unsubscribe"]);
+}
+
+#[test]
 fn text_that_was_never_streamed_is_not_lost() {
     Bench::started()
         .see(Happening::MessageStarted)

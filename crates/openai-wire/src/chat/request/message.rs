@@ -118,7 +118,7 @@ impl Message {
             return Err(message.path("audio").invalid(problem));
         }
         // An answer has either a text or a refusal.
-        if content.is_empty() {
+        if content.iter().all(Part::is_empty) {
             content.extend(message.string("refusal")?.map(Part::Text));
         }
         let calls = message.array("tool_calls")?.unwrap_or_default();
@@ -136,11 +136,10 @@ impl Message {
     }
 }
 
-/// Text, a list of parts, or nothing; an empty text is nothing too.
+/// Text, a list of parts, or nothing. Parts keep their places, so that they can be named.
 fn read_content(content: Option<Value>, path: Path<'_>) -> Result<Vec<Part>, ApiError> {
     match content {
         None => Ok(Vec::new()),
-        Some(Value::String(text)) if text.is_empty() => Ok(Vec::new()),
         Some(Value::String(text)) => Ok(vec![Part::Text(text)]),
         Some(Value::Array(parts)) => parts
             .into_iter()
@@ -154,6 +153,11 @@ fn read_content(content: Option<Value>, path: Path<'_>) -> Result<Vec<Part>, Api
 // === impl Part ===
 
 impl Part {
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Self::Text(text) if text.is_empty())
+    }
+
     fn read(value: Value, path: Path<'_>) -> Result<Self, ApiError> {
         if let Value::String(text) = value {
             return Ok(Self::Text(text));

@@ -22,7 +22,8 @@ pub(super) enum Path<'a> {
 
 /// A JSON object whose members are taken out one after another. `null` is the same as absent.
 pub(super) struct Object<'p> {
-    members: Map<String, Value>,
+    /// Few, so that looking at each is cheaper than a hash.
+    members: Vec<(String, Value)>,
     path: Path<'p>,
 }
 
@@ -113,7 +114,7 @@ impl<'p> Object<'p> {
     /// The members of an object.
     pub(super) fn read(value: Value, path: Path<'p>) -> Result<Self, ApiError> {
         match value {
-            Value::Object(members) => Ok(Self { members, path }),
+            Value::Object(members) => Ok(Self { members: members.into_iter().collect(), path }),
             other => Err(path.wrong_type("an object", &other)),
         }
     }
@@ -126,7 +127,8 @@ impl<'p> Object<'p> {
     /// A member of any type.
     pub(super) fn take(&mut self, name: &str) -> Option<Value> {
         // Not removed: that would cost the order of the others, or a move of all of them.
-        self.members.get_mut(name).map(Value::take).filter(|value| !value.is_null())
+        let member = self.members.iter_mut().find(|(known, _)| known == name);
+        member.map(|(_, value)| value.take()).filter(|value| !value.is_null())
     }
 
     /// A text.

@@ -1,0 +1,144 @@
+//! What holds for every turn and policy.
+
+use bridge::{EndReason, Ended, OutputMode, TurnPolicy};
+use codex_app_server::turn::event::TurnEvent;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use crate::play::{Answer, Played, Sent, play, play_whole};
+use crate::random::{
+    cut, letter_by_letter, patient_policy, policy, script, timed_policy, whole_script,
+};
+use crate::reference;
+use crate::script::Line;
+
+/// Longer texts without a word's end are counted in parts, which the plain way does not do.
+const COUNTED_AT_ONCE: usize = 256;
+
+/// Everything but the chunks.
+fn outcome(played: Played) -> impl PartialEq + std::fmt::Debug {
+    (played.sent, played.ended, played.report)
+}
+
+/// What the plain way makes: reasoning is not its business.
+fn without_reasoning(sent: Vec<Sent>) -> Vec<Sent> {
+    let mut rest: Vec<Sent> = Vec::new();
+    for sent in sent {
+        match (sent, rest.last_mut()) {
+            (Sent::Reasoning(_), _) => {}
+            (Sent::Text(text), Some(Sent::Text(before))) => before.push_str(&text),
+            (other, _) => rest.push(other),
+        }
+    }
+    rest
+}
+
+fn texts(sent: &[Sent]) -> String {
+    let texts = sent.iter().filter_map(|sent| match sent {
+        Sent::Text(text) => Some(text.as_str()),
+        Sent::Block(_) | Sent::Reasoning(_) | Sent::Call { .. } => None,
+    });
+    texts.collect()
+}
+
+/// Whether `part` is `whole` with something left out.
+fn is_left_of(part: &str, whole: &str) -> bool {
+    let mut rest = whole.bytes();
+    part.bytes().all(|byte| rest.any(|other| other == byte))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn how_text_is_cut_changes_nothing(
+        policy in timed_policy(),
+        script in script(),
+        places in vec(any::<Index>(), 0..40),
+    ) {
+        let whole = outcome(play_whole(policy.clone(), &script));
+        prop_assert_eq!(&outcome(play_whole(policy.clone(), &cut(&script, &places))), &whole);
+        prop_assert_eq!(&outcome(play_whole(policy, &letter_by_letter(&script))), &whole);
+    }
+
+    #[test]
+    fn an_answer_is_the_one_that_the_whole_turn_gives(policy in policy(), script in script()) {
+        prop_assume!(
+            policy.max_tokens.is_none()
+                || reference::longest_text(&policy, &script) <= COUNTED_AT_ONCE
+        );
+        let expected = reference::answer(&policy, &script);
+        let played = play_whole(policy, &script);
+        let is_cut = !played.response_ended
+            && !matches!(
+                played.report.end,
+                EndReason::UpstreamLength | EndReason::ContentFilter
+            );
+        let answer = Answer::from(played);
+        let sent = without_reasoning(answer.sent);
+        let expected = Answer { truncated: expected.truncated || is_cut, ..expected };
+        prop_assert_eq!(Answer { sent, ..answer }, expected);
+    }
+
+    #[test]
+    fn every_byte_is_sent_or_counted(policy in patient_policy(), script in whole_script()) {
+        let said: String = script
+            .iter()
+            .filter_map(|line| match line {
+                Line::Event(TurnEvent::Text(text)) => Some(text.as_str()),
+                _ => None,
+            })
+            .collect();
+        let policy =
+            TurnPolicy { mode: OutputMode::ObsidianXml, delimiter: String::new(), ..policy };
+        let answer = play(policy, &script);
+        let content: String = answer
+            .sent
+            .iter()
+            .filter_map(|sent| match sent {
+                Sent::Text(text) => Some(text.as_str()),
+                // Only blocks that are made for structured calls have lines.
+                Sent::Block(xml) if !xml.starts_with("<use_tool>\n") => Some(xml.as_str()),
+                Sent::Block(_) | Sent::Reasoning(_) | Sent::Call { .. } => None,
+            })
+            .collect();
+        prop_assert_eq!(content.len() + answer.suppressed, said.len());
+        prop_assert!(is_left_of(&content, &said), "{content:?} of {said:?}");
+    }
+
+    #[test]
+    fn both_output_modes_have_the_same_calls_and_text(
+        policy in timed_policy(),
+        script in script(),
+    ) {
+        let in_mode = |mode| {
+            play_whole(TurnPolicy { mode, delimiter: String::new(), ..policy.clone() }, &script)
+        };
+        let (json, xml) = (in_mode(OutputMode::OpenAiJson), in_mode(OutputMode::ObsidianXml));
+        prop_assert_eq!(texts(&json.sent), texts(&xml.sent));
+        let calls = |sent: &[Sent]| -> Vec<Sent> {
+            sent.iter().filter(|sent| matches!(sent, Sent::Call { .. })).cloned().collect()
+        };
+        prop_assert_eq!(calls(&json.sent), calls(&xml.sent));
+        prop_assert_eq!(json.ended, xml.ended);
+        let last_call_end = json.report.last_call_end;
+        prop_assert_eq!(json.report, bridge::ChoiceReport { last_call_end, ..xml.report });
+    }
+
+    #[test]
+    fn a_turn_with_its_end_has_an_answer_with_an_end(
+        policy in timed_policy(),
+        script in script(),
+    ) {
+        let played = play_whole(policy, &script);
+        let has_calls = played.report.call_count > 0;
+        match played.ended {
+            Some(Ended::Finished(reason)) => {
+                prop_assert_eq!(has_calls, reason == bridge::FinishReason::ToolCalls);
+            }
+            Some(Ended::Failed(_)) => prop_assert!(!has_calls),
+            None => prop_assert!(false, "no end"),
+        }
+    }
+}

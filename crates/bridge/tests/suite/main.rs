@@ -1,0 +1,16 @@
+//! An answer held against the contract: tables of turns, and laws over random ones.
+#![cfg(test)]
+
+mod blocks;
+mod ending;
+mod grace;
+mod laws;
+mod play;
+mod random;
+mod reference;
+mod repeats;
+mod reporting;
+mod script;
+mod stopping;
+mod tail;
+mod visible;

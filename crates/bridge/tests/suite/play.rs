@@ -1,0 +1,286 @@
+//! Plays a script, and tells what a client gets to see of it.
+//!
+//! Whatever is played, the report agrees with what was sent, calls are counted from 0 without a gap,
+//! and nothing comes after the end.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bridge::{
+    CallShape, ChoiceReport, EndReason, Ended, FinishReason, Output, OutputMode, Reply,
+    StopAfterTools, TextBlocks, Tokenizer, TurnPolicy,
+};
+use codex_app_server::FailureKind;
+use codex_app_server::turn::event::TurnEvent;
+use serde_json::{Value, json};
+use tool_call_aggregator::obsidian::{XmlEscaping, XmlOptions, to_obsidian_xml};
+use tool_call_aggregator::{Limits, ToolCallDelta};
+
+use crate::script::Line;
+
+const CHOICE: u32 = 2;
+
+/// What ids of calls in text end in.
+const SUFFIX: &str = "text";
+
+/// Something that was sent.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Sent {
+    /// Content; what follows each other without anything between is one text.
+    Text(String),
+    Block(String),
+    Reasoning(String),
+    Call {
+        index: usize,
+        name: String,
+        arguments: String,
+    },
+}
+
+/// What became of a turn.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) sent: Vec<Sent>,
+    /// What the client was told at the end.
+    pub(crate) told: Option<Result<FinishReason, FailureKind>>,
+    pub(crate) end: EndReason,
+    pub(crate) truncated: bool,
+    pub(crate) suppressed: usize,
+}
+
+/// The same, with all that is known about it.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Played {
+    pub(crate) sent: Vec<Sent>,
+    /// Content as it came, text by text.
+    pub(crate) chunks: Vec<String>,
+    pub(crate) ended: Option<Ended>,
+    pub(crate) report: ChoiceReport,
+    /// Whether the response's end was heard before the answer ended, or with it.
+    pub(crate) response_ended: bool,
+}
+
+#[derive(Debug, Default)]
+struct Recorder {
+    sent: Vec<Sent>,
+    chunks: Vec<String>,
+    ids: Vec<String>,
+    content_bytes: usize,
+    last_call_end: Option<usize>,
+}
+
+/// A token for each word; a word begins with its space.
+pub(crate) struct Words;
+
+/// Calls as `tool_calls`, blocks of any name, no limits.
+pub(crate) fn json() -> TurnPolicy {
+    TurnPolicy {
+        mode: OutputMode::OpenAiJson,
+        shape: CallShape::ToolCalls,
+        stop_after_tools: StopAfterTools::Burst { grace: None },
+        suppress_tail: true,
+        max_calls: None,
+        dedup: false,
+        delimiter: String::new(),
+        text_blocks: TextBlocks::Any,
+        xml_escaping: XmlEscaping::Verbatim,
+        reasoning: true,
+        limits: Limits::default(),
+        max_held_bytes: 1024,
+        tools: [("a".to_owned(), json!({})), ("b".to_owned(), json!({}))].into_iter().collect(),
+        stop_sequences: Vec::new(),
+        max_tokens: None,
+    }
+}
+
+/// The same, with blocks in the content.
+pub(crate) fn xml() -> TurnPolicy {
+    TurnPolicy { mode: OutputMode::ObsidianXml, ..json() }
+}
+
+pub(crate) fn play(policy: TurnPolicy, script: &[Line]) -> Answer {
+    play_whole(policy, script).into()
+}
+
+pub(crate) fn play_whole(policy: TurnPolicy, script: &[Line]) -> Played {
+    let mut reply =
+        Reply::new(Arc::new(policy), CHOICE, Some(Arc::new(Words)), Arc::new(|| SUFFIX.to_owned()));
+    let mut out = Recorder::default();
+    let mut now = Instant::now();
+    let mut ended = None;
+    let mut sent_before_end = 0;
+    let mut response_ended = false;
+    for line in script {
+        let step = match line {
+            Line::Event(event) => {
+                response_ended |= ended.is_none() && matches!(event, TurnEvent::ResponseEnd { .. });
+                reply.on_event(event.clone(), now, &mut out)
+            }
+            Line::Wait(milliseconds) => {
+                now += Duration::from_millis(*milliseconds);
+                reply
+                    .deadline()
+                    .filter(|due| *due <= now)
+                    .and_then(|due| reply.on_time(due, &mut out))
+            }
+        };
+        if ended.is_some() {
+            assert_eq!((&step, reply.deadline()), (&None, None), "there is one end");
+        } else {
+            assert_eq!(step.is_some(), reply.has_ended());
+            ended = step;
+            sent_before_end = out.chunks.len() + out.sent.len();
+        }
+    }
+    assert_eq!(sent_before_end, out.chunks.len() + out.sent.len(), "nothing follows the end");
+    let report = reply.report();
+    out.agrees_with(&report);
+    Played { sent: out.sent, chunks: out.chunks, ended, report, response_ended }
+}
+
+pub(crate) fn text(text: &str) -> Sent {
+    Sent::Text(text.to_owned())
+}
+
+pub(crate) fn shown(block: &str) -> Sent {
+    Sent::Block(block.to_owned())
+}
+
+/// The block that is made for a structured call.
+pub(crate) fn rendered(name: &str, arguments: &str) -> Sent {
+    let options = XmlOptions { escaping: XmlEscaping::Verbatim, indent: 2, schema: None };
+    Sent::Block(to_obsidian_xml((name, arguments), &options))
+}
+
+pub(crate) fn reasoning(text: &str) -> Sent {
+    Sent::Reasoning(text.to_owned())
+}
+
+pub(crate) fn called(index: usize, name: &str, arguments: &str) -> Sent {
+    Sent::Call { index, name: name.to_owned(), arguments: arguments.to_owned() }
+}
+
+/// An answer of which nothing is missing.
+pub(crate) fn answer(sent: impl Into<Vec<Sent>>, finish: FinishReason, end: EndReason) -> Answer {
+    Answer { sent: sent.into(), told: Some(Ok(finish)), end, truncated: false, suppressed: 0 }
+}
+
+/// An answer that ended as it should, without calls.
+pub(crate) fn completed(sent: impl Into<Vec<Sent>>) -> Answer {
+    answer(sent, FinishReason::Stop, EndReason::Completed)
+}
+
+/// An answer that ended as it should, with calls.
+pub(crate) fn with_calls(sent: impl Into<Vec<Sent>>) -> Answer {
+    answer(sent, FinishReason::ToolCalls, EndReason::ToolCalls)
+}
+
+/// An answer that ended in an error.
+pub(crate) fn failed(sent: impl Into<Vec<Sent>>, kind: FailureKind) -> Answer {
+    let ended = answer(sent, FinishReason::Stop, EndReason::Failed).truncated();
+    Answer { told: Some(Err(kind)), ..ended }
+}
+
+// === impl Answer ===
+
+impl Answer {
+    pub(crate) fn truncated(self) -> Self {
+        Self { truncated: true, ..self }
+    }
+
+    pub(crate) fn suppressing(self, text: &str) -> Self {
+        Self { suppressed: text.len(), ..self }
+    }
+}
+
+impl From<Played> for Answer {
+    fn from(played: Played) -> Self {
+        Self {
+            sent: played.sent,
+            told: played.ended.map(|ended| match ended {
+                Ended::Finished(reason) => Ok(reason),
+                Ended::Failed(failure) => Err(failure.kind),
+            }),
+            end: played.report.end,
+            truncated: played.report.truncated,
+            suppressed: played.report.suppressed_bytes,
+        }
+    }
+}
+
+// === impl Recorder ===
+
+impl Recorder {
+    fn agrees_with(&self, report: &ChoiceReport) {
+        let mut names = Vec::new();
+        for sent in &self.sent {
+            if let Sent::Call { index, name, .. } = sent {
+                assert_eq!(*index, names.len(), "calls are counted without a gap");
+                names.push(name.clone());
+            }
+        }
+        let reported =
+            (report.call_count, &report.call_names, &report.call_ids, report.last_call_end);
+        assert_eq!(reported, (names.len(), &names, &self.ids, self.last_call_end));
+    }
+}
+
+impl Output for Recorder {
+    fn text(&mut self, text: &str) {
+        assert!(!text.is_empty());
+        self.chunks.push(text.to_owned());
+        self.content_bytes += text.len();
+        match self.sent.last_mut() {
+            Some(Sent::Text(before)) => before.push_str(text),
+            _ => self.sent.push(Sent::Text(text.to_owned())),
+        }
+    }
+
+    fn block(&mut self, xml: &str) {
+        self.content_bytes += xml.len();
+        self.sent.push(Sent::Block(xml.to_owned()));
+    }
+
+    fn reasoning(&mut self, text: &str) {
+        match self.sent.last_mut() {
+            Some(Sent::Reasoning(before)) => before.push_str(text),
+            _ => self.sent.push(Sent::Reasoning(text.to_owned())),
+        }
+    }
+
+    fn call(&mut self, delta: &ToolCallDelta<'_>) {
+        // As a client reads it: the header and all arguments at once.
+        let frame: Value = serde_json::to_value(delta).unwrap();
+        let arguments = frame["function"]["arguments"].as_str().unwrap();
+        let function = json!({"name": delta.name, "arguments": arguments});
+        assert_eq!(
+            frame,
+            json!({"index": delta.index, "id": delta.id, "type": "function", "function": function})
+        );
+        assert!(delta.complete);
+        assert!(!self.ids.iter().any(|id| id == delta.id), "{} comes twice", delta.id);
+        assert!(delta.id.starts_with(&format!("tool_{CHOICE}_{}_", delta.index)), "{}", delta.id);
+        self.ids.push(delta.id.to_owned());
+        self.last_call_end = Some(self.content_bytes);
+        self.sent.push(called(delta.index, delta.name, arguments));
+    }
+}
+
+// === impl Words ===
+
+impl Words {
+    fn ends(text: &str) -> Vec<usize> {
+        let starts = text.match_indices(' ').map(|(at, _)| at).filter(|at| *at > 0);
+        starts.chain((!text.is_empty()).then_some(text.len())).collect()
+    }
+}
+
+impl Tokenizer for Words {
+    fn count(&self, text: &str) -> usize {
+        Self::ends(text).len()
+    }
+
+    fn head(&self, text: &str, tokens: usize) -> usize {
+        tokens.checked_sub(1).map_or(0, |last| Self::ends(text)[last])
+    }
+}

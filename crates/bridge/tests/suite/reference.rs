@@ -1,0 +1,261 @@
+//! The same answer, made the plain way: from the whole turn at once, without chunks, time or state that
+//! is held back.
+
+use bridge::{
+    EndReason, FinishReason, OutputMode, StopAfterTools, TextBlocks, Tokenizer, TurnPolicy,
+};
+use codex_app_server::turn::event::TurnEvent;
+use codex_app_server::{Failure, FailureKind};
+use serde_json::{Value, json};
+use tool_call_aggregator::extract_use_tool_blocks;
+
+use crate::play::{Answer, Sent, Words, called, rendered, shown};
+use crate::script::Line;
+
+/// What a model says, in order.
+enum Said {
+    /// All text up to the next call.
+    Text(String),
+    Call(Call),
+    End,
+    Failed(Failure),
+}
+
+struct Call {
+    name: String,
+    arguments: String,
+    /// The block that it stands in, unless it is a structured one.
+    raw: Option<String>,
+}
+
+/// A call that was sent.
+struct Known {
+    name: String,
+    value: Value,
+    structured: bool,
+    in_text: bool,
+}
+
+struct Naive<'a> {
+    policy: &'a TurnPolicy,
+    sent: Vec<Sent>,
+    tail: String,
+    after_block: bool,
+    known: Vec<Known>,
+    tokens_left: usize,
+    dropped: bool,
+    suppressed: usize,
+}
+
+/// The answer to a whole turn. It is truncated if a call was dropped; what else truncates it depends
+/// on when the end is heard of.
+pub(crate) fn answer(policy: &TurnPolicy, script: &[Line]) -> Answer {
+    let mut naive = Naive {
+        policy,
+        sent: Vec::new(),
+        tail: String::new(),
+        after_block: false,
+        known: Vec::new(),
+        tokens_left: policy.max_tokens.map_or(usize::MAX, |tokens| tokens as usize),
+        dropped: false,
+        suppressed: 0,
+    };
+    for said in everything_said(policy, script) {
+        let end = match said {
+            Said::Text(text) => naive.text(&text),
+            Said::Call(call) => naive.call(&call),
+            Said::End if naive.known.is_empty() => Some(EndReason::Completed),
+            Said::End => Some(EndReason::ToolCalls),
+            Said::Failed(failure) => Some(naive.failed(&failure)),
+        };
+        if let Some(end) = end {
+            return naive.end(end);
+        }
+    }
+    unreachable!("a script has an end")
+}
+
+/// The longest text without a call, in bytes.
+pub(crate) fn longest_text(policy: &TurnPolicy, script: &[Line]) -> usize {
+    let said = everything_said(policy, script).into_iter();
+    let lengths = said.map(|said| if let Said::Text(text) = said { text.len() } else { 0 });
+    lengths.max().unwrap_or(0)
+}
+
+fn everything_said(policy: &TurnPolicy, script: &[Line]) -> Vec<Said> {
+    let mut said = Vec::new();
+    let mut message = String::new();
+    for line in script {
+        let Line::Event(event) = line else { continue };
+        let next = match event {
+            TurnEvent::Text(text) => {
+                message.push_str(text);
+                continue;
+            }
+            TurnEvent::Reasoning { .. } => continue,
+            TurnEvent::ToolCall(call) => Said::Call(Call {
+                name: call.name.clone(),
+                arguments: call.arguments.clone(),
+                raw: None,
+            }),
+            TurnEvent::ResponseEnd { .. } | TurnEvent::End(_) => Said::End,
+            TurnEvent::Failed(failure) => Said::Failed(failure.clone()),
+        };
+        say_message(policy, &std::mem::take(&mut message), &mut said);
+        said.push(next);
+    }
+    said
+}
+
+fn say_message(policy: &TurnPolicy, message: &str, said: &mut Vec<Said>) {
+    let mut from = 0;
+    for block in extract_use_tool_blocks(message, 0).blocks {
+        let is_call = match policy.text_blocks {
+            TextBlocks::Any => true,
+            TextBlocks::Declared => policy.tools.schema(&block.name).is_some(),
+            TextBlocks::Ignored => false,
+        };
+        if is_call {
+            said.push(Said::Text(message[from..block.start].to_owned()));
+            from = block.end;
+            let (name, arguments) = (block.name, block.args_text);
+            said.push(Said::Call(Call { name, arguments, raw: Some(block.raw) }));
+        }
+    }
+    said.push(Said::Text(message[from..].to_owned()));
+}
+
+// === impl Naive ===
+
+impl Naive<'_> {
+    fn text(&mut self, text: &str) -> Option<EndReason> {
+        let (mut visible, mut end) = match self.stop_in(text) {
+            Some(at) => (&text[..at], Some(EndReason::StopSequence)),
+            None => (text, None),
+        };
+        if Words.count(visible) > self.tokens_left {
+            visible = &visible[..Words.head(visible, self.tokens_left)];
+            end = Some(EndReason::MaxTokens);
+        }
+        self.tokens_left -= Words.count(visible).min(self.tokens_left);
+        if !self.policy.suppress_tail || self.known.is_empty() {
+            self.send(visible);
+            return end;
+        }
+        self.tail.push_str(visible);
+        if self.tail.len() <= self.policy.max_held_bytes {
+            return end;
+        }
+        while self.tail.len() > self.policy.max_held_bytes {
+            self.tail.pop();
+        }
+        Some(EndReason::HeldText)
+    }
+
+    /// Where the stop sequence begins that is complete first, the longest of several.
+    fn stop_in(&self, text: &str) -> Option<usize> {
+        let sequences = &self.policy.stop_sequences;
+        let mut ends = (0..=text.len()).filter(|end| text.is_char_boundary(*end));
+        ends.find_map(|end| {
+            let complete = sequences.iter().filter(|one| text[..end].ends_with(one.as_str()));
+            complete.map(String::len).max().map(|longest| end - longest)
+        })
+    }
+
+    fn call(&mut self, call: &Call) -> Option<EndReason> {
+        let raw_bytes = call.raw.as_ref().map_or(0, String::len);
+        if self.is_said_before(call) {
+            self.suppressed += raw_bytes;
+            return None;
+        }
+        if self.policy.max_calls.is_some_and(|most| self.known.len() >= most.get()) {
+            self.suppressed += raw_bytes;
+            self.dropped = true;
+            return Some(EndReason::CallCap);
+        }
+        let tail = std::mem::take(&mut self.tail);
+        self.send(&tail);
+        if self.policy.mode == OutputMode::ObsidianXml {
+            if std::mem::replace(&mut self.after_block, false) {
+                self.send(&self.policy.delimiter);
+            }
+            self.after_block = true;
+            self.sent.push(match &call.raw {
+                Some(raw) => shown(raw),
+                None => rendered(&call.name, &call.arguments),
+            });
+        }
+        let arguments = if call.arguments.is_empty() { "{}" } else { &call.arguments };
+        self.sent.push(called(self.known.len(), &call.name, arguments));
+        self.known.push(Known {
+            name: call.name.clone(),
+            value: value(&call.arguments),
+            structured: call.raw.is_none(),
+            in_text: call.raw.is_some(),
+        });
+        (self.policy.stop_after_tools == StopAfterTools::First).then_some(EndReason::FirstCall)
+    }
+
+    /// Whether it is the twin of a call, or a repetition that is dropped.
+    fn is_said_before(&mut self, call: &Call) -> bool {
+        let value = value(&call.arguments);
+        let mut equal =
+            self.known.iter_mut().filter(|known| known.name == call.name && known.value == value);
+        match (&call.raw, self.policy.dedup) {
+            (Some(_), false) => equal.any(|known| known.structured),
+            (None, false) => {
+                let twin = equal.find(|known| !known.structured);
+                twin.map(|known| known.structured = true).is_some()
+            }
+            (raw, true) => {
+                let Some(known) = equal.next() else { return false };
+                let way = if raw.is_some() { &mut known.in_text } else { &mut known.structured };
+                self.dropped |= std::mem::replace(way, true);
+                true
+            }
+        }
+    }
+
+    fn send(&mut self, text: &str) {
+        match self.sent.last_mut() {
+            _ if text.is_empty() => return,
+            Some(Sent::Text(before)) => before.push_str(text),
+            _ => self.sent.push(Sent::Text(text.to_owned())),
+        }
+        self.after_block = false;
+    }
+
+    fn failed(&self, failure: &Failure) -> EndReason {
+        match failure.kind {
+            _ if !self.known.is_empty() => EndReason::FailedAfterCalls,
+            FailureKind::MaxOutput => EndReason::UpstreamLength,
+            FailureKind::ContentFilter => EndReason::ContentFilter,
+            _ => EndReason::Failed,
+        }
+    }
+
+    fn end(self, end: EndReason) -> Answer {
+        let finish = match end {
+            _ if !self.known.is_empty() => Ok(FinishReason::ToolCalls),
+            EndReason::MaxTokens | EndReason::UpstreamLength => Ok(FinishReason::Length),
+            EndReason::ContentFilter => Ok(FinishReason::ContentFilter),
+            EndReason::Failed => Err(FailureKind::StreamCut),
+            _ => Ok(FinishReason::Stop),
+        };
+        Answer {
+            sent: self.sent,
+            told: Some(finish),
+            end,
+            truncated: self.dropped,
+            suppressed: self.suppressed + self.tail.len(),
+        }
+    }
+}
+
+/// Arguments as they are compared.
+fn value(arguments: &str) -> Value {
+    if arguments.is_empty() {
+        return json!({});
+    }
+    serde_json::from_str(arguments).unwrap_or_else(|_| json!({"not JSON": arguments}))
+}

@@ -1,0 +1,194 @@
+//! Clients that leave, children that die, and responses that break off.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use testkit::process::signal;
+
+use crate::asking::{ask, streamed, with, with_tools};
+use crate::proxy::Proxy;
+use crate::reply::Reply;
+use crate::telemetry::{Told, both_ways};
+
+/// What must not take longer; on a quiet machine it takes a few milliseconds.
+const SOON: Duration = Duration::from_secs(1);
+
+/// Asks, and leaves as soon as the upstream has been asked.
+async fn leave_when_asked(proxy: &Proxy, request: &Value) {
+    let asked = proxy.model.requests() + 1;
+    tokio::select! {
+        answer = proxy.chat(request) => panic!("{answer:?}"),
+        () = proxy.model.until(|counters| counters.requests == asked) => {}
+    }
+}
+
+/// The time until the upstream has been left so many times.
+async fn until_left(proxy: &Proxy, times: u64) -> Duration {
+    let left = Instant::now();
+    proxy.model.until(|counters| counters.disconnects == times && counters.in_flight == 0).await;
+    left.elapsed()
+}
+
+async fn assert_works(proxy: &Proxy) {
+    let reply = Reply::of(&proxy.chat(&ask("[[text]]")).await);
+    assert_eq!(reply.choice().text(), "Hello from the scripted model.");
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_ends_its_turn_and_frees_its_slot() {
+    let proxy = Proxy::start(&[("PROXY_MAX_CONCURRENT_TURNS", "1")]).await;
+    let mut stream = proxy.open(&streamed(ask("[[hang]]"))).await;
+    stream.until("This").await;
+    drop(stream);
+    let elapsed = until_left(&proxy, 1).await;
+    println!("the upstream was left {elapsed:?} after a client had left its stream");
+    assert!(elapsed < SOON);
+    assert_works(&proxy).await;
+
+    leave_when_asked(&proxy, &ask("[[hang]]")).await;
+    let elapsed = until_left(&proxy, 2).await;
+    println!("the upstream was left {elapsed:?} after a client had left its request");
+    assert!(elapsed < SOON);
+    assert_works(&proxy).await;
+
+    // A stream whose head has not been sent yet.
+    leave_when_asked(&proxy, &streamed(ask("[[silent]]"))).await;
+    assert!(until_left(&proxy, 3).await < SOON);
+    assert_works(&proxy).await;
+    assert_eq!(proxy.counter(r#"turns_total{end="client_gone"}"#).await, 3);
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_the_queue_is_forgotten() {
+    let settings = [("PROXY_MAX_CONCURRENT_TURNS", "1"), ("PROXY_SSE_KEEPALIVE_MS", "100")];
+    let proxy = Proxy::start(&settings).await;
+    let mut running = proxy.open(&streamed(ask("[[hang]]"))).await;
+    running.until("This").await;
+    // Who waits is sent nothing, not even a head.
+    let waiting = streamed(ask("[[text]]"));
+    tokio::select! {
+        answer = proxy.chat(&waiting) => panic!("{answer:?}"),
+        _ = running.until(": keep-alive\n\n: keep-alive\n\n") => {}
+    }
+    drop(running);
+    until_left(&proxy, 1).await;
+    assert_works(&proxy).await;
+    assert_eq!(proxy.model.requests(), 2);
+}
+
+/// Every choice has a slot, and all of them at once.
+#[tokio::test]
+async fn choices_take_their_slots_together() {
+    let settings = [("PROXY_MAX_CONCURRENT_TURNS", "2"), ("PROXY_QUEUE_WAIT_MS", "200")];
+    let proxy = Proxy::start(&settings).await;
+    let two = |text: &str| with(ask(text), json!({"n": 2}));
+    let mut both = proxy.open(&streamed(two("[[hang]]"))).await;
+    both.until("This").await;
+    proxy.model.until(|counters| counters.in_flight == 2).await;
+    let refused = proxy.chat(&ask("[[text]]")).await;
+    assert_eq!(refused.error(), (429, Value::Null, json!("too_many_turns")));
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    drop(both);
+    until_left(&proxy, 2).await;
+
+    let mut one = proxy.open(&streamed(ask("[[hang]]"))).await;
+    one.until("This").await;
+    let asked = proxy.model.requests();
+    assert_eq!(proxy.chat(&two("[[text]]")).await.error().0, 429);
+    // None of the two has begun, and the slot that was free still is.
+    assert_eq!(proxy.model.requests(), asked);
+    assert_works(&proxy).await;
+    drop(one);
+    let reply = Reply::of(&proxy.chat(&two("[[text]]")).await);
+    assert_eq!(reply.choices.len(), 2);
+}
+
+#[tokio::test]
+async fn a_choice_that_fails_fails_the_request() {
+    let proxy = Proxy::start(&[]).await;
+    // The scripted model refuses one of the two, and answers the other.
+    for (number, request) in [streamed(ask("")), ask("")].into_iter().enumerate() {
+        let text = format!("{number} [[http:500,x1]]");
+        let messages = json!([{"role": "user", "content": text}]);
+        let answer = proxy.chat(&with(request, json!({"n": 2, "messages": messages}))).await;
+        let error = Reply::of(&answer).error.expect("an error");
+        assert_eq!(error["code"], "upstream_error", "{answer:?}");
+        // A stream may have begun with the other choice.
+        assert!(answer.status == 502 || (answer.status == 200 && number == 0), "{answer:?}");
+    }
+    proxy.model.until(|counters| counters.in_flight == 0).await;
+    assert_works(&proxy).await;
+}
+
+#[tokio::test]
+async fn a_child_that_dies_fails_its_turns_at_once_and_comes_back() {
+    let proxy = Proxy::start(&[("WORKER_BACKOFF_INITIAL_MS", "50")]).await;
+    let kill = || signal(proxy.children()[0], "-KILL");
+
+    let mut stream = proxy.open(&streamed(ask("[[hang]]"))).await;
+    stream.until("This").await;
+    let killed = Instant::now();
+    kill();
+    let answer = stream.whole().await;
+    let elapsed = killed.elapsed();
+    println!("the stream had its error {elapsed:?} after its child was killed");
+    assert!(elapsed < SOON);
+    assert_eq!(Reply::of(&answer).error.expect("an error")["code"], "codex_unavailable");
+    assert_works(&proxy).await;
+
+    // Before the first byte it is a status, streamed or not.
+    for request in [streamed(ask("[[silent]]")), ask("[[hang]]")] {
+        let asked = proxy.model.requests() + 1;
+        let kill_when_asked = async {
+            proxy.model.until(|counters| counters.requests == asked).await;
+            kill();
+            Instant::now()
+        };
+        let (answer, killed) = tokio::join!(proxy.chat(&request), kill_when_asked);
+        println!("the request had its error {:?} after its child was killed", killed.elapsed());
+        assert!(killed.elapsed() < SOON);
+        assert_eq!(answer.error(), (503, Value::Null, json!("codex_unavailable")));
+        assert_works(&proxy).await;
+    }
+}
+
+/// Codex hides what happens after a whole call; a probe brings it out.
+#[tokio::test]
+async fn a_response_that_breaks_off_after_its_calls_ends_with_them() {
+    let proxy = Proxy::start(&[("PROXY_CALL_PROBE_MS", "300")]).await;
+    for (mark, calls) in [
+        ("[[call-cut]]", 1),
+        ("[[call-failed]]", 1),
+        ("[[call-incomplete]]", 1),
+        ("[[call-incomplete:content_filter]]", 1),
+        ("[[two-calls-cut]]", 2),
+    ] {
+        let told =
+            Told { calls, truncated: true, mode: "burst", stop_reason: "failed_after_calls" };
+        let asked = Instant::now();
+        let (stream, whole) = both_ways(&proxy, &with_tools(ask(mark)), &told).await;
+        let elapsed = asked.elapsed() / 2;
+        println!("{mark} ended after {elapsed:?}");
+        assert!(elapsed < Duration::from_secs(5));
+        for reply in [stream, whole] {
+            assert_eq!(reply.choice().finish.as_deref(), Some("tool_calls"));
+            assert_eq!(reply.choice().calls.len(), calls);
+        }
+    }
+    // What is only slow goes on: a probe cuts nothing.
+    let told = Told { calls: 2, truncated: false, mode: "burst", stop_reason: "tool_calls" };
+    both_ways(&proxy, &with_tools(ask("[[parallel-slow:900]]")), &told).await;
+}
+
+/// Its own turn is ended, and nobody else has to wait for it.
+#[tokio::test]
+async fn a_client_that_does_not_read_is_cut_off() {
+    let proxy = Proxy::start(&[("PROXY_MAX_STREAM_BUFFER_BYTES", "65536")]).await;
+    // More than the system's own buffers take.
+    let lazy = proxy.open(&streamed(ask("[[big:20000000]]"))).await;
+    proxy.model.until(|counters| counters.in_flight == 0).await;
+    assert_works(&proxy).await;
+    let reply = Reply::of(&lazy.whole().await);
+    assert_eq!(reply.error.expect("an error")["code"], "slow_client");
+    assert_works(&proxy).await;
+}

@@ -1,0 +1,121 @@
+//! A small HTTP client that shows what came, in its order.
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper::{HeaderMap, Request};
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+
+/// An answer whose head is there. Dropping it closes the connection.
+pub(crate) struct Exchange {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    read: String,
+    body: Incoming,
+    _connection: JoinSet<()>,
+}
+
+/// A whole answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: String,
+}
+
+/// One event of a stream.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Event {
+    Data(Value),
+    Comment(String),
+    Done,
+}
+
+// === impl Exchange ===
+
+impl Exchange {
+    /// Sends a request on a connection of its own, and waits for the answer's head.
+    pub(crate) async fn begin(address: &str, request: Request<Full<Bytes>>) -> Self {
+        let stream = TcpStream::connect(address).await.unwrap();
+        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
+        let mut task = JoinSet::new();
+        task.spawn(async { connection.await.unwrap_or_default() });
+        let (head, body) = sender.send_request(request).await.unwrap().into_parts();
+        Self {
+            status: head.status.as_u16(),
+            headers: head.headers,
+            read: String::new(),
+            body,
+            _connection: task,
+        }
+    }
+
+    /// Reads until `wanted` has come.
+    pub(crate) async fn until(&mut self, wanted: &str) -> &str {
+        while !self.read.contains(wanted) {
+            assert!(self.read_more().await, "no {wanted} in {}", self.read);
+        }
+        &self.read
+    }
+
+    /// Reads to the end.
+    pub(crate) async fn whole(mut self) -> Answer {
+        while self.read_more().await {}
+        Answer { status: self.status, headers: self.headers, body: self.read }
+    }
+
+    async fn read_more(&mut self) -> bool {
+        let Some(frame) = self.body.frame().await else { return false };
+        if let Ok(data) = frame.unwrap().into_data() {
+            // What is written together is never half a character.
+            self.read.push_str(std::str::from_utf8(&data).unwrap());
+        }
+        true
+    }
+}
+
+// === impl Answer ===
+
+impl Answer {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("{self:?}"))
+    }
+
+    /// Status, `param` and `code` of an error in OpenAI's shape.
+    pub(crate) fn error(&self) -> (u16, Value, Value) {
+        let error = self.json()["error"].take();
+        let members: Vec<_> = error.as_object().expect("an error").keys().collect();
+        assert_eq!(members, ["message", "type", "param", "code"]);
+        assert_eq!(self.header("content-type"), Some("application/json"));
+        (self.status, error["param"].clone(), error["code"].clone())
+    }
+
+    /// The events of a stream.
+    pub(crate) fn events(&self) -> Vec<Event> {
+        assert_eq!(self.header("content-type"), Some("text/event-stream"), "{self:?}");
+        let events = self.body.strip_suffix("\n\n").unwrap_or_else(|| panic!("{self:?}"));
+        events.split("\n\n").map(Event::parse).collect()
+    }
+}
+
+// === impl Event ===
+
+impl Event {
+    /// Every event of ours is one line.
+    fn parse(line: &str) -> Self {
+        match (line, line.strip_prefix("data: "), line.strip_prefix(": ")) {
+            ("data: [DONE]", ..) => Self::Done,
+            (_, Some(data), _) => Self::Data(serde_json::from_str(data).unwrap()),
+            (_, _, Some(comment)) => Self::Comment(comment.to_owned()),
+            _ => panic!("neither data nor a comment: {line:?}"),
+        }
+    }
+}

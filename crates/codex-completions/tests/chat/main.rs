@@ -1,0 +1,23 @@
+//! `/v1/chat/completions` as clients see it: the server's binary, the real Codex behind it, and the
+//! scripted model behind that.
+#![cfg(test)]
+
+mod asking;
+mod chat_faults;
+mod exact_text;
+mod golden;
+mod http;
+mod obsidian;
+mod paths;
+mod phantom_noise;
+mod proxy;
+mod refused;
+mod reply;
+mod same_either_way;
+mod silence;
+mod telemetry;
+mod to_the_model;
+mod toggles;
+mod tolerated;
+mod transcripts;
+mod turn_log;

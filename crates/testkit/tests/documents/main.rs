@@ -1,0 +1,9 @@
+//! The documents say what the code does: tables of `docs/` against lists in the code.
+#![cfg(test)]
+
+mod acceptance;
+mod api;
+mod operations;
+mod purity;
+mod sources;
+mod tables;

@@ -1,0 +1,133 @@
+// What every client must make of the scripted model's answers, whatever way it asks.
+
+import assert from "node:assert/strict";
+
+export const { BASE_URL, API_KEY, MODEL = "demo" } = process.env;
+
+// More than one byte a character, quotes, and repetitions that a careless joint would lose.
+const TEXT = 'Grüße, 世界 🎻: "ha ha ha" }} 11';
+
+// What the scripted model says that every answer cost.
+const USAGE = { prompt: 123, cached: 100, completion: 45, reasoning: 7, total: 168 };
+
+const LONGEST_ID = 40;
+
+const NAMES = ["get_weather", "get_time", "lookup"];
+export const TOOLS = NAMES.map((name) => ({
+  type: "function",
+  function: {
+    name,
+    description: `Runs ${name}`,
+    strict: true,
+    parameters: {
+      type: "object",
+      properties: { city: { type: "string" }, mark: { type: "string" } },
+      required: ["city", "mark"],
+      additionalProperties: false,
+    },
+  },
+}));
+
+/** Runs one check, prints a line about it, and ends the program if it fails. */
+export async function check(title, body) {
+  try {
+    await body();
+  } catch (error) {
+    console.error(`FAILED ${title}:`, error);
+    process.exit(1);
+  }
+  console.log(`ok ${title}`);
+}
+
+/**
+ * Runs every check in every way. A way to ask with a library (whole, streamed, or with one of its
+ * helpers) is an object of
+ * - `title`
+ * - `streams`: whether the status of the answer goes out before its end
+ * - `ask(messages, { model, key })`: gives `{ text, calls: [{ id, name, arguments }], finish,
+ *   usage, messages }`, the last being the answer as the library wants it back
+ * - `user(text)` and `result(call, output)`: messages of the library
+ * - `failure(error)`: gives `{ kind, status, code }` of an error of the library
+ * - `failures`: the kinds of errors by their names here
+ */
+export async function run(ways) {
+  for (const way of ways) {
+    await check(`${way.title}: a text`, () => textTurn(way));
+    for (const count of [1, 3]) {
+      await check(`${way.title}: ${count} call(s) and back`, () => roundTrip(way, count));
+    }
+    await check(`${way.title}: errors before the answer`, () => earlyErrors(way));
+    await check(`${way.title}: an error within the answer`, () => lateError(way));
+  }
+}
+
+async function textTurn(way) {
+  expectText(await ask(way, [way.user(`${TEXT}[[echo]]`)]), TEXT);
+}
+
+async function roundTrip(way, count) {
+  const messages = [way.user(`${TEXT} [[round-trip:${count}]]`)];
+  const first = await ask(way, messages);
+  const calls = first.calls.map((call) => ({ name: call.name, arguments: call.arguments }));
+  const expected = NAMES.slice(0, count).map((name, at) => ({
+    name,
+    arguments: { city: `C${at}`, mark: TEXT },
+  }));
+  assert.deepEqual(calls, expected);
+  assert.equal(first.text, "", "text beside calls");
+  assert.equal(first.finish, "tool_calls");
+  assert.deepEqual(first.usage, USAGE);
+  const ids = first.calls.map((call) => call.id);
+  assert.equal(new Set(ids).size, count, `the ids differ: ${ids}`);
+  assert.deepEqual(ids.filter((id) => !id || id.length > LONGEST_ID), [], "bad ids");
+
+  const outputs = first.calls.map((call) => `21 °C in ${call.arguments.city}`);
+  const results = first.calls.map((call, at) => way.result(call, outputs[at]));
+  const second = await ask(way, [...messages, ...first.messages, ...results]);
+  expectText(second, outputs.map((output, at) => `${NAMES[at]}: ${output}`).join("\n"));
+}
+
+function expectText(answer, text) {
+  const { messages: _, ...rest } = answer;
+  assert.deepEqual(rest, { text, calls: [], finish: "stop", usage: USAGE });
+}
+
+async function earlyErrors(way) {
+  const hello = [way.user("hello")];
+  const orphan = way.result({ id: "call_nobody", name: "lookup", arguments: {} }, "42");
+  const { notFound, key, badRequest, rateLimit, server } = way.failures;
+  const refusals = [
+    [hello, { model: "no-such-model" }, notFound, 404, "model_not_found"],
+    [hello, { key: "wrong" }, key, 401, "invalid_api_key"],
+    [[...hello, orphan], {}, badRequest, 400, "invalid_value"],
+    [[way.user("[[http:429]]")], {}, rateLimit, 429, "rate_limit_exceeded"],
+    [[way.user("[[http:500]]")], {}, server, 502, "upstream_error"],
+  ];
+  for (const [messages, options, kind, status, code] of refusals) {
+    assert.deepEqual(await failureOf(way, messages, options), { kind, status, code });
+  }
+}
+
+/** The model's connection ends in the middle of a text. */
+async function lateError(way) {
+  const { kind, status } = await failureOf(way, [way.user("[[slow-cut:500]]")]);
+  // Nobody can take back the status of a stream that has begun.
+  const expected = way.streams
+    ? { kind: way.failures.late, status: undefined }
+    : { kind: way.failures.server, status: 502 };
+  assert.deepEqual({ kind, status }, expected);
+}
+
+async function failureOf(way, messages, options) {
+  let answer;
+  try {
+    answer = await ask(way, messages, options);
+  } catch (error) {
+    return way.failure(error);
+  }
+  assert.fail(`an answer instead of an error: ${JSON.stringify(answer)}`);
+}
+
+function ask(way, messages, { model = MODEL, key = API_KEY } = {}) {
+  return way.ask(messages, { model, key });
+}
