@@ -172,7 +172,9 @@ impl Started {
             choices,
             usage,
         };
-        Ok((headers, axum::Json(completion)).into_response())
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let body = serde_json::to_vec(&completion).map_err(|error| unwritable(&error))?;
+        Ok((headers, body).into_response())
     }
 }
 
@@ -216,6 +218,11 @@ fn function_call<'a>(delta: &ToolCallDelta<'a>) -> impl Serialize + 'a {
 fn no_tokenizer(error: &tokio::task::JoinError) -> ApiError {
     tracing::error!(%error, "the tokenizer could not be loaded");
     ApiError::new(500, ErrorType::ServerError, "The tokenizer could not be loaded.")
+}
+
+fn unwritable(error: &serde_json::Error) -> ApiError {
+    tracing::error!(%error, "an answer could not be written");
+    ApiError::new(500, ErrorType::ServerError, "The answer could not be written as JSON.")
 }
 
 /// Letters and digits for an id. Unique is enough: nothing is guarded by it.
