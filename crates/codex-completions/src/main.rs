@@ -17,14 +17,14 @@ mod smoke;
 
 use std::process::ExitCode;
 
-/// A turn is some hundred small pieces of memory; the system's allocator would be a sixth of our time.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 use clap::Parser as _;
 use configuration::{Inputs, Loaded};
 
 use cli::{Cli, Command, Task};
+
+/// A turn is some hundred small pieces of memory; the system's allocator would be a sixth of our time.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// One thread: the work is waiting for the child and for clients, and a hop between threads
 /// costs more than it gains.

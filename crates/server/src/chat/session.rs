@@ -108,9 +108,6 @@ impl Session {
                 return Poll::Ready(Step::Failed(failure));
             }
         }
-        if happened {
-            self.first_event.get_or_insert(now);
-        }
         if self.open == 0 {
             self.slots = None;
             return Poll::Ready(Step::Done);
