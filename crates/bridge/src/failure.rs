@@ -3,6 +3,16 @@
 use codex_app_server::{Failure, FailureKind, InvalidTurn};
 use openai_wire::{ApiError, ErrorType};
 
+/// For somebody who is not signed in.
+const SIGN_IN: &str =
+    "Sign in with `codex-completions login`; the model \"demo\" needs no account.";
+
+/// For somebody whose key or login the upstream does not take.
+const NOT_TAKEN: &str = "If PROXY_UPSTREAM_BASE_URL is set, look at PROXY_UPSTREAM_API_KEY; \
+    otherwise sign in again with `codex-completions login`.";
+
+const RESTARTING: &str = "Codex is not available: it is being started again. /readyz says why.";
+
 /// What a client is told of a failed turn.
 pub fn api_error(failure: &Failure) -> ApiError {
     let kind = failure.kind;
@@ -30,10 +40,16 @@ pub fn api_error(failure: &Failure) -> ApiError {
     let upstream = failure.upstream_body.as_ref().map(|body| &body["error"]);
     let said = |member: &str| Some(upstream?.get(member)?.as_str()?.to_owned());
     let message = match kind {
-        FailureKind::Unauthorized => format!(
-            "{}. Sign in with `codex-completions login`; the model \"demo\" needs no account.",
-            failure.message.trim_end_matches('.')
-        ),
+        FailureKind::Unauthorized => {
+            // Without a status nothing was sent: nobody is signed in.
+            let advice = match failure.upstream_status {
+                None => SIGN_IN,
+                Some(_) => NOT_TAKEN,
+            };
+            format!("{}. {advice}", failure.message.trim_end_matches('.'))
+        }
+        // Codex's own last words can be about another request.
+        FailureKind::ChildGone => RESTARTING.to_owned(),
         _ => failure.message.clone(),
     };
     ApiError {
@@ -91,6 +107,14 @@ mod tests {
     #[test]
     fn nobody_signed_in_is_told_how() {
         let told = api_error(&failure(FailureKind::Unauthorized));
-        assert!(told.message.contains("codex-completions login"), "{told}");
+        assert_eq!(told.message, format!("no. {SIGN_IN}"));
+    }
+
+    #[test]
+    fn a_key_that_the_upstream_does_not_take_is_told() {
+        let not_taken =
+            Failure { upstream_status: Some(403), ..failure(FailureKind::Unauthorized) };
+        let told = api_error(&not_taken);
+        assert_eq!((told.status, told.message), (401, format!("no. {NOT_TAKEN}")));
     }
 }

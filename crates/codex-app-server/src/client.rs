@@ -21,7 +21,7 @@ use crate::protocol::outgoing::{Capabilities, ClientInfo, Initialize, ThreadLoad
 use crate::request_error::RequestError;
 use crate::stats::{Counter, Stats, StatsSnapshot};
 use crate::turn::driver::Driver;
-use crate::turn::plan::PlannedTurn;
+use crate::turn::plan::{Held, PlannedTurn};
 use crate::turn::{InvalidTurn, Turn, TurnRequest};
 
 /// Longest wait for Codex to confirm that the turns of a client that stops are interrupted.
@@ -211,7 +211,8 @@ impl Client {
     /// # Errors
     /// If the request could not be put to Codex as it is.
     pub fn start_turn(&self, request: TurnRequest) -> Result<Turn, InvalidTurn> {
-        let (planned, turn) = PlannedTurn::new(request, self.inner.config.max_waiting_bytes)?;
+        let (planned, turn) =
+            PlannedTurn::new(request, self.inner.config.max_waiting_bytes, Held::new(()))?;
         self.run(planned);
         Ok(turn)
     }

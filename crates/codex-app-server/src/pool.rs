@@ -15,7 +15,7 @@ use crate::client_config::ClientConfig;
 use crate::failure::{Failure, FailureKind};
 use crate::heartbeat::Heartbeat;
 use crate::stats::{Stats, StatsSnapshot};
-use crate::turn::plan::PlannedTurn;
+use crate::turn::plan::{Held, PlannedTurn};
 use crate::turn::{InvalidTurn, Turn, TurnRequest};
 use crate::worker::{LOGIN_CHECK, RenewRequest, Slot, StateReport, Worker, WorkerState};
 
@@ -150,8 +150,21 @@ impl Pool {
     /// # Errors
     /// If the request could not be put to Codex as it is.
     pub fn start_turn(&self, request: TurnRequest) -> Result<Turn, InvalidTurn> {
+        self.start_turn_holding(request, ())
+    }
+
+    /// The same; `held` is dropped when the turn has ended, however slowly its events are read.
+    ///
+    /// # Errors
+    /// As for [`Self::start_turn`].
+    pub fn start_turn_holding(
+        &self,
+        request: TurnRequest,
+        held: impl Send + Sync + 'static,
+    ) -> Result<Turn, InvalidTurn> {
         let inner = &self.inner;
-        let (planned, turn) = PlannedTurn::new(request, inner.config.client.max_waiting_bytes)?;
+        let most = inner.config.client.max_waiting_bytes;
+        let (planned, turn) = PlannedTurn::new(request, most, Held::new(held))?;
         if let Err(planned) = inner.give(planned) {
             inner.tasks.spawn(Arc::clone(inner).give_when_ready(*planned));
         }

@@ -21,7 +21,7 @@ use openai_wire::{ApiError, ErrorType};
 use serde::Serialize;
 use tool_call_aggregator::{SuffixSource, ToolCallDelta};
 
-use crate::api::Api;
+use crate::api::{Api, ApiSettings};
 use crate::api_error::ErrorResponse;
 use crate::body::{check_json_depth, read_body};
 use crate::gate::RequestId;
@@ -59,18 +59,31 @@ pub(crate) async fn complete(
     if started.stream { started.stream(&api).await } else { started.collect().await }
 }
 
+/// A body from here on is read aside, so that nobody else waits for it.
+const LARGE: usize = 256 * 1024;
+
+/// Reads a request.
+fn prepare(body: &[u8], settings: &ApiSettings, mode: Option<&str>) -> Result<Prepared, ApiError> {
+    check_json_depth(body, settings.max_json_depth)?;
+    let options = RequestOptions { settings: &settings.turns, requested_mode: mode };
+    bridge::prepare(ChatRequest::parse(body)?, &options)
+}
+
 /// Reads a request and starts its turns.
 async fn start(api: &Api, request: Request) -> Result<Started, ApiError> {
     let received = Instant::now();
     let settings = &api.0.settings;
     let (parts, body) = request.into_parts();
     let body = read_body(body, settings.max_body_bytes).await?;
-    check_json_depth(&body, settings.max_json_depth)?;
-    let options = RequestOptions {
-        settings: &settings.turns,
-        requested_mode: requested_mode(&parts.headers)?,
+    let mode = requested_mode(&parts.headers)?;
+    let prepared = if body.len() < LARGE {
+        prepare(&body, settings, mode)?
+    } else {
+        let (body, settings) = (body.clone(), settings.clone());
+        let mode = mode.map(str::to_owned);
+        let reading = move || prepare(&body, &settings, mode.as_deref());
+        api.0.tasks.spawn_blocking(reading).await.map_err(|error| unreadable(&error))??
     };
-    let prepared = bridge::prepare(ChatRequest::parse(&body)?, &options)?;
     let Prepared { mut turn, policy, choices, stream, include_usage, ignored, model } = prepared;
 
     let backend = api.backend().await?;
@@ -85,14 +98,17 @@ async fn start(api: &Api, request: Request) -> Result<Started, ApiError> {
         }
         None => None,
     };
-    let slots = api.0.slots.take(choices).await?;
+    // Held by the turns themselves: a client that does not read holds nobody else up.
+    let slots = Arc::new(api.0.slots.take(choices).await?);
     let admitted = Instant::now();
     let policy = Arc::new(policy);
     let suffix: SuffixSource = Arc::new(|| random_text(24));
     let mut turns = Vec::new();
     for (choice, request) in (0..choices).zip(std::iter::repeat_n(turn, choices as usize)) {
-        let turn =
-            backend.pool.start_turn(request).map_err(|invalid| bridge::invalid_turn(&invalid))?;
+        let turn = backend
+            .pool
+            .start_turn_holding(request, Arc::clone(&slots))
+            .map_err(|invalid| bridge::invalid_turn(&invalid))?;
         let reply = Reply::new(Arc::clone(&policy), choice, tokenizer.clone(), Arc::clone(&suffix));
         turns.push((turn, reply));
     }
@@ -114,7 +130,7 @@ async fn start(api: &Api, request: Request) -> Result<Started, ApiError> {
         stream,
         include_usage,
         choices,
-        session: Session::new(turns, slots, tasks.clone(), Arc::clone(&log)),
+        session: Session::new(turns, tasks.clone(), Arc::clone(&log)),
         headers: common_headers(&policy, &log, &ignored),
         policy,
         prompt: Prompt { body, settings: Arc::clone(&settings.turns), tasks },
@@ -213,6 +229,11 @@ fn function_call<'a>(delta: &ToolCallDelta<'a>) -> impl Serialize + 'a {
     }
     let arguments = if delta.arguments.is_empty() { "{}" } else { delta.appended };
     LegacyDelta { name: delta.is_first().then_some(delta.name), arguments }
+}
+
+fn unreadable(error: &tokio::task::JoinError) -> ApiError {
+    tracing::error!(%error, "a request could not be read");
+    ApiError::new(500, ErrorType::ServerError, "The request could not be read.")
 }
 
 fn no_tokenizer(error: &tokio::task::JoinError) -> ApiError {

@@ -30,19 +30,27 @@ impl TurnSlots {
     }
 
     /// Places for all turns of a request at once.
+    ///
+    /// # Errors
+    /// If there will never be so many (400), or not in time (429).
     pub(crate) async fn take(&self, turns: u32) -> Result<TakenSlots, ApiError> {
         if turns > self.slots {
-            let message = format!(
-                "n is {turns}, but at most {} turns run at once (PROXY_MAX_CONCURRENT_TURNS).",
-                self.slots
-            );
-            return Err(ApiError::invalid("n", message));
+            return Err(self.too_few(turns));
         }
         let permits = Arc::clone(&self.free).acquire_many_owned(turns);
         match tokio::time::timeout(self.longest_wait, permits).await {
             Ok(Ok(permit)) => Ok(TakenSlots(permit)),
             Ok(Err(_)) | Err(_) => Err(self.busy()),
         }
+    }
+
+    fn too_few(&self, turns: u32) -> ApiError {
+        let message = format!(
+            "Invalid 'n': integer above maximum value. Expected a value <= {} \
+             (PROXY_MAX_CONCURRENT_TURNS), but got {turns} instead.",
+            self.slots
+        );
+        ApiError::invalid("n", message).with_code("integer_above_max_value")
     }
 
     fn busy(&self) -> ApiError {
@@ -66,11 +74,25 @@ mod tests {
     async fn who_finds_no_place_in_time_is_told_when_to_come_back() {
         let slots = TurnSlots::new(2, Duration::from_secs(30));
         let both = slots.take(2).await.unwrap();
-        let more = slots.take(3).await.unwrap_err();
-        assert_eq!((more.status, more.param.as_deref()), (400, Some("n")));
         let refused = slots.take(1).await.unwrap_err();
         assert_eq!((refused.status, refused.retry_after), (429, Some(Duration::from_secs(1))));
         drop(both);
         assert!(slots.take(1).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn more_turns_than_places_are_never_run() {
+        let slots = TurnSlots::new(2, Duration::ZERO);
+        let refused = slots.take(3).await.unwrap_err();
+        assert_eq!(
+            refused,
+            ApiError::invalid(
+                "n",
+                "Invalid 'n': integer above maximum value. Expected a value <= 2 \
+                 (PROXY_MAX_CONCURRENT_TURNS), but got 3 instead.",
+            )
+            .with_code("integer_above_max_value")
+        );
+        assert!(slots.take(2).await.is_ok());
     }
 }

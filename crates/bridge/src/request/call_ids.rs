@@ -20,10 +20,12 @@ const NAMELESS: &str = "call";
 pub(super) struct CallIds {
     /// Ids that calls have towards Codex.
     taken: HashSet<String>,
+    /// The last number behind each id that several calls want: those below it are taken.
+    numbers: HashMap<String, u64>,
     /// Calls without a result, by the client's id and in their order.
     open: HashMap<String, VecDeque<OpenCall>>,
-    /// Legacy calls without a result, which have a name only.
-    open_functions: Vec<(String, OpenCall)>,
+    /// Legacy calls without a result, by their name and in their order.
+    open_functions: HashMap<String, Vec<OpenCall>>,
 }
 
 /// A call that waits for its result.
@@ -65,7 +67,7 @@ impl CallIds {
     pub(super) fn function_call(&mut self, name: String, message: usize) -> String {
         let id = self.choose(NAMELESS);
         let call = OpenCall { id: id.clone(), message, position: None };
-        self.open_functions.push((name, call));
+        self.open_functions.entry(name).or_default().push(call);
         id
     }
 
@@ -75,8 +77,8 @@ impl CallIds {
         name: &str,
         message: usize,
     ) -> Result<String, ApiError> {
-        let latest = self.open_functions.iter().rposition(|(known, _)| known == name);
-        latest.map(|index| self.open_functions.remove(index).1.id).ok_or_else(|| {
+        let latest = self.open_functions.get_mut(name).and_then(Vec::pop);
+        latest.map(|call| call.id).ok_or_else(|| {
             let name = cut(name, LONGEST_ID);
             let words = format!(
                 "There is no call of '{name}' before this result that has none yet: every function message must follow an assistant message with a 'function_call' of its name."
@@ -87,7 +89,10 @@ impl CallIds {
 
     /// Nothing may be left without a result.
     pub(super) fn finish(self) -> Result<(), ApiError> {
-        let functions = self.open_functions.into_iter();
+        let functions = self
+            .open_functions
+            .into_iter()
+            .flat_map(|(name, calls)| calls.into_iter().map(move |call| (name.clone(), call)));
         let calls = self
             .open
             .into_iter()
@@ -115,14 +120,19 @@ impl CallIds {
     /// The wanted id, shortened if it is too long, and numbered if another call has it.
     fn choose(&mut self, wanted: &str) -> String {
         let wanted = if wanted.is_empty() { NAMELESS } else { wanted };
-        let mut id = cut(wanted, LONGEST_ID).to_owned();
-        let mut number = 1_u64;
-        while !self.taken.insert(id.clone()) {
-            number += 1;
-            let ending = format!("_{number}");
-            id = format!("{}{ending}", cut(wanted, LONGEST_ID - ending.len()));
+        let whole = cut(wanted, LONGEST_ID);
+        if self.taken.insert(whole.to_owned()) {
+            return whole.to_owned();
         }
-        id
+        let number = self.numbers.entry(whole.to_owned()).or_insert(1);
+        loop {
+            *number += 1;
+            let ending = format!("_{number}");
+            let id = format!("{}{ending}", cut(whole, LONGEST_ID - ending.len()));
+            if self.taken.insert(id.clone()) {
+                return id;
+            }
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Whether an upstream can hold its answer to a schema.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 /// Keywords that no strict schema may have.
@@ -32,10 +34,9 @@ fn is_strict_node(node: &Map<String, Value>) -> bool {
         || node.get("type").is_some_and(|r#type| r#type == "object");
     if is_object {
         let is_closed = node.get("additionalProperties") == Some(&Value::Bool(false));
-        let required = node.get("required").and_then(Value::as_array);
-        let is_required =
-            |name: &String| required.is_some_and(|names| names.iter().any(|known| known == name));
-        if !is_closed || !properties.clone().all(|(name, _)| is_required(name)) {
+        let required = node.get("required").and_then(Value::as_array).into_iter().flatten();
+        let required: HashSet<_> = required.filter_map(Value::as_str).collect();
+        if !is_closed || !properties.clone().all(|(name, _)| required.contains(name.as_str())) {
             return false;
         }
     }

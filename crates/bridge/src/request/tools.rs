@@ -1,5 +1,7 @@
 //! The tools that the model is offered, and what it is told about them.
 
+use std::collections::HashSet;
+
 use codex_app_server::{HistoryItem, Role, Tool};
 use openai_wire::chat::{AllowedMode, FunctionTool, ToolChoice};
 use serde_json::Value;
@@ -36,6 +38,7 @@ impl OfferedTools {
                 Some(CALL_IT.to_owned())
             }
             ToolChoice::Allowed { names, mode } => {
+                let names: HashSet<_> = names.into_iter().collect();
                 tools.retain(|tool| names.contains(&tool.name));
                 (mode == AllowedMode::Required).then(|| CALL_ONE.to_owned())
             }

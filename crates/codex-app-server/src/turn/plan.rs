@@ -40,7 +40,12 @@ pub(crate) struct PlannedTurn {
     pub(crate) events: EventSender,
     pub(crate) commands: watch::Receiver<Command>,
     pub(crate) asked_at: Instant,
+    /// Something of the consumer's that is let go when the turn has ended.
+    _held: Held,
 }
+
+/// Something that is only dropped.
+pub(crate) struct Held(#[expect(dead_code, reason = "held for its drop")] Box<dyn Send + Sync>);
 
 /// Why a consumer does not want its turn any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,6 +142,20 @@ impl Plan {
     }
 }
 
+// === impl Held ===
+
+impl Held {
+    pub(crate) fn new(held: impl Send + Sync + 'static) -> Self {
+        Self(Box::new(held))
+    }
+}
+
+impl std::fmt::Debug for Held {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Held")
+    }
+}
+
 // === impl PlannedTurn ===
 
 impl PlannedTurn {
@@ -144,11 +163,12 @@ impl PlannedTurn {
     pub(crate) fn new(
         request: TurnRequest,
         max_waiting_bytes: usize,
+        held: Held,
     ) -> Result<(Self, Turn), InvalidTurn> {
         let plan = Plan::try_from(request)?;
         let (events, receiver) = channel::channel(max_waiting_bytes);
         let (control, commands) = watch::channel(Command::Run);
-        let planned = Self { plan, events, commands, asked_at: Instant::now() };
+        let planned = Self { plan, events, commands, asked_at: Instant::now(), _held: held };
         Ok((planned, Turn::new(receiver, control)))
     }
 

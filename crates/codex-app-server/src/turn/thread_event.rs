@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::de::{Deserialize as _, DeserializeSeed, Deserializer, Error as _};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::event::{ReasoningKind, ToolCall, ToolCallKind};
@@ -220,11 +221,18 @@ fn call(item: &RawValue) -> Result<Option<ToolCall>, serde_json::Error> {
         foreign @ ("local_shell_call" | "tool_search_call") => Some(ToolCall {
             call_id,
             name: foreign.to_owned(),
-            arguments: item.get().to_owned(),
+            arguments: without_internals(item)?,
             kind: ToolCallKind::Foreign,
         }),
         _ => None,
     })
+}
+
+/// The item without what Codex has added to it.
+fn without_internals(item: &RawValue) -> Result<String, serde_json::Error> {
+    let mut members: serde_json::Map<String, Value> = serde_json::from_str(item.get())?;
+    members.retain(|name, _| !name.starts_with("internal_"));
+    serde_json::to_string(&members)
 }
 
 /// The tool's name as the client knows it.

@@ -183,7 +183,11 @@ async fn a_response_that_breaks_off_after_its_calls_ends_with_them() {
 /// Its own turn is ended, and nobody else has to wait for it.
 #[tokio::test]
 async fn a_client_that_does_not_read_is_cut_off() {
-    let proxy = Proxy::start(&[("PROXY_MAX_STREAM_BUFFER_BYTES", "65536")]).await;
+    let proxy = Proxy::start(&[
+        ("PROXY_MAX_STREAM_BUFFER_BYTES", "65536"),
+        ("PROXY_MAX_CONCURRENT_TURNS", "1"),
+    ])
+    .await;
     // More than the system's own buffers take.
     let lazy = proxy.open(&streamed(ask("[[big:20000000]]"))).await;
     proxy.model.until(|counters| counters.in_flight == 0).await;

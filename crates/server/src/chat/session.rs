@@ -11,7 +11,6 @@ use tokio::time::Sleep;
 use tokio_util::task::TaskTracker;
 
 use super::turn_log::TurnLog;
-use crate::slots::TakenSlots;
 
 /// One turn for each choice of a request.
 ///
@@ -25,8 +24,6 @@ pub(super) struct Session {
     log: Arc<TurnLog>,
     first_event: Option<Instant>,
     reported: bool,
-    /// Freed as soon as all turns have ended.
-    slots: Option<TakenSlots>,
 }
 
 struct Choice {
@@ -69,7 +66,6 @@ pub(super) enum Step {
 impl Session {
     pub(super) fn new(
         choices: impl IntoIterator<Item = (Turn, Reply)>,
-        slots: TakenSlots,
         tasks: TaskTracker,
         log: Arc<TurnLog>,
     ) -> Self {
@@ -83,7 +79,6 @@ impl Session {
             log,
             first_event: None,
             reported: false,
-            slots: Some(slots),
         }
     }
 
@@ -108,11 +103,7 @@ impl Session {
                 return Poll::Ready(Step::Failed(failure));
             }
         }
-        if happened {
-            self.first_event.get_or_insert(now);
-        }
         if self.open == 0 {
-            self.slots = None;
             return Poll::Ready(Step::Done);
         }
         if happened {
@@ -145,7 +136,6 @@ impl Session {
         complete: impl FnOnce(&mut [ChoiceReport]) -> T,
     ) -> (T, Vec<ChoiceReport>) {
         self.reported = true;
-        self.slots = None;
         let choices = std::mem::take(&mut self.choices).into_iter();
         let mut reports: Vec<_> = choices
             .map(|mut choice| {

@@ -209,6 +209,23 @@ fn a_history_that_has_grown_keeps_its_ids() {
     }
 }
 
+/// Trying every number again for each call would take minutes, in which nobody else is served.
+#[test]
+fn an_id_can_repeat_many_times() {
+    let rounds = 20_000;
+    let round = [calls(&["c"]), result("c", "r")];
+    let legacy = [
+        json!({"role": "assistant", "function_call": {"name": "f", "arguments": "{}"}}),
+        json!({"role": "function", "name": "f", "content": "r"}),
+    ];
+    for (round, id) in [(round, "c_20000"), (legacy, "call_20000")] {
+        let messages: Vec<_> = std::iter::repeat_n(round, rounds).flatten().collect();
+        let history = history(&messages.into());
+        assert_eq!(history.len(), 2 * rounds);
+        assert_eq!(history.last(), Some(&output(id, "r")));
+    }
+}
+
 #[test]
 fn legacy_calls_are_answered_by_name() {
     let call_of = |name: &str| json!({"role": "assistant", "function_call": {"name": name, "arguments": name}});

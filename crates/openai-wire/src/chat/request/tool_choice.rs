@@ -1,5 +1,7 @@
 //! Which of its tools the model may or must call.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::object::{Excerpt, Object, Path};
@@ -74,7 +76,7 @@ impl ToolChoice {
                 let mut choice = Object::read(object, path)?;
                 let r#type = choice.required_string("type")?;
                 match r#type.as_str() {
-                    "function" => read_tool_name(choice, tools).map(Self::Named),
+                    "function" => read_tool_name(choice, &names(tools)).map(Self::Named),
                     "allowed_tools" => Self::read_allowed(choice, tools),
                     _ => Err(choice
                         .path("type")
@@ -97,7 +99,7 @@ impl ToolChoice {
                 _ => Err(path.unsupported(&name, &["none", "auto"])),
             },
             object @ Value::Object(_) => {
-                read_declared_name(&mut Object::read(object, path)?, tools).map(Self::Named)
+                read_declared_name(&mut Object::read(object, path)?, &names(tools)).map(Self::Named)
             }
             other => Err(path.wrong_type("a string or an object", &other)),
         }
@@ -129,28 +131,35 @@ impl ToolChoice {
         if entries.is_empty() {
             return Err(path.missing());
         }
-        let names = entries
-            .into_iter()
-            .enumerate()
-            .map(|(index, entry)| read_tool_name(Object::read(entry, path.item(index))?, tools));
+        let declared = names(tools);
+        let names = entries.into_iter().enumerate().map(|(index, entry)| {
+            read_tool_name(Object::read(entry, path.item(index))?, &declared)
+        });
         Ok(Self::Allowed { names: names.collect::<Result<_, _>>()?, mode })
     }
 }
 
+fn names(tools: &[FunctionTool]) -> HashSet<&str> {
+    tools.iter().map(|tool| tool.name.as_str()).collect()
+}
+
 /// The Responses API has the name one level higher.
-fn read_tool_name(mut tool: Object<'_>, tools: &[FunctionTool]) -> Result<String, ApiError> {
+fn read_tool_name(mut tool: Object<'_>, declared: &HashSet<&str>) -> Result<String, ApiError> {
     match tool.take("function") {
         Some(function) => {
             let path = tool.path("function");
-            read_declared_name(&mut Object::read(function, path)?, tools)
+            read_declared_name(&mut Object::read(function, path)?, declared)
         }
-        None => read_declared_name(&mut tool, tools),
+        None => read_declared_name(&mut tool, declared),
     }
 }
 
-fn read_declared_name(object: &mut Object<'_>, tools: &[FunctionTool]) -> Result<String, ApiError> {
+fn read_declared_name(
+    object: &mut Object<'_>,
+    declared: &HashSet<&str>,
+) -> Result<String, ApiError> {
     let name = object.required_string("name")?;
-    if tools.iter().any(|tool| tool.name == name) {
+    if declared.contains(name.as_str()) {
         return Ok(name);
     }
     let problem = format!("The request declares no tool that is named {}.", Excerpt(&name));
