@@ -44,13 +44,10 @@ impl OfferedTools {
             }
         };
         let strict = tools.iter().any(|tool| tool.strict);
-        let declared = tools
-            .iter()
-            .map(|tool| (tool.name.clone(), Value::Object(tool.parameters.clone())))
-            .collect();
+        let (tools, declared): (Vec<_>, Vec<_>) = tools.into_iter().map(offered).unzip();
         Self {
-            tools: tools.into_iter().map(offered).collect(),
-            declared,
+            tools,
+            declared: declared.into_iter().collect(),
             request: words.map(|words| HistoryItem::text(Role::Developer, words)),
             ignored: if strict { vec!["function.strict"] } else { Vec::new() },
         }
@@ -61,13 +58,15 @@ const CALL_ONE: &str = "You must call at least one of your tools in your next an
 
 const CALL_IT: &str = "You must call the one tool that you have in your next answer.";
 
-/// What Codex drops from the schema goes into the description.
-fn offered(tool: FunctionTool) -> Tool {
+/// A tool as Codex takes it, and as the client declares it. What Codex drops from the schema goes into
+/// the description.
+fn offered(tool: FunctionTool) -> (Tool, (String, Value)) {
     let ToolSchema { parameters, remark } = ToolSchema::new(&tool.parameters);
     let description = match remark {
         None => tool.description,
         Some(remark) if tool.description.is_empty() => remark,
         Some(remark) => format!("{} {remark}", tool.description),
     };
-    Tool { name: tool.name, description, parameters }
+    let declared = (tool.name.clone(), Value::Object(tool.parameters));
+    (Tool { name: tool.name, description, parameters }, declared)
 }
