@@ -166,3 +166,15 @@ async fn a_failure_is_tried_again_as_long_as_nothing_was_said() {
     }
     assert_eq!(proxy.model.requests(), 6);
 }
+
+/// Whether both come in one piece or not: what the model said before it failed has been said.
+#[tokio::test]
+async fn words_before_a_failure_are_not_lost() {
+    let proxy = Proxy::start(&[]).await;
+    for _ in 0..5 {
+        let request = with(ask(r#"[[items:["well", null]]]"#), json!({"stream": true}));
+        let reply = Reply::of(&proxy.chat(&request).await);
+        assert_eq!(reply.choice().text(), "well");
+        assert_eq!(reply.error.expect("an error")["code"], "stream_cut");
+    }
+}

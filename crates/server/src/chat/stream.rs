@@ -65,21 +65,21 @@ impl ChatStream {
         prompt: Option<Prompt>,
     ) -> Result<Self, ApiError> {
         let head_at = Instant::now() + HEAD_AFTER;
+        let nothing_said = frames.buffer.len();
         let first = poll_fn(|context| session.poll_step(&mut frames, Some(head_at), context)).await;
+        let last_frame = Instant::now();
+        let phase = Phase::Running;
+        let mut stream = Self { session, frames, log, keep_alive, last_frame, prompt, phase };
         if let Step::Failed(failure) = first {
-            session.conclude(EndReason::Failed);
-            return Err(bridge::api_error(&failure));
+            let error = bridge::api_error(&failure);
+            if stream.frames.buffer.len() == nothing_said {
+                stream.session.conclude(EndReason::Failed);
+                return Err(error);
+            }
+            // What was said is not lost, however soon it failed after that.
+            stream.fail(&error);
         }
-        let now = Instant::now();
-        Ok(Self {
-            session,
-            frames,
-            log,
-            keep_alive,
-            last_frame: now,
-            prompt,
-            phase: Phase::Running,
-        })
+        Ok(stream)
     }
 
     /// Makes the next frames, if they are not there already.
