@@ -18,8 +18,7 @@ use openai_wire::chat::ChatRequest;
 use openai_wire::chat::completion::ChatCompletion;
 use openai_wire::chat::stream::{ChunkWriter, UsageFrame};
 use openai_wire::{ApiError, ErrorType};
-use serde::Serialize;
-use tool_call_aggregator::{SuffixSource, ToolCallDelta};
+use tool_call_aggregator::SuffixSource;
 
 use crate::api::{Api, ApiSettings};
 use crate::api_error::ErrorResponse;
@@ -217,18 +216,6 @@ fn common_headers(policy: &TurnPolicy, log: &TurnLog, ignored: &[String]) -> Hea
         headers.insert(X_PROXY_IGNORED_PARAMS, ignored);
     }
     headers
-}
-
-/// A call as the legacy `function_call` tells it: the name once, then arguments.
-fn function_call<'a>(delta: &ToolCallDelta<'a>) -> impl Serialize + 'a {
-    #[derive(Serialize)]
-    struct LegacyDelta<'a> {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        name: Option<&'a str>,
-        arguments: &'a str,
-    }
-    let arguments = if delta.arguments.is_empty() { "{}" } else { delta.appended };
-    LegacyDelta { name: delta.is_first().then_some(delta.name), arguments }
 }
 
 fn unreadable(error: &tokio::task::JoinError) -> ApiError {

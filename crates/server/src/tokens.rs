@@ -1,7 +1,7 @@
 //! The tokenizer of OpenAI's current models, `o200k_base`. It takes tens of milliseconds to load and
 //! then stays, so it is loaded on first use, and never on a thread that serves.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bridge::Tokenizer;
 use tokio::task::JoinError;
@@ -9,9 +9,14 @@ use tokio_util::task::TaskTracker;
 
 struct O200k(&'static bpe_openai::Tokenizer);
 
-/// The tokenizer, for somebody who must not wait for it to load.
+/// The tokenizer; only its first users wait for another thread.
 pub(crate) async fn tokenizer(tasks: &TaskTracker) -> Result<Arc<dyn Tokenizer>, JoinError> {
-    Ok(Arc::new(tasks.spawn_blocking(|| O200k(bpe_openai::o200k_base())).await?))
+    static LOADED: OnceLock<Arc<O200k>> = OnceLock::new();
+    if let Some(loaded) = LOADED.get() {
+        return Ok(Arc::clone(loaded) as Arc<dyn Tokenizer>);
+    }
+    let loaded = tasks.spawn_blocking(|| O200k(bpe_openai::o200k_base())).await?;
+    Ok(Arc::clone(LOADED.get_or_init(|| Arc::new(loaded))) as Arc<dyn Tokenizer>)
 }
 
 /// Tokens of a text; not for threads that serve.

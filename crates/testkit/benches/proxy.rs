@@ -28,6 +28,8 @@ mod lane;
 mod latency;
 #[path = "proxy/mock_upstream.rs"]
 mod mock_upstream;
+#[path = "real_child/own_process.rs"]
+mod own_process;
 #[path = "proxy/peers.rs"]
 mod peers;
 #[path = "proxy/processor.rs"]

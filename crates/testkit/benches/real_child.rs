@@ -20,6 +20,8 @@ mod direct;
 mod figures;
 #[path = "real_child/model_process.rs"]
 mod model_process;
+#[path = "real_child/own_process.rs"]
+mod own_process;
 #[path = "real_child/recording.rs"]
 mod recording;
 #[path = "real_child/start_up.rs"]

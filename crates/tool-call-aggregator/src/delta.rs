@@ -89,7 +89,7 @@ impl ExactSizeIterator for Deltas<'_> {}
 
 // === impl ToolCallDelta ===
 
-impl ToolCallDelta<'_> {
+impl<'a> ToolCallDelta<'a> {
     /// Whether this is the first delta of the call, which carries its id and name.
     pub fn is_first(&self) -> bool {
         self.frame == Frame::Header
@@ -104,7 +104,26 @@ impl ToolCallDelta<'_> {
         if self.replaced { Err(Replaced) } else { Ok(*self) }
     }
 
-    fn new_arguments(&self) -> &str {
+    /// The same for a client that uses `functions`: an object of `delta.function_call`.
+    ///
+    /// ```
+    /// use tool_call_aggregator::{CallEvent, ToolCallAggregator};
+    ///
+    /// let mut calls = ToolCallAggregator::new();
+    /// for delta in calls.ingest(0, &CallEvent::whole("call_1", "now", "")).deltas {
+    ///     let function_call = serde_json::to_string(&delta.as_function_call())?;
+    ///     assert_eq!(function_call, r#"{"name":"now","arguments":"{}"}"#);
+    /// }
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn as_function_call(&self) -> FunctionCallDelta<'a> {
+        FunctionCallDelta {
+            name: self.is_first().then_some(self.name),
+            arguments: self.new_arguments(),
+        }
+    }
+
+    fn new_arguments(&self) -> &'a str {
         if self.frame == Frame::Known {
             ""
         } else if self.complete && self.arguments.is_empty() {
@@ -119,25 +138,27 @@ impl Serialize for ToolCallDelta<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.sendable().map_err(ser::Error::custom)?;
         let is_first = self.is_first();
-        let function =
-            Function { name: is_first.then_some(self.name), arguments: self.new_arguments() };
         let mut call = serializer.serialize_struct("ToolCall", if is_first { 4 } else { 2 })?;
         call.serialize_field("index", &self.index)?;
         if is_first {
             call.serialize_field("id", self.id)?;
             call.serialize_field("type", "function")?;
         }
-        call.serialize_field("function", &function)?;
+        call.serialize_field("function", &self.as_function_call())?;
         call.end()
     }
 }
 
-struct Function<'a> {
-    name: Option<&'a str>,
-    arguments: &'a str,
+/// A change of one call in the shape of the legacy `delta.function_call`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FunctionCallDelta<'a> {
+    /// The name of the function, the first time.
+    pub name: Option<&'a str>,
+    /// What a client adds to its arguments.
+    pub arguments: &'a str,
 }
 
-impl Serialize for Function<'_> {
+impl Serialize for FunctionCallDelta<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut function = serializer.serialize_struct("Function", 2)?;
         if let Some(name) = self.name {

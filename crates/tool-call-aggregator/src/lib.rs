@@ -70,7 +70,7 @@ mod twin;
 mod wire;
 
 pub use aggregator::{Builder, ToolCallAggregator};
-pub use delta::{Deltas, Ingest, Replaced, ToolCallDelta};
+pub use delta::{Deltas, FunctionCallDelta, Ingest, Replaced, ToolCallDelta};
 pub use event::{Arguments, CallEvent, Position};
 pub use ids::{IdContext, IdFactory, IdPolicy, SuffixSource, backend_call_id};
 pub use limits::{Limit, Limits};

@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use bridge::{CallShape, ChoiceReport, FinishReason, Output, OutputMode};
 use openai_wire::chat::completion::{Choice, Message};
 use serde::Serialize;
-use tool_call_aggregator::{FunctionCall, ToolCallDelta};
+use tool_call_aggregator::{ToolCallDelta, ToolCallRecord};
 
 use super::session::{Answer, Session, Step};
 use codex_app_server::Failure;
@@ -22,24 +22,15 @@ pub(super) struct Collected {
 struct Partial {
     content: String,
     reasoning: String,
-    calls: Vec<Call>,
+    calls: Vec<ToolCallRecord>,
     finish: Option<FinishReason>,
 }
 
-/// A whole call, as it is written.
+/// A whole call, in the shape that the client reads.
 #[derive(Debug)]
-pub(super) struct Call {
-    id: String,
-    name: String,
-    arguments: String,
-    shape: CallShape,
-}
-
-#[derive(Serialize)]
-struct WireCall<'a> {
-    id: &'a str,
-    r#type: &'static str,
-    function: FunctionCall<'a>,
+pub(super) enum Call {
+    Tool(ToolCallRecord),
+    Function(ToolCallRecord),
 }
 
 // === impl Collected ===
@@ -63,8 +54,11 @@ impl Collected {
 
     /// The choices as they are written; text that is not sent is added to the reports.
     pub(super) fn into_choices(self, reports: &mut [ChoiceReport]) -> Vec<Choice<Call>> {
-        let mode = self.mode;
-        let legacy = self.shape == CallShape::FunctionCall;
+        let (mode, shape) = (self.mode, self.shape);
+        let call = |record| match shape {
+            CallShape::ToolCalls => Call::Tool(record),
+            CallShape::FunctionCall => Call::Function(record),
+        };
         let choices = self.choices.into_iter().zip(reports).zip(0..);
         choices
             .map(|((partial, report), index)| {
@@ -79,8 +73,8 @@ impl Collected {
                     message: Message {
                         content: (!hidden).then_some(content),
                         reasoning_content: (!reasoning.is_empty()).then_some(reasoning),
-                        calls,
-                        legacy,
+                        calls: calls.into_iter().map(call).collect(),
+                        legacy: shape == CallShape::FunctionCall,
                     },
                     logprobs: (),
                     finish_reason: finish.unwrap_or(FinishReason::Stop).as_str(),
@@ -108,15 +102,14 @@ impl Output for Collected {
     }
 
     fn call(&mut self, delta: &ToolCallDelta<'_>) {
-        let shape = self.shape;
         let calls = &mut self.partial().calls;
         match calls.get_mut(delta.index) {
             Some(call) => call.arguments.push_str(delta.appended),
-            None => calls.push(Call {
+            None => calls.push(ToolCallRecord {
                 id: delta.id.to_owned(),
+                backend_id: None,
                 name: delta.name.to_owned(),
                 arguments: delta.arguments.to_owned(),
-                shape,
             }),
         }
     }
@@ -140,13 +133,9 @@ impl Answer for Collected {
 
 impl Serialize for Call {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let arguments = if self.arguments.is_empty() { "{}" } else { &self.arguments };
-        let function = FunctionCall::from((self.name.as_str(), arguments));
-        match self.shape {
-            CallShape::FunctionCall => function.serialize(serializer),
-            CallShape::ToolCalls => {
-                WireCall { id: &self.id, r#type: "function", function }.serialize(serializer)
-            }
+        match self {
+            Self::Tool(record) => record.serialize(serializer),
+            Self::Function(record) => record.as_function_call().serialize(serializer),
         }
     }
 }

@@ -186,7 +186,7 @@ impl Output for Frames {
         match self.shape {
             CallShape::ToolCalls => self.writer.tool_call(self.choice, delta, &mut self.buffer),
             CallShape::FunctionCall => {
-                let function = super::function_call(delta);
+                let function = delta.as_function_call();
                 self.writer.function_call(self.choice, &function, &mut self.buffer);
             }
         }

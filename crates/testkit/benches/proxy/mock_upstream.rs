@@ -3,9 +3,7 @@
 //! It is a process of its own, so that its work is not the load client's: this benchmark, started
 //! once more.
 
-use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
 
 use axum::Router;
 use axum::extract::Json;
@@ -17,13 +15,14 @@ use tokio::net::TcpListener;
 
 use crate::case::{Case, MODEL};
 use crate::endpoint::Endpoint;
+use crate::own_process::{OwnProcess, until_input_closes};
 
 /// Makes this program the mock instead of the benchmark.
 pub(crate) const ARGUMENT: &str = "--serve-mock";
 
 /// A running mock; dropping it ends the process.
 pub(crate) struct MockUpstream {
-    process: Child,
+    _process: OwnProcess,
     pub(crate) endpoint: Endpoint,
 }
 
@@ -31,20 +30,11 @@ pub(crate) struct MockUpstream {
 
 impl MockUpstream {
     pub(crate) fn start() -> Self {
-        let this = std::env::current_exe().expect("no path of this program");
-        let mut process = Command::new(this)
-            .arg(ARGUMENT)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the mock does not start");
-        let mut address = String::new();
-        let output = process.stdout.take().expect("no output of the mock");
-        BufReader::new(output).read_line(&mut address).expect("the mock says nothing");
-        let address: SocketAddr = address.trim_end().parse().expect("an address");
+        let (process, address) = OwnProcess::start(ARGUMENT);
+        let address: SocketAddr = address.parse().expect("an address");
         let headers = String::new();
         let endpoint = Endpoint { name: "mock", address, headers, judge: Case::check_text };
-        Self { process, endpoint }
+        Self { _process: process, endpoint }
     }
 
     /// Its base URL, up to and without `/v1`.
@@ -53,14 +43,7 @@ impl MockUpstream {
     }
 }
 
-impl Drop for MockUpstream {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-/// Serves until the benchmark closes our input, which it does even if it is killed.
+/// Serves until the benchmark ends.
 pub(crate) async fn serve() {
     let models = json!({"object": "list", "data": [{
         "id": MODEL, "object": "model", "created": 0, "owned_by": "mock",
@@ -71,10 +54,9 @@ pub(crate) async fn serve() {
         .route("/v1/chat/completions", post(answer));
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("no port for the mock");
     println!("{}", listener.local_addr().expect("an address"));
-    let end = tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new()));
     tokio::select! {
         _ = axum::serve(listener, app) => {}
-        _ = end => {}
+        () = until_input_closes() => {}
     }
 }
 
