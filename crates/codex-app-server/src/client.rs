@@ -212,7 +212,7 @@ impl Client {
     /// If the request could not be put to Codex as it is.
     pub fn start_turn(&self, request: TurnRequest) -> Result<Turn, InvalidTurn> {
         let (planned, turn) =
-            PlannedTurn::new(request, self.inner.config.max_waiting_bytes, Held::new(()))?;
+            PlannedTurn::new(request, self.inner.config.turn_options(), Held::new(()))?;
         self.run(planned);
         Ok(turn)
     }
@@ -223,8 +223,6 @@ impl Client {
         let driver = Driver {
             turn,
             connection: Arc::clone(&inner.connection),
-            limits: inner.config.limits,
-            retries: inner.config.retries,
             working_folder: inner.working_folder.clone(),
             login: Arc::clone(&inner.login),
         };

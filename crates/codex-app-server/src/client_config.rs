@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::binary::CodexBinary;
 use crate::connection::WireTap;
-use crate::turn::TurnLimits;
+use crate::turn::{TurnLimits, TurnOptions};
 
 /// Everything about a child that can be chosen.
 #[derive(Clone)]
@@ -67,6 +67,15 @@ impl ClientConfig {
             chatgpt_base_url: None,
             environment: Vec::new(),
             tap: None,
+        }
+    }
+
+    /// How turns run that were not given options of their own.
+    pub fn turn_options(&self) -> TurnOptions {
+        TurnOptions {
+            limits: self.limits,
+            retries: self.retries,
+            max_waiting_bytes: self.max_waiting_bytes,
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::heartbeat::Heartbeat;
 use crate::stats::{Stats, StatsSnapshot};
 use crate::turn::plan::{Held, PlannedTurn};
-use crate::turn::{InvalidTurn, Turn, TurnRequest};
+use crate::turn::{InvalidTurn, Turn, TurnOptions, TurnRequest};
 use crate::worker::{LOGIN_CHECK, RenewRequest, Slot, StateReport, Worker, WorkerState};
 
 /// Everything about children under supervision that can be chosen.
@@ -150,21 +150,22 @@ impl Pool {
     /// # Errors
     /// If the request could not be put to Codex as it is.
     pub fn start_turn(&self, request: TurnRequest) -> Result<Turn, InvalidTurn> {
-        self.start_turn_holding(request, ())
+        self.start_turn_with(request, self.inner.config.client.turn_options(), ())
     }
 
-    /// The same; `held` is dropped when the turn has ended, however slowly its events are read.
+    /// The same with options of its own. `held` is dropped when the turn has ended, however slowly
+    /// its events are read.
     ///
     /// # Errors
     /// As for [`Self::start_turn`].
-    pub fn start_turn_holding(
+    pub fn start_turn_with(
         &self,
         request: TurnRequest,
+        options: TurnOptions,
         held: impl Send + Sync + 'static,
     ) -> Result<Turn, InvalidTurn> {
         let inner = &self.inner;
-        let most = inner.config.client.max_waiting_bytes;
-        let (planned, turn) = PlannedTurn::new(request, most, Held::new(held))?;
+        let (planned, turn) = PlannedTurn::new(request, options, Held::new(held))?;
         if let Err(planned) = inner.give(planned) {
             inner.tasks.spawn(Arc::clone(inner).give_when_ready(*planned));
         }

@@ -55,6 +55,17 @@ pub struct Upstream {
     pub api_key: Option<String>,
 }
 
+/// What can be chosen about a turn. It stays as it is while the turn runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TurnOptions {
+    /// Time limits.
+    pub limits: TurnLimits,
+    /// Retries of a turn that failed before any output.
+    pub retries: u32,
+    /// Most bytes of events that wait for the consumer.
+    pub max_waiting_bytes: usize,
+}
+
 /// A turn that Codex would not take as it is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidTurn {

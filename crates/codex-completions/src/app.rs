@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use configuration::{ApiKey, Host, KeyOrigin, Settings};
 use secrecy::ExposeSecret as _;
-use server::{Api, ApiSettings, App, ConnectionLimits, GateSettings, Listen, Readiness};
+use server::{
+    Access, AccessSettings, Api, ApiSettings, App, ConnectionLimits, GateSettings, Listen,
+    Readiness,
+};
 use tokio::sync::watch;
 
 /// For somebody without the right key, who may be anybody.
@@ -25,6 +28,8 @@ pub(crate) fn api_settings(settings: &Settings) -> ApiSettings {
     let limits = &settings.limits;
     ApiSettings {
         turns: Arc::new(settings.turns.clone()),
+        turn_options: settings.turn_options(),
+        aliases: settings.codex.aliases.clone(),
         differing: settings.changed_answers().collect::<Vec<_>>().join(" ").into(),
         keep_alive: limits.sse_keepalive,
         max_turns: u32::try_from(limits.concurrent_turns).unwrap_or(u32::MAX),
@@ -35,12 +40,10 @@ pub(crate) fn api_settings(settings: &Settings) -> ApiSettings {
     }
 }
 
-pub(crate) fn app(
+pub(crate) fn access_settings(
     settings: &Settings,
     key: &ApiKey,
-    api: &Api,
-    readiness: watch::Receiver<Readiness>,
-) -> Result<App, Box<dyn Error>> {
+) -> Result<AccessSettings, Box<dyn Error>> {
     let access = &settings.access;
     let mut allowed_hosts =
         access.allowed_hosts.iter().map(|host| host.parse()).collect::<Result<Vec<_>, _>>()?;
@@ -50,22 +53,33 @@ pub(crate) fn app(
     {
         allowed_hosts.push(bracketed(address).parse()?);
     }
-    Ok(App {
+    Ok(AccessSettings {
+        allowed_hosts,
+        allowed_origins: access
+            .allowed_origins
+            .iter()
+            .map(|origin| origin.parse())
+            .collect::<Result<_, _>>()?,
+        keys: vec![server::ApiKey {
+            name: "default".to_owned(),
+            secret: key.secret.expose_secret().to_owned(),
+        }],
+        key_hint: KEY_HINT.to_owned(),
+    })
+}
+
+pub(crate) fn app(
+    settings: &Settings,
+    access: Access,
+    api: &Api,
+    readiness: watch::Receiver<Readiness>,
+) -> App {
+    App {
         api: api.routes(),
         readiness,
+        access,
         gate: GateSettings {
-            allowed_hosts,
-            allowed_origins: access
-                .allowed_origins
-                .iter()
-                .map(|origin| origin.parse())
-                .collect::<Result<_, _>>()?,
-            keys: vec![server::ApiKey {
-                name: "default".to_owned(),
-                secret: key.secret.expose_secret().to_owned(),
-            }],
-            key_hint: KEY_HINT.to_owned(),
-            protect_models: access.protect_models,
+            protect_models: settings.access.protect_models,
             // Only what nobody else can reach is open.
             protect_metrics: !(settings.metrics.allow_loopback
                 && settings.listen.host.is_loopback()),
@@ -75,7 +89,7 @@ pub(crate) fn app(
             header_timeout: Duration::from_secs(10),
             max_header_bytes: 64 * 1024,
         },
-    })
+    }
 }
 
 /// The key as a command line can use it, and where it is found. A key is shown once: when it is made.

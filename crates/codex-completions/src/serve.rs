@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use codex_app_server::{CodexBinary, CodexHome, Pool, Upstream, WorkerState};
 use configuration::{ApiKey, Settings};
 use scripted_model::ScriptedModel;
-use server::{Api, Backend, ModelDirectory, Readiness};
+use server::{Access, Api, Backend, ModelDirectory, Readiness};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -29,9 +29,11 @@ pub(crate) async fn run(settings: Settings) -> Result<ExitCode, Box<dyn Error>> 
     }
     let (readiness, observed) = watch::channel(Readiness::default());
     let api = Api::new(app::api_settings(&settings));
-    let app = app::app(&settings, &key, &api, observed)?;
     let listeners = server::bind(&app::listen(settings.listen)).await?;
     let address = listeners.first().map(TcpListener::local_addr).transpose()?;
+    let port = address.map_or(0, |address| address.port());
+    let access = Access::new(port, app::access_settings(&settings, &key)?);
+    let app = app::app(&settings, access, &api, observed);
     let stop = CancellationToken::new();
     let tasks = TaskTracker::new();
     let serving = tasks.spawn(server::serve(listeners, app, stop.clone()));
@@ -112,13 +114,7 @@ async fn renew_on_request(pool: &Pool, mut requests: Signal) -> Infallible {
 fn models(settings: &Settings, pool: &Pool, demo: &ScriptedModel) -> ModelDirectory {
     let codex = &settings.codex;
     let demo = Upstream { base_url: demo.base_url(), api_key: None };
-    ModelDirectory::new(
-        pool.clone(),
-        codex.aliases.clone(),
-        codex.model.clone(),
-        codex.upstream.clone(),
-        demo,
-    )
+    ModelDirectory::new(pool.clone(), codex.model.clone(), codex.upstream.clone(), demo)
 }
 
 /// Tells a person what there is.

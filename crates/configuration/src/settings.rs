@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bridge::TurnSettings;
-use codex_app_server::{ClientConfig, CodexBinary, ModelAliases, PoolConfig, TurnLimits, Upstream};
+use codex_app_server::{
+    ClientConfig, CodexBinary, ModelAliases, PoolConfig, TurnLimits, TurnOptions, Upstream,
+};
 use secrecy::SecretString;
 
 use crate::table::{ANSWERS, VARIABLES};
@@ -179,14 +181,24 @@ impl Settings {
         self.data_folder.join("codex")
     }
 
+    /// How turns run.
+    pub fn turn_options(&self) -> TurnOptions {
+        TurnOptions {
+            limits: self.codex.turn_limits,
+            retries: self.codex.retries,
+            max_waiting_bytes: self.limits.stream_buffer_bytes,
+        }
+    }
+
     /// How one child is started.
     pub fn client_config(&self, binary: CodexBinary) -> ClientConfig {
         let CodexSettings { children, .. } = &self.codex;
         let mut config = ClientConfig::new(binary, &self.codex.home);
-        config.retries = self.codex.retries;
-        config.limits = self.codex.turn_limits;
+        let TurnOptions { limits, retries, max_waiting_bytes } = self.turn_options();
+        config.retries = retries;
+        config.limits = limits;
+        config.max_waiting_bytes = max_waiting_bytes;
         config.max_line_bytes = children.max_line_bytes;
-        config.max_waiting_bytes = self.limits.stream_buffer_bytes;
         config.handshake_timeout = children.handshake_timeout;
         config.request_timeout = children.request_timeout;
         config.shutdown_grace = children.shutdown_grace;

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use bridge::TurnSettings;
-use codex_app_server::Pool;
+use codex_app_server::{ModelAliases, Pool, TurnOptions};
 use openai_wire::{ApiError, ErrorType};
 use serde_json::{Value, json};
 use tokio::sync::SetOnce;
@@ -29,7 +30,7 @@ const BACKEND_WITHIN: Duration = Duration::from_secs(10);
 pub struct Api(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
-    pub(crate) settings: ApiSettings,
+    settings: ArcSwap<ApiSettings>,
     pub(crate) slots: TurnSlots,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) tasks: TaskTracker,
@@ -41,6 +42,10 @@ pub(crate) struct Inner {
 pub struct ApiSettings {
     /// About every answer.
     pub turns: Arc<TurnSettings>,
+    /// About every turn.
+    pub turn_options: TurnOptions,
+    /// Other names of models.
+    pub aliases: ModelAliases,
     /// Settings that differ from their defaults, for the log.
     pub differing: Arc<str>,
     /// Silence in a stream after which a comment is sent.
@@ -72,11 +77,21 @@ impl Api {
     pub fn new(settings: ApiSettings) -> Self {
         Self(Arc::new(Inner {
             slots: TurnSlots::new(settings.max_turns, settings.longest_wait),
-            settings,
+            settings: ArcSwap::from_pointee(settings),
             metrics: Arc::default(),
             tasks: TaskTracker::new(),
             backend: SetOnce::new(),
         }))
+    }
+
+    /// From now on requests are answered in this way. Those that are under way are not affected.
+    pub fn change(&self, settings: ApiSettings) {
+        self.0.settings.store(Arc::new(settings));
+    }
+
+    /// How requests are answered now; a request asks once.
+    pub(crate) fn settings(&self) -> Arc<ApiSettings> {
+        self.0.settings.load_full()
     }
 
     /// From now on requests are answered.
@@ -92,7 +107,7 @@ impl Api {
             .route("/chat/completions", post(chat::complete).with_state(api()))
             .route("/models", get(list_models).with_state(api()))
             .route("/models/{id}", get(show_model).with_state(api()));
-        if self.0.settings.metrics {
+        if self.settings().metrics {
             routes = routes.route("/metrics", get(show_metrics).with_state(api()));
         }
         routes
@@ -114,7 +129,7 @@ impl Api {
 
 /// `GET /v1/models`
 async fn list_models(State(api): State<Api>) -> Result<Response, ErrorResponse> {
-    let names = api.backend().await?.models.names().await?;
+    let names = api.backend().await?.models.names(&api.settings().aliases).await?;
     let models: Vec<Value> = names.iter().map(|name| model(name)).collect();
     Ok(axum::Json(json!({"object": "list", "data": models})).into_response())
 }
@@ -124,7 +139,7 @@ async fn show_model(
     State(api): State<Api>,
     Path(id): Path<String>,
 ) -> Result<Response, ErrorResponse> {
-    if api.backend().await?.models.contains(&id).await? {
+    if api.backend().await?.models.contains(&id, &api.settings().aliases).await? {
         Ok(axum::Json(model(&id)).into_response())
     } else {
         Err(unknown_model(&id).into())

@@ -7,7 +7,7 @@ mod turn_log;
 mod usage;
 
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -47,6 +47,7 @@ struct Started {
     prompt: Prompt,
     id: String,
     created: u64,
+    keep_alive: Option<Duration>,
 }
 
 /// Answers a request, streamed or not.
@@ -55,7 +56,7 @@ pub(crate) async fn complete(
     request: Request,
 ) -> Result<Response, ErrorResponse> {
     let started = start(&api, request).await?;
-    if started.stream { started.stream(&api).await } else { started.collect().await }
+    if started.stream { started.stream().await } else { started.collect().await }
 }
 
 /// A body from here on is read aside, so that nobody else waits for it.
@@ -71,14 +72,14 @@ fn prepare(body: &[u8], settings: &ApiSettings, mode: Option<&str>) -> Result<Pr
 /// Reads a request and starts its turns.
 async fn start(api: &Api, request: Request) -> Result<Started, ApiError> {
     let received = Instant::now();
-    let settings = &api.0.settings;
+    let settings = api.settings();
     let (parts, body) = request.into_parts();
     let body = read_body(body, settings.max_body_bytes).await?;
     let mode = requested_mode(&parts.headers)?;
     let prepared = if body.len() < LARGE {
-        prepare(&body, settings, mode)?
+        prepare(&body, &settings, mode)?
     } else {
-        let (body, settings) = (body.clone(), settings.clone());
+        let (body, settings) = (body.clone(), Arc::clone(&settings));
         let mode = mode.map(str::to_owned);
         let reading = move || prepare(&body, &settings, mode.as_deref());
         api.0.tasks.spawn_blocking(reading).await.map_err(|error| unreadable(&error))??
@@ -86,7 +87,7 @@ async fn start(api: &Api, request: Request) -> Result<Started, ApiError> {
     let Prepared { mut turn, policy, choices, stream, include_usage, ignored, model } = prepared;
 
     let backend = api.backend().await?;
-    let chosen = backend.models.choose(&model, turn.effort.take()).await?;
+    let chosen = backend.models.choose(&model, turn.effort.take(), &settings.aliases).await?;
     turn.model.clone_from(&chosen.model);
     turn.effort = chosen.effort;
     turn.upstream = chosen.upstream;
@@ -106,7 +107,7 @@ async fn start(api: &Api, request: Request) -> Result<Started, ApiError> {
     for (choice, request) in (0..choices).zip(std::iter::repeat_n(turn, choices as usize)) {
         let turn = backend
             .pool
-            .start_turn_holding(request, Arc::clone(&slots))
+            .start_turn_with(request, settings.turn_options, Arc::clone(&slots))
             .map_err(|invalid| bridge::invalid_turn(&invalid))?;
         let reply = Reply::new(Arc::clone(&policy), choice, tokenizer.clone(), Arc::clone(&suffix));
         turns.push((turn, reply));
@@ -135,6 +136,7 @@ async fn start(api: &Api, request: Request) -> Result<Started, ApiError> {
         prompt: Prompt { body, settings: Arc::clone(&settings.turns), tasks },
         id: format!("chatcmpl-{}", random_text(24)),
         created: seconds_since_1970(),
+        keep_alive: settings.keep_alive,
         log,
     })
 }
@@ -142,14 +144,13 @@ async fn start(api: &Api, request: Request) -> Result<Started, ApiError> {
 // === impl Started ===
 
 impl Started {
-    async fn stream(self, api: &Api) -> Result<Response, ErrorResponse> {
+    async fn stream(self) -> Result<Response, ErrorResponse> {
         let Self { session, policy, log, mut headers, prompt, .. } = self;
         let usage = if self.include_usage { UsageFrame::Wanted } else { UsageFrame::Unwanted };
         let writer = ChunkWriter::new(&self.id, self.created, &log.model, usage);
         let frames = Frames::new(writer, policy.shape, self.choices);
         let prompt = self.include_usage.then_some(prompt);
-        let keep_alive = api.0.settings.keep_alive;
-        let stream = ChatStream::begin(session, frames, log, keep_alive, prompt).await?;
+        let stream = ChatStream::begin(session, frames, log, self.keep_alive, prompt).await?;
         for (name, value) in [
             (header::CONTENT_TYPE, "text/event-stream"),
             (header::CACHE_CONTROL, "no-cache, no-transform"),

@@ -4,6 +4,7 @@
 //! others reach the routes, and those of the API [`admission`] first. One function instead of a
 //! stack of layers: the order is plain to see, and answers for unknown paths and methods pass too.
 
+mod access;
 pub(crate) mod admission;
 mod content_type;
 mod cors;
@@ -26,26 +27,18 @@ use crate::api_error::ErrorResponse;
 use crate::headers::X_REQUEST_ID;
 use crate::routes::name_methods;
 use cors::Cors;
-use host::Hosts;
-use origin::{Origins, Sender};
+use origin::Sender;
 
+pub(crate) use access::Rules;
+pub use access::{Access, AccessSettings};
 pub use host::{AllowedHost, InvalidHost};
-pub(crate) use key::Keys;
 pub use key::{ApiKey, Caller};
 pub use origin::{AllowedOrigin, InvalidOrigin};
 pub use request_id::RequestId;
 
-/// Who is let in.
+/// What is asked of those who are let in.
 #[derive(Debug, Clone)]
 pub struct GateSettings {
-    /// Names that requests may be addressed to, besides the loopback ones with our port.
-    pub allowed_hosts: Vec<AllowedHost>,
-    /// Origins whose pages may use us, besides Obsidian's and our own page's.
-    pub allowed_origins: Vec<AllowedOrigin>,
-    /// The keys that are accepted; without any, nobody is let in.
-    pub keys: Vec<ApiKey>,
-    /// A sentence for somebody without the right key: where it is found.
-    pub key_hint: String,
     /// Whether the list of models needs a key too.
     pub protect_models: bool,
     /// Whether `/metrics` needs a key too.
@@ -56,8 +49,7 @@ pub struct GateSettings {
 
 /// The routes, and what is before them.
 pub(crate) struct Gate {
-    hosts: Hosts,
-    origins: Origins,
+    access: Access,
     cors: Cors,
     routes: Router,
 }
@@ -65,26 +57,16 @@ pub(crate) struct Gate {
 // === impl Gate ===
 
 impl Gate {
-    /// `port` is the one that we listen on.
-    pub(crate) fn new(
-        port: u16,
-        allowed_hosts: Vec<AllowedHost>,
-        allowed_origins: Vec<AllowedOrigin>,
-        routes: Router,
-    ) -> Self {
-        Self {
-            hosts: Hosts::new(port, allowed_hosts),
-            origins: Origins::new(port, allowed_origins),
-            cors: Cors::new(),
-            routes,
-        }
+    pub(crate) fn new(access: Access, routes: Router) -> Self {
+        Self { access, cors: Cors::new(), routes }
     }
 
     /// Answers one request.
     pub(crate) async fn answer(&self, request: Request) -> Response {
         let id = RequestId::of(request.headers());
-        let sender = self.origins.sender(request.headers());
-        let mut response = match self.answer_here(&request, sender) {
+        let rules = self.access.now();
+        let sender = rules.origins.sender(request.headers());
+        let mut response = match answer_here(&request, &rules, sender) {
             Ok(None) => self.answer_by_routes(request, &id).await,
             Ok(Some(response)) => response,
             Err(error) => {
@@ -99,22 +81,6 @@ impl Gate {
             self.cors.open(origin, headers);
         }
         response
-    }
-
-    /// The answer to a preflight; `None` for a request that may go on.
-    fn answer_here(
-        &self,
-        request: &Request,
-        sender: Sender<'_>,
-    ) -> Result<Option<Response>, ApiError> {
-        self.hosts.check(request.uri(), request.headers())?;
-        match sender {
-            Sender::Refused => Err(origin::not_allowed()),
-            Sender::Allowed(_) if cors::is_preflight(request.method(), request.headers()) => {
-                cors::preflight(request.headers()).map(Some)
-            }
-            Sender::Allowed(_) | Sender::WithoutOrigin => Ok(None),
-        }
     }
 
     /// A handler that panics costs its own request only.
@@ -132,6 +98,22 @@ impl Gate {
                 ErrorResponse(panicked()).into_response()
             }
         }
+    }
+}
+
+/// The answer to a preflight; `None` for a request that may go on.
+fn answer_here(
+    request: &Request,
+    rules: &Rules,
+    sender: Sender<'_>,
+) -> Result<Option<Response>, ApiError> {
+    rules.hosts.check(request.uri(), request.headers())?;
+    match sender {
+        Sender::Refused => Err(origin::not_allowed()),
+        Sender::Allowed(_) if cors::is_preflight(request.method(), request.headers()) => {
+            cors::preflight(request.headers()).map(Some)
+        }
+        Sender::Allowed(_) | Sender::WithoutOrigin => Ok(None),
     }
 }
 

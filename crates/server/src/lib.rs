@@ -32,7 +32,8 @@ pub use bind::{BindError, Listen, bind, bind_loopback};
 pub use body::{check_json_depth, read_body};
 pub use connections::ConnectionLimits;
 pub use gate::{
-    AllowedHost, AllowedOrigin, ApiKey, Caller, GateSettings, InvalidHost, InvalidOrigin, RequestId,
+    Access, AccessSettings, AllowedHost, AllowedOrigin, ApiKey, Caller, GateSettings, InvalidHost,
+    InvalidOrigin, RequestId,
 };
 pub use health::Readiness;
 pub use models::ModelDirectory;
@@ -46,6 +47,8 @@ pub struct App {
     /// Whether turns can be served.
     pub readiness: watch::Receiver<Readiness>,
     /// Who is let in.
+    pub access: Access,
+    /// What is asked of them.
     pub gate: GateSettings,
     /// What one connection may cost.
     pub limits: ConnectionLimits,
@@ -53,11 +56,8 @@ pub struct App {
 
 /// Serves until `stop` is cancelled, then finishes the requests that are under way.
 pub async fn serve(listeners: Vec<TcpListener>, app: App, stop: CancellationToken) {
-    let port = listeners.iter().find_map(|listener| listener.local_addr().ok());
-    let port = port.map_or(0, |address| address.port());
-    let routes = routes::router(app.api, app.readiness, &app.gate);
-    let GateSettings { allowed_hosts, allowed_origins, .. } = app.gate;
-    let gate = Gate::new(port, allowed_hosts, allowed_origins, routes);
+    let routes = routes::router(app.api, app.readiness, &app.access, &app.gate);
+    let gate = Gate::new(app.access, routes);
     let tasks = TaskTracker::new();
     let connections = Arc::new(Connections::new(gate, &app.limits, tasks.clone(), stop));
     for listener in listeners {

@@ -17,7 +17,6 @@ const READY_WITHIN: Duration = Duration::from_secs(10);
 /// Everything that can be asked, under all its names.
 pub struct ModelDirectory {
     pool: Pool,
-    aliases: ModelAliases,
     /// What a name without a model stands for; `None` is Codex's own default.
     default_model: Option<String>,
     /// Where all models but `demo` are asked instead of where the login leads.
@@ -46,12 +45,11 @@ impl ModelDirectory {
     /// The models of the pool's Codex, and `demo`.
     pub fn new(
         pool: Pool,
-        aliases: ModelAliases,
         default_model: Option<String>,
         upstream: Option<Upstream>,
         demo: Upstream,
     ) -> Self {
-        Self { pool, aliases, default_model, upstream, demo, catalog: Mutex::new(None) }
+        Self { pool, default_model, upstream, demo, catalog: Mutex::new(None) }
     }
 
     /// What a request's `model` and `reasoning_effort` stand for.
@@ -59,9 +57,10 @@ impl ModelDirectory {
         &self,
         name: &str,
         effort: Option<String>,
+        aliases: &ModelAliases,
     ) -> Result<Chosen, ApiError> {
         let catalog = self.catalog().await?;
-        let ResolvedModel { model, effort: implied } = self.resolve(name, &catalog)?;
+        let ResolvedModel { model, effort: implied } = self.resolve(name, aliases, &catalog)?;
         let known = catalog.iter().find(|known| known.id == model);
         let upstream = match model.as_str() {
             DEMO_MODEL => Some(self.demo.clone()),
@@ -77,22 +76,31 @@ impl ModelDirectory {
     }
 
     /// Every name, in the catalog's order, then the other names.
-    pub(crate) async fn names(&self) -> Result<Vec<String>, ApiError> {
+    pub(crate) async fn names(&self, aliases: &ModelAliases) -> Result<Vec<String>, ApiError> {
         let catalog = self.catalog().await?;
         let shown = catalog.iter().filter(|model| !model.hidden).map(|model| model.id.clone());
-        Ok(shown.chain(self.aliases.iter().map(|(name, _)| name.to_owned())).collect())
+        Ok(shown.chain(aliases.iter().map(|(name, _)| name.to_owned())).collect())
     }
 
     /// Whether a name can be asked.
-    pub(crate) async fn contains(&self, name: &str) -> Result<bool, ApiError> {
+    pub(crate) async fn contains(
+        &self,
+        name: &str,
+        aliases: &ModelAliases,
+    ) -> Result<bool, ApiError> {
         let catalog = self.catalog().await?;
-        Ok(self.aliases.contains(name) || catalog.iter().any(|model| model.id == name))
+        Ok(aliases.contains(name) || catalog.iter().any(|model| model.id == name))
     }
 
-    fn resolve(&self, name: &str, catalog: &[Model]) -> Result<ResolvedModel, ApiError> {
-        match self.aliases.default_model(self.default_model.as_deref(), catalog) {
-            Some(default) => Ok(self.aliases.resolve(name, &default)),
-            None if self.aliases.contains(name) => Err(no_default()),
+    fn resolve(
+        &self,
+        name: &str,
+        aliases: &ModelAliases,
+        catalog: &[Model],
+    ) -> Result<ResolvedModel, ApiError> {
+        match aliases.default_model(self.default_model.as_deref(), catalog) {
+            Some(default) => Ok(aliases.resolve(name, &default)),
+            None if aliases.contains(name) => Err(no_default()),
             None => Ok(ResolvedModel { model: name.to_owned(), effort: None }),
         }
     }

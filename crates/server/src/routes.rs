@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 use crate::api_error::ErrorResponse;
 use crate::gate::admission::{Admission, Reading, admit};
-use crate::gate::{GateSettings, Keys};
+use crate::gate::{Access, GateSettings};
 use crate::health::{self, Readiness};
 use crate::unknown_path::unknown_path;
 
@@ -46,9 +46,9 @@ impl ApiRoutes {
 pub(crate) fn router(
     api: ApiRoutes,
     readiness: watch::Receiver<Readiness>,
+    access: &Access,
     settings: &GateSettings,
 ) -> Router {
-    let keys = Arc::new(Keys::new(settings.keys.clone(), settings.key_hint.clone()));
     let paths: Paths = api
         .0
         .iter()
@@ -58,7 +58,7 @@ pub(crate) fn router(
     let mut router = health::routes(readiness);
     for (path, methods) in api.0 {
         let admission = Admission {
-            keys: Arc::clone(&keys),
+            access: access.clone(),
             reading: reading(path, settings),
             max_body_bytes: settings.max_body_bytes,
         };

@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
-use super::machine::{TurnLimits, TurnMachine};
+use super::machine::TurnMachine;
 use super::plan::{PlannedTurn, Stop};
 use super::router::{Attempt, Route, Wire as _};
 use crate::backoff::Backoff;
@@ -27,8 +27,6 @@ const RETRY_PAUSE: (Duration, Duration) = (Duration::from_millis(250), Duration:
 pub(crate) struct Driver {
     pub(crate) turn: PlannedTurn,
     pub(crate) connection: Arc<Connection>,
-    pub(crate) limits: TurnLimits,
-    pub(crate) retries: u32,
     /// The empty folder that the child stands in.
     pub(crate) working_folder: String,
     pub(crate) login: Arc<LoginWatch>,
@@ -44,14 +42,14 @@ impl Driver {
             return self.turn.fail(Failure::new(FailureKind::Unauthorized, words));
         }
         let mut backoff = Backoff::new(RETRY_PAUSE.0, RETRY_PAUSE.1);
-        let mut retries_left = self.retries;
+        let mut retries_left = self.turn.options.retries;
         loop {
             let failure = match self.attempt().await {
                 Attempt::Finished => return,
                 Attempt::FailedEarly(failure) => failure,
             };
             let pause = backoff.next_pause();
-            let in_time = self.turn.asked_at.elapsed() + pause < self.limits.timeout;
+            let in_time = self.turn.asked_at.elapsed() + pause < self.turn.options.limits.timeout;
             if retries_left == 0 || !in_time || !is_worth_a_retry(failure.kind) {
                 return self.turn.fail(failure);
             }
@@ -87,7 +85,8 @@ impl Driver {
         }
         let (sender, attempt) = oneshot::channel();
         let aliases = Arc::clone(&self.turn.plan.aliases);
-        let machine = TurnMachine::new(aliases, self.limits, self.turn.asked_at, Instant::now());
+        let PlannedTurn { options, asked_at, .. } = &self.turn;
+        let machine = TurnMachine::new(aliases, options.limits, *asked_at, Instant::now());
         let route = Route::new(thread.clone(), machine, self.turn.events.clone(), sender);
         self.connection.router.insert(route);
         if let Err(error) = self.start_turn(&thread).await {

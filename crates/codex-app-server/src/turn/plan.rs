@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use super::channel::{self, EventSender};
 use super::event::{TurnEnd, TurnEvent};
-use super::{Command, InvalidTurn, Turn, TurnRequest, Upstream};
+use super::{Command, InvalidTurn, Turn, TurnOptions, TurnRequest, Upstream};
 use crate::alias::ToolAliases;
 use crate::failure::Failure;
 use crate::history::{self, HistoryItem, Role, Tool};
@@ -37,6 +37,7 @@ pub(crate) struct Plan {
 #[derive(Debug)]
 pub(crate) struct PlannedTurn {
     pub(crate) plan: Plan,
+    pub(crate) options: TurnOptions,
     pub(crate) events: EventSender,
     pub(crate) commands: watch::Receiver<Command>,
     pub(crate) asked_at: Instant,
@@ -159,16 +160,17 @@ impl std::fmt::Debug for Held {
 // === impl PlannedTurn ===
 
 impl PlannedTurn {
-    /// Checks a request; at most `max_waiting_bytes` of its events will wait for the consumer.
+    /// Checks a request.
     pub(crate) fn new(
         request: TurnRequest,
-        max_waiting_bytes: usize,
+        options: TurnOptions,
         held: Held,
     ) -> Result<(Self, Turn), InvalidTurn> {
         let plan = Plan::try_from(request)?;
-        let (events, receiver) = channel::channel(max_waiting_bytes);
+        let (events, receiver) = channel::channel(options.max_waiting_bytes);
         let (control, commands) = watch::channel(Command::Run);
-        let planned = Self { plan, events, commands, asked_at: Instant::now(), _held: held };
+        let asked_at = Instant::now();
+        let planned = Self { plan, options, events, commands, asked_at, _held: held };
         Ok((planned, Turn::new(receiver, control)))
     }
 

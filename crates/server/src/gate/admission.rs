@@ -1,8 +1,6 @@
 //! What a request to the API passes once its path is known: the key, the type of its body, and the
 //! length that it declares.
 
-use std::sync::Arc;
-
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, header};
 use axum::middleware::Next;
@@ -10,15 +8,16 @@ use axum::response::{IntoResponse as _, Response};
 use http_body::Body as _;
 use openai_wire::ApiError;
 
+use super::access::Access;
 use super::content_type;
-use super::key::{Caller, Keys};
+use super::key::Caller;
 use crate::api_error::ErrorResponse;
 use crate::body::too_large;
 
 /// The conditions of one path.
 #[derive(Clone)]
 pub(crate) struct Admission {
-    pub(crate) keys: Arc<Keys>,
+    pub(crate) access: Access,
     pub(crate) reading: Reading,
     pub(crate) max_body_bytes: usize,
 }
@@ -38,7 +37,7 @@ pub(crate) async fn admit(
 ) -> Response {
     match admission.check(&request) {
         Ok(caller) => {
-            if let Some(caller) = caller.cloned() {
+            if let Some(caller) = caller {
                 request.extensions_mut().insert(caller);
             }
             next.run(request).await
@@ -61,9 +60,9 @@ fn refuse(error: ApiError) -> Response {
 
 impl Admission {
     /// `None` for somebody without a key who needs none.
-    fn check(&self, request: &Request) -> Result<Option<&Caller>, ApiError> {
-        let caller = match self.keys.caller(request.headers()) {
-            Ok(caller) => Some(caller),
+    fn check(&self, request: &Request) -> Result<Option<Caller>, ApiError> {
+        let caller = match self.access.now().keys.caller(request.headers()) {
+            Ok(caller) => Some(caller.clone()),
             Err(_) if self.is_public(request.method()) => None,
             Err(error) => return Err(error),
         };

@@ -8,8 +8,8 @@ use axum::routing::{get, post};
 use axum::{Extension, Json};
 use serde_json::{Value, json};
 use server::{
-    ApiKey, ApiRoutes, App, Caller, ConnectionLimits, ErrorResponse, GateSettings, Readiness,
-    RequestId, read_body,
+    Access, AccessSettings, ApiKey, ApiRoutes, App, Caller, ConnectionLimits, ErrorResponse,
+    GateSettings, Readiness, RequestId, read_body,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -24,6 +24,7 @@ pub(crate) const MAX_BODY_BYTES: usize = 64;
 /// A running server; dropping it stops it.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
+    pub(crate) access: Access,
     pub(crate) tasks: JoinSet<()>,
     pub(crate) stop: DropGuard,
 }
@@ -45,14 +46,14 @@ impl Server {
     }
 
     pub(crate) async fn start_with(adapt: impl FnOnce(&mut App)) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let access = Access::new(address.port(), access());
         let mut app = App {
             api: stand_in(),
             readiness: watch::channel(Readiness::default()).1,
+            access: access.clone(),
             gate: GateSettings {
-                allowed_hosts: vec!["proxy.example".parse().unwrap()],
-                allowed_origins: vec!["https://notes.example".parse().unwrap()],
-                keys: vec![ApiKey { name: "owner".to_owned(), secret: "sk-right".to_owned() }],
-                key_hint: "It is in the file key.".to_owned(),
                 protect_models: true,
                 protect_metrics: true,
                 max_body_bytes: MAX_BODY_BYTES,
@@ -63,12 +64,10 @@ impl Server {
             },
         };
         adapt(&mut app);
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
         let mut tasks = JoinSet::new();
         tasks.spawn(server::serve(vec![listener], app, stop.clone()));
-        Self { address, tasks, stop: stop.drop_guard() }
+        Self { address, access, tasks, stop: stop.drop_guard() }
     }
 
     /// Sends a request with our own `Host` and these lines.
@@ -137,6 +136,16 @@ impl Answer {
         assert_eq!(members, ["message", "type", "param", "code"]);
         assert_eq!(self.header("content-type"), Some("application/json"));
         (self.status, error["code"].as_str().unwrap().to_owned())
+    }
+}
+
+/// The owner, one name, one page.
+pub(crate) fn access() -> AccessSettings {
+    AccessSettings {
+        allowed_hosts: vec!["proxy.example".parse().unwrap()],
+        allowed_origins: vec!["https://notes.example".parse().unwrap()],
+        keys: vec![ApiKey { name: "owner".to_owned(), secret: "sk-right".to_owned() }],
+        key_hint: "It is in the file key.".to_owned(),
     }
 }
 

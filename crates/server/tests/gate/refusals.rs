@@ -1,8 +1,9 @@
 //! What is refused, and that it is refused alike.
 
 use serde_json::json;
+use server::{AccessSettings, ApiKey};
 
-use crate::client::{KEY, MAX_BODY_BYTES, Server};
+use crate::client::{KEY, MAX_BODY_BYTES, Server, access};
 
 const JSON: &str = "content-type: application/json";
 const CHAT: &str = "POST /v1/chat/completions";
@@ -136,10 +137,34 @@ async fn row_5_key_is_not_needed_to_read_models_that_are_not_protected() {
 
 #[tokio::test]
 async fn row_5_without_keys_the_api_is_closed() {
-    let server = Server::start_with(|app| app.gate.keys.clear()).await;
+    let server = Server::start().await;
+    server.access.change(AccessSettings { keys: Vec::new(), ..access() });
     for key in [KEY, "authorization: Bearer", "authorization: Bearer "] {
         assert_eq!(server.send(CHAT, &[key, JSON], "{}").await.status, 401);
     }
+}
+
+#[tokio::test]
+async fn hosts_origins_and_keys_can_change_while_the_server_runs() {
+    let server = Server::start().await;
+    let other_host = ["host: other.example", "authorization: Bearer sk-new", JSON];
+    let other_origin = ["origin: https://other.example", "authorization: Bearer sk-new", JSON];
+    assert_eq!(server.send(CHAT, &[KEY, JSON], "{}").await.status, 200);
+    assert_eq!(server.send_to_any_host(CHAT, &other_host, "{}").await.status, 403);
+    assert_eq!(server.send(CHAT, &other_origin, "{}").await.status, 403);
+
+    server.access.change(AccessSettings {
+        allowed_hosts: vec!["other.example".parse().unwrap()],
+        allowed_origins: vec!["https://other.example".parse().unwrap()],
+        keys: vec![ApiKey { name: "new".to_owned(), secret: "sk-new".to_owned() }],
+        key_hint: String::new(),
+    });
+    assert_eq!(server.send(CHAT, &[KEY, JSON], "{}").await.status, 401);
+    let answer = server.send_to_any_host(CHAT, &other_host, "{}").await;
+    assert_eq!((answer.status, &answer.json()["caller"]), (200, &json!("new")));
+    let answer = server.send(CHAT, &other_origin, "{}").await;
+    assert_eq!(answer.header("access-control-allow-origin"), Some("https://other.example"));
+    assert_eq!(server.send_to_any_host(CHAT, &["host: proxy.example"], "{}").await.status, 403);
 }
 
 #[tokio::test]
