@@ -2,13 +2,12 @@
 
 use std::error::Error;
 use std::sync::Arc;
-use std::time::Duration;
 
 use configuration::{ApiKey, Host, KeyOrigin, Settings};
 use secrecy::ExposeSecret as _;
 use server::{
-    Access, AccessSettings, Api, ApiSettings, App, ConnectionLimits, GateSettings, Listen,
-    Readiness,
+    Access, AccessSettings, Api, ApiSettings, App, BodyLimits, ConnectionLimits, GateSettings,
+    IdleTimeout, Listen, Readiness,
 };
 use tokio::sync::watch;
 
@@ -34,7 +33,7 @@ pub(crate) fn api_settings(settings: &Settings) -> ApiSettings {
         keep_alive: limits.sse_keepalive,
         max_turns: u32::try_from(limits.concurrent_turns).unwrap_or(u32::MAX),
         longest_wait: limits.queue_wait,
-        max_body_bytes: limits.body_bytes,
+        body: BodyLimits { bytes: limits.body_bytes, time: limits.body_time },
         max_json_depth: limits.json_depth,
         metrics: settings.metrics.enabled,
     }
@@ -71,6 +70,7 @@ pub(crate) fn access_settings(
 pub(crate) fn app(
     settings: &Settings,
     access: Access,
+    idle_timeout: IdleTimeout,
     api: &Api,
     readiness: watch::Receiver<Readiness>,
 ) -> App {
@@ -86,8 +86,11 @@ pub(crate) fn app(
             max_body_bytes: settings.limits.body_bytes,
         },
         limits: ConnectionLimits {
-            header_timeout: Duration::from_secs(10),
-            max_header_bytes: 64 * 1024,
+            max_connections: settings.limits.connections,
+            header_timeout: settings.limits.header_time,
+            max_header_bytes: settings.limits.header_bytes,
+            max_headers: settings.limits.headers,
+            idle_timeout,
         },
     }
 }

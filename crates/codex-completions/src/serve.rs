@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use codex_app_server::{CodexBinary, CodexHome, Pool, Upstream, WorkerState};
 use configuration::{ApiKey, Settings};
 use scripted_model::ScriptedModel;
-use server::{Access, Api, Backend, ModelDirectory, Readiness};
+use server::{Access, Api, Backend, IdleTimeout, ModelDirectory, Readiness};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -33,7 +33,8 @@ pub(crate) async fn run(settings: Settings) -> Result<ExitCode, Box<dyn Error>> 
     let address = listeners.first().map(TcpListener::local_addr).transpose()?;
     let port = address.map_or(0, |address| address.port());
     let access = Access::new(port, app::access_settings(&settings, &key)?);
-    let app = app::app(&settings, access, &api, observed);
+    let idle_timeout = IdleTimeout::new(settings.codex.turn_limits.idle_timeout);
+    let app = app::app(&settings, access, idle_timeout, &api, observed);
     let stop = CancellationToken::new();
     let tasks = TaskTracker::new();
     let serving = tasks.spawn(server::serve(listeners, app, stop.clone()));

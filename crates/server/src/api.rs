@@ -16,6 +16,7 @@ use tokio::sync::SetOnce;
 use tokio_util::task::TaskTracker;
 
 use crate::api_error::ErrorResponse;
+use crate::body::BodyLimits;
 use crate::chat;
 use crate::metrics::Metrics;
 use crate::models::{ModelDirectory, unknown_model};
@@ -54,8 +55,8 @@ pub struct ApiSettings {
     pub max_turns: u32,
     /// How long a request waits for its turns to be let in.
     pub longest_wait: Duration,
-    /// The longest body of a request.
-    pub max_body_bytes: usize,
+    /// What the body of a request may cost.
+    pub body: BodyLimits,
     /// How deep the JSON of a request may be nested.
     pub max_json_depth: usize,
     /// Whether there is `/metrics`.

@@ -14,15 +14,18 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use bridge::{EndReason, Prepared, Reply, RequestOptions, TurnPolicy};
+use codex_app_server::Consumer;
 use openai_wire::chat::ChatRequest;
 use openai_wire::chat::completion::ChatCompletion;
 use openai_wire::chat::stream::{ChunkWriter, UsageFrame};
 use openai_wire::{ApiError, ErrorType};
+use tokio_util::sync::CancellationToken;
 use tool_call_aggregator::SuffixSource;
 
 use crate::api::{Api, ApiSettings};
 use crate::api_error::ErrorResponse;
 use crate::body::{check_json_depth, read_body};
+use crate::connections::Hangup;
 use crate::gate::RequestId;
 use crate::headers::{
     X_CODEX_STOP_AFTER_TOOLS_MODE, X_CODEX_TOOL_CALL_COUNT, X_CODEX_TOOL_CALL_TRUNCATED,
@@ -74,7 +77,7 @@ async fn start(api: &Api, request: Request) -> Result<Started, ApiError> {
     let received = Instant::now();
     let settings = api.settings();
     let (parts, body) = request.into_parts();
-    let body = read_body(body, settings.max_body_bytes).await?;
+    let body = read_body(body, settings.body).await?;
     let mode = requested_mode(&parts.headers)?;
     let prepared = if body.len() < LARGE {
         prepare(&body, &settings, mode)?
@@ -103,11 +106,15 @@ async fn start(api: &Api, request: Request) -> Result<Started, ApiError> {
     let admitted = Instant::now();
     let policy = Arc::new(policy);
     let suffix: SuffixSource = Arc::new(|| random_text(24));
+    let hangup = parts.extensions.get::<Hangup>().cloned().unwrap_or_default();
+    // A whole answer is read by us: its client has nothing to do with how fast that is.
+    let overflow = if stream { hangup.0.clone() } else { CancellationToken::new() };
     let mut turns = Vec::new();
     for (choice, request) in (0..choices).zip(std::iter::repeat_n(turn, choices as usize)) {
+        let consumer = Consumer { held: Box::new(Arc::clone(&slots)), overflow: overflow.clone() };
         let turn = backend
             .pool
-            .start_turn_with(request, settings.turn_options, Arc::clone(&slots))
+            .start_turn_with(request, settings.turn_options, consumer)
             .map_err(|invalid| bridge::invalid_turn(&invalid))?;
         let reply = Reply::new(Arc::clone(&policy), choice, tokenizer.clone(), Arc::clone(&suffix));
         turns.push((turn, reply));
@@ -130,7 +137,7 @@ async fn start(api: &Api, request: Request) -> Result<Started, ApiError> {
         stream,
         include_usage,
         choices,
-        session: Session::new(turns, tasks.clone(), Arc::clone(&log)),
+        session: Session::new(turns, hangup, tasks.clone(), Arc::clone(&log)),
         headers: common_headers(&policy, &log, &ignored),
         policy,
         prompt: Prompt { body, settings: Arc::clone(&settings.turns), tasks },

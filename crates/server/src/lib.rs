@@ -1,5 +1,6 @@
 //! The HTTP side: who is let in, what answers where, and the health of the process.
 
+mod alarm;
 mod api;
 mod api_error;
 mod bind;
@@ -29,8 +30,8 @@ use gate::Gate;
 pub use api::{Api, ApiSettings, Backend};
 pub use api_error::ErrorResponse;
 pub use bind::{BindError, Listen, bind, bind_loopback};
-pub use body::{check_json_depth, read_body};
-pub use connections::ConnectionLimits;
+pub use body::{BodyLimits, check_json_depth, read_body};
+pub use connections::{ConnectionLimits, IdleTimeout};
 pub use gate::{
     Access, AccessSettings, AllowedHost, AllowedOrigin, ApiKey, Caller, GateSettings, InvalidHost,
     InvalidOrigin, RequestId,
@@ -50,7 +51,7 @@ pub struct App {
     pub access: Access,
     /// What is asked of them.
     pub gate: GateSettings,
-    /// What one connection may cost.
+    /// What connections may cost.
     pub limits: ConnectionLimits,
 }
 
@@ -59,7 +60,7 @@ pub async fn serve(listeners: Vec<TcpListener>, app: App, stop: CancellationToke
     let routes = routes::router(app.api, app.readiness, &app.access, &app.gate);
     let gate = Gate::new(app.access, routes);
     let tasks = TaskTracker::new();
-    let connections = Arc::new(Connections::new(gate, &app.limits, tasks.clone(), stop));
+    let connections = Arc::new(Connections::new(gate, app.limits, tasks.clone(), stop));
     for listener in listeners {
         tasks.spawn(Arc::clone(&connections).accept(listener));
     }
