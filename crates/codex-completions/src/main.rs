@@ -12,6 +12,7 @@ mod file_watch;
 mod json_log;
 mod logging;
 mod models;
+mod panics;
 mod reload;
 mod serve;
 mod signals;
@@ -56,6 +57,7 @@ async fn run(
     loaded: Loaded,
 ) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let logs = logging::start(&loaded.settings.log, &command);
+    panics::log_without_content();
     for warning in &loaded.warnings {
         tracing::warn!("{warning}");
     }
