@@ -8,7 +8,7 @@ use configuration::{ApiKey, Host, KeyOrigin, Settings};
 use secrecy::ExposeSecret as _;
 use server::{
     Access, AccessSettings, Api, ApiSettings, App, ConnectionLimits, GateSettings, Listen,
-    Readiness,
+    QueueLimits, RateLimit, Readiness,
 };
 use tokio::sync::watch;
 
@@ -32,8 +32,14 @@ pub(crate) fn api_settings(settings: &Settings) -> ApiSettings {
         aliases: settings.codex.aliases.clone(),
         differing: settings.changed_answers().collect::<Vec<_>>().join(" ").into(),
         keep_alive: limits.sse_keepalive,
-        max_turns: u32::try_from(limits.concurrent_turns).unwrap_or(u32::MAX),
-        longest_wait: limits.queue_wait,
+        queue: QueueLimits {
+            turns: u32::try_from(limits.concurrent_turns).unwrap_or(u32::MAX),
+            waiting: limits.queue_max,
+            longest_wait: limits.queue_wait,
+        },
+        rate_limit: limits
+            .rate_limit
+            .map(|configuration::RateLimit { max, window }| RateLimit { max, window }),
         max_body_bytes: limits.body_bytes,
         max_json_depth: limits.json_depth,
         metrics: settings.metrics.enabled,
@@ -77,6 +83,7 @@ pub(crate) fn app(
     App {
         api: api.routes(),
         readiness,
+        queue: api.queue().clone(),
         access,
         gate: GateSettings {
             protect_models: settings.access.protect_models,

@@ -25,7 +25,7 @@ pub use kind::Kind;
 pub use loading::{Flags, Inputs, Loaded, load};
 pub use problem::{Problem, Problems, Warning};
 pub use settings::{
-    Access, ChildSettings, CodexSettings, Host, Listen, LogFormat, LogSettings, Metrics,
+    Access, ChildSettings, CodexSettings, Host, Listen, LogFormat, LogSettings, Metrics, RateLimit,
     ServingLimits, Settings,
 };
 pub use source::Source;

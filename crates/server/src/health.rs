@@ -3,13 +3,16 @@
 use std::time::Instant;
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use codex_app_server::WorkerState;
 use serde_json::{Value, json};
 use tokio::sync::watch;
+
+use crate::gate::Access;
+use crate::turn_queue::TurnQueue;
 
 /// Whether turns can be served.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,27 +24,45 @@ pub struct Readiness {
 /// Where health is told.
 pub(crate) const PATHS: [&str; 3] = ["/healthz", "/livez", "/readyz"];
 
-type Source = watch::Receiver<Readiness>;
+/// What is told.
+#[derive(Clone)]
+pub(crate) struct Health {
+    pub(crate) readiness: watch::Receiver<Readiness>,
+    /// Told to those who have a key alone: it has the names of others.
+    pub(crate) queue: TurnQueue,
+    pub(crate) access: Access,
+}
 
-pub(crate) fn routes(readiness: Source) -> Router {
+pub(crate) fn routes(health: Health) -> Router {
     Router::new()
         .route("/livez", get(async || "ok\n"))
-        .route("/readyz", get(ready))
-        .route("/healthz", get(health))
-        .with_state(readiness)
+        .route("/readyz", get(show_readiness))
+        .route("/healthz", get(show_health))
+        .with_state(health)
 }
 
 /// 200 only while turns can be served.
-async fn ready(State(readiness): State<Source>) -> Response {
-    let readiness = readiness.borrow().clone();
-    let status =
-        if readiness.is_ready() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    (status, Json(readiness.report(Instant::now()))).into_response()
+async fn show_readiness(State(health): State<Health>, headers: HeaderMap) -> Response {
+    let is_ready = health.readiness.borrow().is_ready();
+    let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (status, Json(health.report(&headers))).into_response()
 }
 
 /// Always 200 while the process answers: the details are for people.
-async fn health(State(readiness): State<Source>) -> Json<Value> {
-    Json(readiness.borrow().report(Instant::now()))
+async fn show_health(State(health): State<Health>, headers: HeaderMap) -> Json<Value> {
+    Json(health.report(&headers))
+}
+
+// === impl Health ===
+
+impl Health {
+    fn report(&self, headers: &HeaderMap) -> Value {
+        let mut report = self.readiness.borrow().report(Instant::now());
+        if self.access.now().keys.caller(headers).is_ok() {
+            merge(&mut report, json!({"turns": self.queue.state()}));
+        }
+        report
+    }
 }
 
 // === impl Readiness ===

@@ -19,7 +19,7 @@ pub struct ApiKey {
 }
 
 /// Whose key a request came with. Handlers find it among the request's extensions.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Caller(Arc<str>);
 
 /// Every key that is accepted.
@@ -43,6 +43,11 @@ impl Caller {
     /// The name of the key.
     pub fn name(&self) -> &str {
         &self.0
+    }
+
+    #[cfg(test)]
+    pub(crate) fn named(name: &str) -> Self {
+        Self(name.into())
     }
 }
 

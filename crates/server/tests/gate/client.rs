@@ -9,7 +9,7 @@ use axum::{Extension, Json};
 use serde_json::{Value, json};
 use server::{
     Access, AccessSettings, ApiKey, ApiRoutes, App, Caller, ConnectionLimits, ErrorResponse,
-    GateSettings, Readiness, RequestId, read_body,
+    GateSettings, QueueLimits, Readiness, RequestId, TurnQueue, read_body,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -52,6 +52,11 @@ impl Server {
         let mut app = App {
             api: stand_in(),
             readiness: watch::channel(Readiness::default()).1,
+            queue: TurnQueue::new(QueueLimits {
+                turns: 16,
+                waiting: 64,
+                longest_wait: Duration::from_secs(30),
+            }),
             access: access.clone(),
             gate: GateSettings {
                 protect_models: true,
