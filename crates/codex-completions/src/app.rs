@@ -60,10 +60,7 @@ pub(crate) fn access_settings(
             .iter()
             .map(|origin| origin.parse())
             .collect::<Result<_, _>>()?,
-        keys: vec![server::ApiKey {
-            name: "default".to_owned(),
-            secret: key.secret.expose_secret().to_owned(),
-        }],
+        keys: vec![server::ApiKey::new("default", key.secret.expose_secret())],
         key_hint: KEY_HINT.to_owned(),
     })
 }
