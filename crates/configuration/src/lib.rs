@@ -7,6 +7,7 @@
 mod access;
 mod dotenv;
 mod key;
+mod keys;
 mod kind;
 mod loading;
 mod problem;
@@ -20,7 +21,10 @@ mod values;
 mod variable;
 
 pub use access::is_weak_key;
-pub use key::{ApiKey, KeyError, KeyOrigin};
+pub use key::{
+    ApiKey, InvalidKeyName, KeyChangeError, KeyDigest, KeyError, KeyName, KeyOrigin, NamedKeys,
+};
+pub use keys::{Kept, Key, Keys};
 pub use kind::Kind;
 pub use loading::{Flags, Inputs, Loaded, load};
 pub use problem::{Problem, Problems, Warning};
