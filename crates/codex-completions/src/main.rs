@@ -9,6 +9,7 @@ mod codex;
 mod config;
 mod doctor;
 mod json_log;
+mod key;
 mod logging;
 mod models;
 mod serve;
@@ -48,7 +49,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run(command: Command, loaded: Loaded) -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let Loaded { settings, values, warnings } = loaded;
+    let Loaded { settings, values, warnings, .. } = loaded;
     logging::start(&settings.log, &command);
     for warning in &warnings {
         tracing::warn!("{warning}");
@@ -62,6 +63,7 @@ async fn run(command: Command, loaded: Loaded) -> Result<ExitCode, Box<dyn std::
         Command::Models(options) => models::run(&options, settings).await,
         Command::Doctor(_) => doctor::run(settings).await,
         Command::Config(options) => config::run(&options, &values, &warnings),
+        Command::Key(options) => key::run(options, &settings, &values),
         Command::Smoke(options) => smoke::run(&options, &settings).await,
     }
 }

@@ -8,7 +8,7 @@ use std::pin::pin;
 use std::process::ExitCode;
 
 use codex_app_server::{CodexBinary, CodexHome, Pool, Upstream, WorkerState};
-use configuration::{ApiKey, Settings};
+use configuration::{ApiKey, Keys, Settings};
 use scripted_model::ScriptedModel;
 use server::{Access, Api, Backend, ModelDirectory, Readiness};
 use tokio::net::TcpListener;
@@ -24,7 +24,8 @@ use crate::signals::Signals;
 pub(crate) async fn run(settings: Settings) -> Result<ExitCode, Box<dyn Error>> {
     let mut signals = Signals::new()?;
     let key = ApiKey::obtain(&settings)?;
-    for warning in &key.warnings {
+    let keys = Keys::load(&settings)?;
+    for warning in key.warnings.iter().chain(&keys.warnings) {
         tracing::warn!("{warning}");
     }
     let (readiness, observed) = watch::channel(Readiness::default());
@@ -32,7 +33,7 @@ pub(crate) async fn run(settings: Settings) -> Result<ExitCode, Box<dyn Error>> 
     let listeners = server::bind(&app::listen(settings.listen)).await?;
     let address = listeners.first().map(TcpListener::local_addr).transpose()?;
     let port = address.map_or(0, |address| address.port());
-    let access = Access::new(port, app::access_settings(&settings, &key)?);
+    let access = Access::new(port, app::access_settings(&settings, &keys)?);
     let app = app::app(&settings, access, &api, observed);
     let stop = CancellationToken::new();
     let tasks = TaskTracker::new();

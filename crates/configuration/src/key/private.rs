@@ -31,7 +31,8 @@ pub(super) fn make_folder(path: &Path, warnings: &mut Vec<Warning>) -> Result<()
 
 /// The text of a file, if it is there. It is closed to others, and so is its folder.
 ///
-/// A file that somebody else has put there is not taken: it cannot be closed, or not be read.
+/// A file of somebody else is not taken: what we can read of theirs is open, and they alone can close
+/// it.
 pub(super) fn read(path: &Path, warnings: &mut Vec<Warning>) -> Result<Option<Vec<u8>>, KeyError> {
     let content = match std::fs::read(path) {
         Ok(content) => content,
