@@ -21,6 +21,7 @@ pub(crate) struct KeyOptions {
 const EXAMPLES: &str = "\
 A key is printed once, when it is made, and alone on standard output. Of a named one only a hash is
 kept. The key \"default\" is the value of PROXY_API_KEY, or else in the file that `serve` names.
+A running server takes up every change by itself.
 
 Examples:
   codex-completions key add phone

@@ -43,6 +43,16 @@ fn bearer(key: &str) -> String {
     format!("authorization: Bearer {key}")
 }
 
+/// What a request with this key is answered.
+fn status(server: &Server, key: &str) -> u16 {
+    let answer = server.send("GET /v1/models", &[&bearer(key)], "");
+    answer.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+fn until_status(server: &Server, key: &str, wanted: u16) {
+    while status(server, key) != wanted {}
+}
+
 /// One turn of the model that needs no account.
 fn chat(server: &Server, key: &str) -> String {
     let body = json!({"model": "demo", "messages": [{"role": "user", "content": "Hello"}]});
@@ -207,6 +217,47 @@ async fn row_5_the_default_key_is_generated_once_and_shown_once() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), key);
     assert!(second.contains(&format!("API key   in {}", file.display())), "{second}");
     assert!(!second.contains(key.trim()), "{second}");
+}
+
+#[tokio::test]
+async fn row_5_a_running_server_takes_up_new_keys_and_drops_old_ones() {
+    let user = User::new().await;
+    let server = Server::start(&user, &[]);
+    let default = std::fs::read_to_string(user.folder.path().join("api-key")).unwrap();
+    let phone = new_key(&user.run(&["key", "add", "phone"]));
+    until_status(&server, &phone, 200);
+    let new_default = new_key(&user.run(&["key", "rotate"]));
+    until_status(&server, &new_default, 200);
+    assert_eq!(status(&server, default.trim()), 401);
+    assert_eq!(status(&server, &phone), 200);
+    assert!(user.run(&["key", "revoke", "phone"]).status.success());
+    until_status(&server, &phone, 401);
+    assert_eq!(status(&server, &new_default), 200);
+}
+
+/// Nobody is locked out, and nobody is let in again.
+#[tokio::test]
+async fn files_that_are_lost_or_damaged_change_nothing_in_a_running_server() {
+    let user = User::new().await;
+    let phone = new_key(&user.run(&["key", "add", "phone"]));
+    let mut server = Server::start_with_log(&user, &[], Stdio::piped());
+    let mut log = BufReader::new(server.process.stderr.take().unwrap()).lines();
+    let mut until_told = |words: &str| {
+        let told = |line: &String| line.contains("stay as they were") && line.contains(words);
+        assert!(log.by_ref().map_while(Result::ok).any(|line| told(&line)));
+    };
+    let file = user.folder.path().join("api-key");
+    let default = std::fs::read_to_string(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    until_told("is not there");
+    assert_eq!((status(&server, default.trim()), status(&server, &phone)), (200, 200));
+    assert!(!file.exists());
+
+    let default = new_key(&user.run(&["key", "rotate"]));
+    until_status(&server, &default, 200);
+    std::fs::write(user.folder.path().join("keys.json"), "damaged").unwrap();
+    until_told("is no list of keys");
+    assert_eq!((status(&server, &default), status(&server, &phone)), (200, 200));
 }
 
 #[tokio::test]
