@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::io::IsTerminal as _;
+use std::sync::Arc;
 
 use configuration::{Inputs, Keys, Loaded, Reloaded};
 use server::{Access, Api};
@@ -10,6 +11,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use crate::app;
 use crate::file_watch::FileWatch;
 use crate::logging::Logs;
+use crate::service_manager::ServiceManager;
 
 /// Reads the settings again when one of their files has changed, or somebody asks for it.
 pub(crate) struct Reload {
@@ -32,6 +34,7 @@ pub(crate) struct InUse {
     pub(crate) access: Access,
     pub(crate) api: Api,
     pub(crate) logs: Logs,
+    pub(crate) service_manager: Arc<ServiceManager>,
 }
 
 // === impl Reload ===
@@ -75,7 +78,8 @@ impl Reload {
     }
 
     fn reload(&mut self) {
-        match self.read() {
+        let service_manager = Arc::clone(&self.in_use.service_manager);
+        match service_manager.reload(|| self.read()) {
             Ok(()) => self.watch(),
             Err(error) => tracing::error!(%error, "the settings stay as they were"),
         }
@@ -88,7 +92,7 @@ impl Reload {
         let settings = &loaded.settings;
         let keys = Keys::load(settings)?;
         let access = app::access_settings(settings, &keys)?;
-        let InUse { access: gate, api, logs } = &self.in_use;
+        let InUse { access: gate, api, logs, .. } = &self.in_use;
         gate.change(access);
         api.change(app::api_settings(settings));
         logs.change(&settings.log);
