@@ -47,7 +47,7 @@ pub(crate) async fn run(
     let service_manager = Arc::<ServiceManager>::default();
     let in_use =
         InUse { access, api: api.clone(), logs, service_manager: Arc::clone(&service_manager) };
-    let mut reload = Reload::new(inputs, loaded, in_use)?;
+    let mut reload = Reload::new(inputs, loaded, keys, in_use)?;
     let stop = CancellationToken::new();
     let tasks = TaskTracker::new();
     tasks.spawn(server::serve(listeners, app, stop.clone()));
