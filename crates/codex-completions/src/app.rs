@@ -3,11 +3,11 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use configuration::{ApiKey, Host, KeyOrigin, Settings};
+use configuration::{ApiKey, Host, Key, KeyOrigin, Keys, Settings};
 use secrecy::ExposeSecret as _;
 use server::{
     Access, AccessSettings, Api, ApiSettings, App, BodyLimits, ConnectionLimits, GateSettings,
-    IdleTimeout, Listen, Readiness,
+    IdleTimeout, Listen, QueueLimits, RateLimit, Readiness,
 };
 use tokio::sync::watch;
 
@@ -31,8 +31,14 @@ pub(crate) fn api_settings(settings: &Settings) -> ApiSettings {
         aliases: settings.codex.aliases.clone(),
         differing: settings.changed_answers().collect::<Vec<_>>().join(" ").into(),
         keep_alive: limits.sse_keepalive,
-        max_turns: u32::try_from(limits.concurrent_turns).unwrap_or(u32::MAX),
-        longest_wait: limits.queue_wait,
+        queue: QueueLimits {
+            turns: u32::try_from(limits.concurrent_turns).unwrap_or(u32::MAX),
+            waiting: limits.queue_max,
+            longest_wait: limits.queue_wait,
+        },
+        rate_limit: limits
+            .rate_limit
+            .map(|configuration::RateLimit { max, window }| RateLimit { max, window }),
         body: BodyLimits { bytes: limits.body_bytes, time: limits.body_time },
         max_json_depth: limits.json_depth,
         metrics: settings.metrics.enabled,
@@ -41,7 +47,7 @@ pub(crate) fn api_settings(settings: &Settings) -> ApiSettings {
 
 pub(crate) fn access_settings(
     settings: &Settings,
-    key: &ApiKey,
+    keys: &Keys,
 ) -> Result<AccessSettings, Box<dyn Error>> {
     let access = &settings.access;
     let mut allowed_hosts =
@@ -59,12 +65,13 @@ pub(crate) fn access_settings(
             .iter()
             .map(|origin| origin.parse())
             .collect::<Result<_, _>>()?,
-        keys: vec![server::ApiKey {
-            name: "default".to_owned(),
-            secret: key.secret.expose_secret().to_owned(),
-        }],
+        keys: keys.keys.iter().map(accepted).collect(),
         key_hint: KEY_HINT.to_owned(),
     })
+}
+
+fn accepted(key: &Key) -> server::ApiKey {
+    server::ApiKey::from_sha256(key.name.as_str(), key.digest.to_bytes())
 }
 
 pub(crate) fn app(
@@ -77,6 +84,7 @@ pub(crate) fn app(
     App {
         api: api.routes(),
         readiness,
+        queue: api.queue().clone(),
         access,
         gate: GateSettings {
             protect_models: settings.access.protect_models,

@@ -10,11 +10,13 @@ mod config;
 mod doctor;
 mod file_watch;
 mod json_log;
+mod key;
 mod logging;
 mod models;
 mod panics;
 mod reload;
 mod serve;
+mod service_manager;
 mod signals;
 mod smoke;
 
@@ -70,6 +72,7 @@ async fn run(
         Command::Models(options) => models::run(&options, loaded.settings).await,
         Command::Doctor(_) => doctor::run(loaded.settings).await,
         Command::Config(options) => config::run(&options, &loaded.values, &loaded.warnings),
+        Command::Key(options) => key::run(options, &loaded.settings, &loaded.values),
         Command::Smoke(options) => smoke::run(&options, &loaded.settings).await,
     }
 }

@@ -120,8 +120,12 @@ pub struct ChildSettings {
 pub struct ServingLimits {
     /// `PROXY_MAX_CONCURRENT_TURNS`
     pub concurrent_turns: usize,
+    /// `PROXY_QUEUE_MAX`
+    pub queue_max: usize,
     /// `PROXY_QUEUE_WAIT_MS`
     pub queue_wait: Duration,
+    /// `PROXY_RATE_LIMIT_ENABLED`; `None` is no such limit.
+    pub rate_limit: Option<RateLimit>,
     /// `PROXY_MAX_BODY_BYTES`
     pub body_bytes: usize,
     /// `PROXY_BODY_TIMEOUT_MS`
@@ -140,6 +144,15 @@ pub struct ServingLimits {
     pub stream_buffer_bytes: usize,
     /// `PROXY_SSE_KEEPALIVE_MS`; `None` sends none.
     pub sse_keepalive: Option<Duration>,
+}
+
+/// How many requests of a key are let in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateLimit {
+    /// `PROXY_RATE_LIMIT_MAX`
+    pub max: u32,
+    /// `PROXY_RATE_LIMIT_WINDOW_MS`
+    pub window: Duration,
 }
 
 /// `/metrics`

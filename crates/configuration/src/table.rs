@@ -39,7 +39,7 @@ variables! {
         PROXY_ALLOW_REMOTE = of(Kind::Boolean).default("false")
             .means("other machines may connect. The key must then have 16 characters or more and not be a well-known one; a generated key will do");
         PROXY_API_KEY = of(Kind::Secret).unset("generated on the first run, and kept in the data folder").live()
-            .means("bearer key of the clients");
+            .means("bearer key of the clients; `key add` makes others beside it");
         PROXY_PROTECT_MODELS = of(Kind::Boolean).default("true")
             .means("the key is needed for `/v1/models` too");
         PROXY_ALLOWED_HOSTS = of(Kind::Hosts).unset("none besides").live()
@@ -116,15 +116,15 @@ variables! {
             .means("time limit without any event from Codex; of a connection without a request; of a client that takes nothing of its answer");
         PROXY_MAX_CONCURRENT_TURNS = integer(1, 10_000).default("16").live()
             .means("turns that run at once");
-        PROXY_QUEUE_MAX = integer(0, 100_000).default("64").live().not_yet()
-            .means("requests that may wait for a turn; one more is answered with 429");
+        PROXY_QUEUE_MAX = integer(0, 100_000).default("64").live()
+            .means("requests that may wait for a turn; one more is answered with 429. `0`: none waits");
         PROXY_QUEUE_WAIT_MS = millis(0).default("30000").live()
             .means("how long a request waits for a turn before it is answered with 429");
-        PROXY_RATE_LIMIT_ENABLED = of(Kind::Boolean).default("false").live().not_yet()
-            .means("limit the requests of each key");
-        PROXY_RATE_LIMIT_MAX = integer(1, 1_000_000).default("60").live().not_yet()
-            .means("requests of a key in a window");
-        PROXY_RATE_LIMIT_WINDOW_MS = millis(1).default("60000").live().not_yet()
+        PROXY_RATE_LIMIT_ENABLED = of(Kind::Boolean).default("false").live()
+            .means("limit the requests of each key that ask for a turn");
+        PROXY_RATE_LIMIT_MAX = integer(1, 1_000_000).default("60").live()
+            .means("requests of a key in any window");
+        PROXY_RATE_LIMIT_WINDOW_MS = millis(1).default("60000").live()
             .means("length of the window");
         PROXY_MAX_BODY_BYTES = bytes(1_024).default("33554432")
             .means("largest body of a request");

@@ -1,7 +1,7 @@
 //! What the API's handlers share.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use axum::extract::{Path, State};
@@ -18,10 +18,12 @@ use tokio_util::task::TaskTracker;
 use crate::api_error::ErrorResponse;
 use crate::body::BodyLimits;
 use crate::chat;
-use crate::metrics::Metrics;
+use crate::gate::Caller;
+use crate::metrics::{Metrics, Refused};
 use crate::models::{ModelDirectory, unknown_model};
+use crate::rate_limit::{RateLimit, RateLimiter};
 use crate::routes::ApiRoutes;
-use crate::slots::TurnSlots;
+use crate::turn_queue::{QueueLimits, TakenPlaces, TurnQueue};
 
 /// How long a request waits for the backend at the start of the process.
 const BACKEND_WITHIN: Duration = Duration::from_secs(10);
@@ -32,7 +34,8 @@ pub struct Api(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
     settings: ArcSwap<ApiSettings>,
-    pub(crate) slots: TurnSlots,
+    pub(crate) queue: TurnQueue,
+    rates: RateLimiter,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) tasks: TaskTracker,
     backend: SetOnce<Backend>,
@@ -51,10 +54,10 @@ pub struct ApiSettings {
     pub differing: Arc<str>,
     /// Silence in a stream after which a comment is sent.
     pub keep_alive: Option<Duration>,
-    /// Most turns at once.
-    pub max_turns: u32,
-    /// How long a request waits for its turns to be let in.
-    pub longest_wait: Duration,
+    /// How many turns are let in.
+    pub queue: QueueLimits,
+    /// How many requests of each key are let in; `None` is no such limit.
+    pub rate_limit: Option<RateLimit>,
     /// What the body of a request may cost.
     pub body: BodyLimits,
     /// How deep the JSON of a request may be nested.
@@ -77,7 +80,8 @@ impl Api {
     /// The API without a backend: requests wait for [`Self::open`].
     pub fn new(settings: ApiSettings) -> Self {
         Self(Arc::new(Inner {
-            slots: TurnSlots::new(settings.max_turns, settings.longest_wait),
+            queue: TurnQueue::new(settings.queue),
+            rates: RateLimiter::default(),
             settings: ArcSwap::from_pointee(settings),
             metrics: Arc::default(),
             tasks: TaskTracker::new(),
@@ -87,12 +91,18 @@ impl Api {
 
     /// From now on requests are answered in this way. Those that are under way are not affected.
     pub fn change(&self, settings: ApiSettings) {
+        self.0.queue.change(settings.queue);
         self.0.settings.store(Arc::new(settings));
     }
 
     /// How requests are answered now; a request asks once.
     pub(crate) fn settings(&self) -> Arc<ApiSettings> {
         self.0.settings.load_full()
+    }
+
+    /// The queue before the turns.
+    pub fn queue(&self) -> &TurnQueue {
+        &self.0.queue
     }
 
     /// From now on requests are answered.
@@ -112,6 +122,40 @@ impl Api {
             routes = routes.route("/metrics", get(show_metrics).with_state(api()));
         }
         routes
+    }
+
+    /// Gives the answer of a request that asks for turns, unless its key has sent too many.
+    pub(crate) async fn within_rate(
+        &self,
+        caller: &Caller,
+        limit: Option<RateLimit>,
+        answer: impl Future<Output = Result<Response, ErrorResponse>>,
+    ) -> Response {
+        let Some(limit) = limit else { return answer.await.into_response() };
+        let standing = self.0.rates.take(caller, limit, Instant::now());
+        let mut response = match standing.refusal() {
+            Some(error) => {
+                self.0.metrics.request_refused(Refused::RateLimitExceeded);
+                ErrorResponse(error).into_response()
+            }
+            None => answer.await.into_response(),
+        };
+        standing.write(response.headers_mut());
+        response
+    }
+
+    /// Places for the turns of a request.
+    pub(crate) async fn take_places(
+        &self,
+        caller: &Caller,
+        turns: u32,
+    ) -> Result<TakenPlaces, ApiError> {
+        self.0.queue.take(caller, turns).await.map_err(|refusal| {
+            if let Some(reason) = Refused::of(&refusal) {
+                self.0.metrics.request_refused(reason);
+            }
+            refusal.into()
+        })
     }
 
     pub(crate) async fn backend(&self) -> Result<&Backend, ApiError> {
@@ -154,7 +198,7 @@ fn model(id: &str) -> Value {
 
 /// `GET /metrics`
 async fn show_metrics(State(api): State<Api>) -> Result<Response, ErrorResponse> {
-    let text = api.0.metrics.encode().map_err(|_| {
+    let text = api.0.metrics.encode(api.0.queue.load()).map_err(|_| {
         ApiError::new(500, ErrorType::ServerError, "The metrics could not be written.")
     })?;
     let kind =

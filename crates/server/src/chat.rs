@@ -9,6 +9,7 @@ mod usage;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
@@ -26,7 +27,7 @@ use crate::api::{Api, ApiSettings};
 use crate::api_error::ErrorResponse;
 use crate::body::{check_json_depth, read_body};
 use crate::connections::Hangup;
-use crate::gate::RequestId;
+use crate::gate::{Caller, RequestId};
 use crate::headers::{
     X_CODEX_STOP_AFTER_TOOLS_MODE, X_CODEX_TOOL_CALL_COUNT, X_CODEX_TOOL_CALL_TRUNCATED,
     X_PROXY_IGNORED_PARAMS, X_PROXY_MODEL, X_PROXY_OUTPUT_MODE, X_PROXY_USAGE,
@@ -56,10 +57,16 @@ struct Started {
 /// Answers a request, streamed or not.
 pub(crate) async fn complete(
     State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
     request: Request,
-) -> Result<Response, ErrorResponse> {
-    let started = start(&api, request).await?;
-    if started.stream { started.stream().await } else { started.collect().await }
+) -> Response {
+    let settings = api.settings();
+    let rate_limit = settings.rate_limit;
+    let answer = async {
+        let started = start(&api, &caller, settings, request).await?;
+        if started.stream { started.stream().await } else { started.collect().await }
+    };
+    api.within_rate(&caller, rate_limit, answer).await
 }
 
 /// A body from here on is read aside, so that nobody else waits for it.
@@ -73,9 +80,13 @@ fn prepare(body: &[u8], settings: &ApiSettings, mode: Option<&str>) -> Result<Pr
 }
 
 /// Reads a request and starts its turns.
-async fn start(api: &Api, request: Request) -> Result<Started, ApiError> {
+async fn start(
+    api: &Api,
+    caller: &Caller,
+    settings: Arc<ApiSettings>,
+    request: Request,
+) -> Result<Started, ApiError> {
     let received = Instant::now();
-    let settings = api.settings();
     let (parts, body) = request.into_parts();
     let body = read_body(body, settings.body).await?;
     let mode = requested_mode(&parts.headers)?;
@@ -102,7 +113,7 @@ async fn start(api: &Api, request: Request) -> Result<Started, ApiError> {
         None => None,
     };
     // Held by the turns themselves: a client that does not read holds nobody else up.
-    let slots = Arc::new(api.0.slots.take(choices).await?);
+    let places = Arc::new(api.take_places(caller, choices).await?);
     let admitted = Instant::now();
     let policy = Arc::new(policy);
     let suffix: SuffixSource = Arc::new(|| random_text(24));
@@ -111,7 +122,7 @@ async fn start(api: &Api, request: Request) -> Result<Started, ApiError> {
     let overflow = if stream { hangup.0.clone() } else { CancellationToken::new() };
     let mut turns = Vec::new();
     for (choice, request) in (0..choices).zip(std::iter::repeat_n(turn, choices as usize)) {
-        let consumer = Consumer { held: Box::new(Arc::clone(&slots)), overflow: overflow.clone() };
+        let consumer = Consumer { held: Box::new(Arc::clone(&places)), overflow: overflow.clone() };
         let turn = backend
             .pool
             .start_turn_with(request, settings.turn_options, consumer)
@@ -122,6 +133,7 @@ async fn start(api: &Api, request: Request) -> Result<Started, ApiError> {
     let request_id = parts.extensions.get::<RequestId>();
     let log = Arc::new(TurnLog {
         request_id: request_id.map(|id| id.as_str().to_owned()).unwrap_or_default(),
+        key: parts.extensions.get::<Caller>().cloned(),
         model,
         backend_model: chosen.model,
         streamed: stream,

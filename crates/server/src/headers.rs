@@ -24,9 +24,18 @@ pub const X_PROXY_USAGE: HeaderName = HeaderName::from_static("x-proxy-usage");
 pub const X_PROXY_CONTINUITY: HeaderName = HeaderName::from_static("x-proxy-continuity");
 /// OpenAI's SDKs look at it before they try again.
 pub const X_SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
+/// How many requests of a key are possible in a window.
+pub const X_RATELIMIT_LIMIT_REQUESTS: HeaderName =
+    HeaderName::from_static("x-ratelimit-limit-requests");
+/// How many of them are left.
+pub const X_RATELIMIT_REMAINING_REQUESTS: HeaderName =
+    HeaderName::from_static("x-ratelimit-remaining-requests");
+/// When all of them are possible again.
+pub const X_RATELIMIT_RESET_REQUESTS: HeaderName =
+    HeaderName::from_static("x-ratelimit-reset-requests");
 
 /// What a script in a browser may read of an answer.
-pub(crate) const EXPOSED: [HeaderName; 11] = [
+pub(crate) const EXPOSED: [HeaderName; 14] = [
     X_REQUEST_ID,
     X_CODEX_TOOL_CALL_COUNT,
     X_CODEX_TOOL_CALL_TRUNCATED,
@@ -37,5 +46,8 @@ pub(crate) const EXPOSED: [HeaderName; 11] = [
     X_PROXY_USAGE,
     X_PROXY_CONTINUITY,
     X_SHOULD_RETRY,
+    X_RATELIMIT_LIMIT_REQUESTS,
+    X_RATELIMIT_REMAINING_REQUESTS,
+    X_RATELIMIT_RESET_REQUESTS,
     header::RETRY_AFTER,
 ];

@@ -12,9 +12,10 @@ pub mod headers;
 mod health;
 mod metrics;
 mod models;
+mod rate_limit;
 mod routes;
-mod slots;
 mod tokens;
+mod turn_queue;
 mod unknown_path;
 
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use tokio_util::task::TaskTracker;
 
 use connections::Connections;
 use gate::Gate;
+use health::Health;
 
 pub use api::{Api, ApiSettings, Backend};
 pub use api_error::ErrorResponse;
@@ -38,7 +40,9 @@ pub use gate::{
 };
 pub use health::Readiness;
 pub use models::ModelDirectory;
+pub use rate_limit::RateLimit;
 pub use routes::ApiRoutes;
+pub use turn_queue::{QueueLimits, TurnQueue};
 
 /// What is served, and to whom.
 #[derive(Debug)]
@@ -47,6 +51,8 @@ pub struct App {
     pub api: ApiRoutes,
     /// Whether turns can be served.
     pub readiness: watch::Receiver<Readiness>,
+    /// The queue before the turns, whose state is told beside.
+    pub queue: TurnQueue,
     /// Who is let in.
     pub access: Access,
     /// What is asked of them.
@@ -57,10 +63,12 @@ pub struct App {
 
 /// Serves until `stop` is cancelled, then finishes the requests that are under way.
 pub async fn serve(listeners: Vec<TcpListener>, app: App, stop: CancellationToken) {
-    let routes = routes::router(app.api, app.readiness, &app.access, &app.gate);
-    let gate = Gate::new(app.access, routes);
+    let App { api, readiness, queue, access, gate, limits } = app;
+    let health = Health { readiness, queue, access: access.clone() };
+    let routes = routes::router(api, health, &access, &gate);
+    let gate = Gate::new(access, routes);
     let tasks = TaskTracker::new();
-    let connections = Arc::new(Connections::new(gate, app.limits, tasks.clone(), stop));
+    let connections = Arc::new(Connections::new(gate, limits, tasks.clone(), stop));
     for listener in listeners {
         tasks.spawn(Arc::clone(&connections).accept(listener));
     }

@@ -1,4 +1,4 @@
-//! Counters, for Prometheus.
+//! Counters and gauges, for Prometheus.
 
 use std::fmt;
 
@@ -6,7 +6,10 @@ use bridge::{ChoiceReport, EndReason};
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
+
+use crate::turn_queue::{Load, Refusal};
 
 /// Everything that is counted.
 #[derive(Debug)]
@@ -15,6 +18,9 @@ pub(crate) struct Metrics {
     tool_call_count: Counter,
     tool_call_truncated: Counter,
     turns: Family<TurnLabels, Counter>,
+    turns_running: Gauge,
+    turns_waiting: Gauge,
+    requests_refused: Family<RefusedLabels, Counter>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -25,6 +31,20 @@ struct TurnLabels {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct EndLabel(EndReason);
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RefusedLabels {
+    reason: Refused,
+}
+
+/// Why a request that is right was not let in. Each has its error's code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Refused {
+    QueueFull,
+    TooManyTurns,
+    RateLimitExceeded,
+    ShuttingDown,
+}
+
 // === impl Metrics ===
 
 impl Default for Metrics {
@@ -34,6 +54,9 @@ impl Default for Metrics {
             tool_call_count: Counter::default(),
             tool_call_truncated: Counter::default(),
             turns: Family::default(),
+            turns_running: Gauge::default(),
+            turns_waiting: Gauge::default(),
+            requests_refused: Family::default(),
         };
         // The text format adds `_total` to the names of counters.
         let registry = &mut metrics.registry;
@@ -48,13 +71,30 @@ impl Default for Metrics {
             metrics.tool_call_truncated.clone(),
         );
         registry.register("turns", "Turns by why they ended", metrics.turns.clone());
+        registry.register(
+            "turns_running",
+            "Places for turns that are in use",
+            metrics.turns_running.clone(),
+        );
+        registry.register(
+            "turns_waiting",
+            "Requests that wait for their turns to be let in",
+            metrics.turns_waiting.clone(),
+        );
+        registry.register(
+            "requests_refused",
+            "Requests that were not let in, by why",
+            metrics.requests_refused.clone(),
+        );
         metrics
     }
 }
 
 impl Metrics {
-    /// All of them, in the text format.
-    pub(crate) fn encode(&self) -> Result<String, fmt::Error> {
+    /// All of them, in the text format; `load` is what there is now.
+    pub(crate) fn encode(&self, load: Load) -> Result<String, fmt::Error> {
+        self.turns_running.set(load.running.into());
+        self.turns_waiting.set(i64::try_from(load.waiting).unwrap_or(i64::MAX));
         let mut text = String::new();
         prometheus_client::encoding::text::encode(&mut text, &self.registry)?;
         Ok(text)
@@ -66,6 +106,40 @@ impl Metrics {
             self.tool_call_truncated.inc();
         }
         self.turns.get_or_create(&TurnLabels { end: EndLabel(report.end) }).inc();
+    }
+
+    pub(crate) fn request_refused(&self, reason: Refused) {
+        let labels = RefusedLabels { reason };
+        self.requests_refused.get_or_create(&labels).inc();
+    }
+}
+
+// === impl Refused ===
+
+impl Refused {
+    /// `None` for a request that is wrong.
+    pub(crate) fn of(refusal: &Refusal) -> Option<Self> {
+        match refusal {
+            Refusal::NeverFits { .. } => None,
+            Refusal::QueueFull(_) => Some(Self::QueueFull),
+            Refusal::WaitedTooLong { .. } => Some(Self::TooManyTurns),
+            Refusal::ShuttingDown => Some(Self::ShuttingDown),
+        }
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::QueueFull => "queue_full",
+            Self::TooManyTurns => "too_many_turns",
+            Self::RateLimitExceeded => "rate_limit_exceeded",
+            Self::ShuttingDown => "shutting_down",
+        }
+    }
+}
+
+impl EncodeLabelValue for Refused {
+    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> Result<(), fmt::Error> {
+        EncodeLabelValue::encode(&self.as_str(), encoder)
     }
 }
 

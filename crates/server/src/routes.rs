@@ -10,12 +10,11 @@ use axum::routing::{MethodRouter, get};
 use axum::{Json, Router};
 use openai_wire::{ApiError, ErrorType};
 use serde_json::{Value, json};
-use tokio::sync::watch;
 
 use crate::api_error::ErrorResponse;
 use crate::gate::admission::{Admission, Reading, admit};
 use crate::gate::{Access, GateSettings};
-use crate::health::{self, Readiness};
+use crate::health::{self, Health};
 use crate::unknown_path::unknown_path;
 
 /// The paths of the API, each with what answers there.
@@ -45,7 +44,7 @@ impl ApiRoutes {
 /// Everything behind the gate: the API behind keys, health for anybody.
 pub(crate) fn router(
     api: ApiRoutes,
-    readiness: watch::Receiver<Readiness>,
+    health: Health,
     access: &Access,
     settings: &GateSettings,
 ) -> Router {
@@ -55,7 +54,7 @@ pub(crate) fn router(
         .map(|(path, _)| format!("/v1{path}"))
         .chain(health::PATHS.map(str::to_owned))
         .collect();
-    let mut router = health::routes(readiness);
+    let mut router = health::routes(health);
     for (path, methods) in api.0 {
         let admission = Admission {
             access: access.clone(),

@@ -169,12 +169,12 @@ fn names_of_the_origin_get_advice() {
 
 #[test]
 fn a_setting_of_a_later_version_is_checked_and_told_once() {
-    let scene = Scene::new(&[("PROXY_QUEUE_MAX", "5")]).with_toml("queue_max = 6");
+    let scene = Scene::new(&[("PROXY_CONTINUITY_MAX", "5")]).with_toml("continuity_max = 6");
     assert_eq!(
         scene.warnings(),
-        ["PROXY_QUEUE_MAX has no effect in this version yet (from: environment)"]
+        ["PROXY_CONTINUITY_MAX has no effect in this version yet (from: environment)"]
     );
-    let scene = Scene::new(&[("PROXY_QUEUE_MAX", "many")]);
+    let scene = Scene::new(&[("PROXY_CONTINUITY_MAX", "many")]);
     assert_eq!(scene.problems().len(), 1);
 }
 

@@ -11,7 +11,7 @@ use tool_call_aggregator::Limits;
 use tool_call_aggregator::obsidian::XmlEscaping;
 
 use super::{
-    Access, ChildSettings, CodexSettings, Host, Listen, LogFormat, LogSettings, Metrics,
+    Access, ChildSettings, CodexSettings, Host, Listen, LogFormat, LogSettings, Metrics, RateLimit,
     ServingLimits, Settings,
 };
 use crate::access;
@@ -183,7 +183,12 @@ fn instructions(path: PathBuf, problems: &mut Vec<Problem>) -> Option<Arc<str>> 
 fn limits(values: &Values) -> ServingLimits {
     ServingLimits {
         concurrent_turns: values.number(&t::PROXY_MAX_CONCURRENT_TURNS),
+        queue_max: values.number(&t::PROXY_QUEUE_MAX),
         queue_wait: values.millis(&t::PROXY_QUEUE_WAIT_MS),
+        rate_limit: values.flag(&t::PROXY_RATE_LIMIT_ENABLED).then(|| RateLimit {
+            max: values.number(&t::PROXY_RATE_LIMIT_MAX),
+            window: values.millis(&t::PROXY_RATE_LIMIT_WINDOW_MS),
+        }),
         body_bytes: values.number(&t::PROXY_MAX_BODY_BYTES),
         body_time: values.millis(&t::PROXY_BODY_TIMEOUT_MS),
         connections: values.number(&t::PROXY_MAX_CONNECTIONS),

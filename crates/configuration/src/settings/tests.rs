@@ -104,7 +104,9 @@ fn a_server_is_closed_and_bounded_by_default() {
         settings.limits,
         ServingLimits {
             concurrent_turns: 16,
+            queue_max: 64,
             queue_wait: Duration::from_secs(30),
+            rate_limit: None,
             body_bytes: 32 * 1024 * 1024,
             body_time: Duration::from_secs(30),
             connections: 1024,
@@ -199,6 +201,15 @@ fn zero_switches_off() {
     let settings = settings(&[("PROXY_CALL_PROBE_MS", "0"), ("PROXY_SSE_KEEPALIVE_MS", "0")]);
     assert_eq!(settings.codex.turn_limits.probe_after, None);
     assert_eq!(settings.limits.sse_keepalive, None);
+}
+
+#[test]
+fn a_rate_limit_must_be_wanted() {
+    let limits = [("PROXY_RATE_LIMIT_MAX", "5"), ("PROXY_RATE_LIMIT_WINDOW_MS", "1000")];
+    assert_eq!(settings(&limits).limits.rate_limit, None);
+    let wanted = [limits[0], limits[1], ("PROXY_RATE_LIMIT_ENABLED", "true")];
+    let limit = RateLimit { max: 5, window: Duration::from_secs(1) };
+    assert_eq!(settings(&wanted).limits.rate_limit, Some(limit));
 }
 
 #[test]

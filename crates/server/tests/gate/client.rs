@@ -9,7 +9,8 @@ use axum::{Extension, Json};
 use serde_json::{Value, json};
 use server::{
     Access, AccessSettings, ApiKey, ApiRoutes, App, BodyLimits, Caller, ConnectionLimits,
-    ErrorResponse, GateSettings, IdleTimeout, Readiness, RequestId, check_json_depth, read_body,
+    ErrorResponse, GateSettings, IdleTimeout, QueueLimits, Readiness, RequestId, TurnQueue,
+    check_json_depth, read_body,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -55,6 +56,11 @@ impl Server {
         let mut app = App {
             api: stand_in(PATIENCE),
             readiness: watch::channel(Readiness::default()).1,
+            queue: TurnQueue::new(QueueLimits {
+                turns: 16,
+                waiting: 64,
+                longest_wait: Duration::from_secs(30),
+            }),
             access: access.clone(),
             gate: GateSettings {
                 protect_models: true,
@@ -150,7 +156,7 @@ pub(crate) fn access() -> AccessSettings {
     AccessSettings {
         allowed_hosts: vec!["proxy.example".parse().unwrap()],
         allowed_origins: vec!["https://notes.example".parse().unwrap()],
-        keys: vec![ApiKey { name: "owner".to_owned(), secret: "sk-right".to_owned() }],
+        keys: vec![ApiKey::new("owner", "sk-right")],
         key_hint: "It is in the file key.".to_owned(),
     }
 }

@@ -75,3 +75,18 @@ async fn a_method_that_is_not_there_is_answered_with_those_that_are() {
     assert_eq!((head.status, head.body.as_str()), (200, ""));
     assert_eq!(head.header("content-length"), Some("11"));
 }
+
+#[tokio::test]
+async fn the_queue_is_shown_to_those_who_have_a_key_alone() {
+    let server = Server::start().await;
+    for path in ["/healthz", "/readyz"] {
+        let line = format!("GET {path}");
+        let mut shown = server.send(&line, &[KEY], "").await.json();
+        let turns = shown.as_object_mut().unwrap().remove("turns");
+        let nobody = json!({"running": 0, "waiting": 0, "limit": 16, "queue_max": 64, "keys": {}});
+        assert_eq!(turns, Some(nobody), "{path}");
+        for lines in [&[][..], &["authorization: Bearer sk-wrong"]] {
+            assert_eq!(server.send(&line, lines, "").await.json(), shown, "{path}");
+        }
+    }
+}

@@ -38,7 +38,23 @@ fn every_reason_is_explained() {
 fn every_counter_is_explained() {
     let file = sources::read("crates/server/src/metrics.rs");
     let file: String = file.split_whitespace().collect();
-    let names = file.split("registry.register(\"").skip(1);
-    let names = names.map(|rest| format!("{}_total", rest.split('"').next().unwrap()));
+    let names = file.split("registry.register(\"").skip(1).map(|rest| {
+        let name = rest.split('"').next().unwrap();
+        // The text format adds to the names of counters.
+        let ending = if file.contains(&format!("{name}:Gauge")) { "" } else { "_total" };
+        format!("{name}{ending}")
+    });
     assert_eq!(told("### Counters"), names.collect());
+}
+
+#[test]
+fn every_reason_of_a_refusal_is_explained() {
+    let file = sources::read("crates/server/src/metrics.rs");
+    let reasons = part(&file, "// === impl Refused ===", "impl EncodeLabelValue for Refused");
+    let names: BTreeSet<_> = reasons.split('"').skip(1).step_by(2).collect();
+    let document = sources::read("docs/operations.md");
+    let rows = rows(&document, "### Counters");
+    let row = rows.iter().find(|row| row[0] == "`requests_refused_total`").unwrap();
+    let told = quoted(row[1]).filter(|name| !["reason", "code"].contains(name));
+    assert_eq!(told.collect::<BTreeSet<_>>(), names);
 }
