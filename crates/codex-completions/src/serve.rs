@@ -75,7 +75,11 @@ async fn work(
     };
     let pool = Pool::start(settings.pool_config(binary.clone()));
     let demo = ScriptedModel::start().await?;
-    api.open(Backend { models: models(settings, &pool, &demo), pool: pool.clone() });
+    api.open(Backend {
+        pool: pool.clone(),
+        models: models(settings, &pool, &demo),
+        images: ImageFetcher::new(),
+    });
     let mut states = pool.states();
     let mut renewing = pin!(renew_on_request(&pool, renewals));
     loop {

@@ -19,6 +19,7 @@ use crate::api_error::ErrorResponse;
 use crate::chat;
 use crate::metrics::Metrics;
 use crate::models::{ModelDirectory, unknown_model};
+use crate::remote_images::ImageFetcher;
 use crate::routes::ApiRoutes;
 use crate::slots::TurnSlots;
 
@@ -68,6 +69,8 @@ pub struct Backend {
     pub pool: Pool,
     /// Their models.
     pub models: ModelDirectory,
+    /// Who fetches images that a request names by their address.
+    pub images: ImageFetcher,
 }
 
 // === impl Api ===

@@ -11,6 +11,7 @@ pub mod headers;
 mod health;
 mod metrics;
 mod models;
+mod remote_images;
 mod routes;
 mod slots;
 mod tokens;
@@ -37,6 +38,7 @@ pub use gate::{
 };
 pub use health::Readiness;
 pub use models::ModelDirectory;
+pub use remote_images::ImageFetcher;
 pub use routes::ApiRoutes;
 
 /// What is served, and to whom.
