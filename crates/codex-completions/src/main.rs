@@ -8,9 +8,11 @@ mod cli;
 mod codex;
 mod config;
 mod doctor;
+mod file_watch;
 mod json_log;
 mod logging;
 mod models;
+mod reload;
 mod serve;
 mod signals;
 mod smoke;
@@ -29,8 +31,9 @@ async fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Calls(options) => calls::run(&options),
         Task::WithSettings(command) => {
-            match configuration::load(&Inputs::of_process(command.flags())) {
-                Ok(loaded) => run(command, loaded).await,
+            let inputs = Inputs::of_process(command.flags());
+            match configuration::load(&inputs) {
+                Ok(loaded) => run(command, inputs, loaded).await,
                 Err(problems) => Err(problems.into()),
             }
         }
@@ -47,21 +50,24 @@ async fn main() -> ExitCode {
     })
 }
 
-async fn run(command: Command, loaded: Loaded) -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let Loaded { settings, values, warnings } = loaded;
-    logging::start(&settings.log, &command);
-    for warning in &warnings {
+async fn run(
+    command: Command,
+    inputs: Inputs,
+    loaded: Loaded,
+) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    let logs = logging::start(&loaded.settings.log, &command);
+    for warning in &loaded.warnings {
         tracing::warn!("{warning}");
     }
     match command {
-        Command::Serve(_) => serve::run(settings).await,
-        Command::Ask(question) => ask::run(question, settings).await,
-        Command::Login(options) => account::login(&options, &settings).await,
-        Command::Logout => account::logout(&settings).await,
-        Command::Status(options) => account::status(&options, &settings).await,
-        Command::Models(options) => models::run(&options, settings).await,
-        Command::Doctor(_) => doctor::run(settings).await,
-        Command::Config(options) => config::run(&options, &values, &warnings),
-        Command::Smoke(options) => smoke::run(&options, &settings).await,
+        Command::Serve(_) => serve::run(inputs, loaded, logs).await,
+        Command::Ask(question) => ask::run(question, loaded.settings).await,
+        Command::Login(options) => account::login(&options, &loaded.settings).await,
+        Command::Logout => account::logout(&loaded.settings).await,
+        Command::Status(options) => account::status(&options, &loaded.settings).await,
+        Command::Models(options) => models::run(&options, loaded.settings).await,
+        Command::Doctor(_) => doctor::run(loaded.settings).await,
+        Command::Config(options) => config::run(&options, &loaded.values, &loaded.warnings),
+        Command::Smoke(options) => smoke::run(&options, &loaded.settings).await,
     }
 }

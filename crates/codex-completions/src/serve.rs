@@ -8,9 +8,9 @@ use std::pin::pin;
 use std::process::ExitCode;
 
 use codex_app_server::{CodexBinary, CodexHome, Pool, Upstream, WorkerState};
-use configuration::{ApiKey, Settings};
+use configuration::{ApiKey, Inputs, Loaded, Settings};
 use scripted_model::ScriptedModel;
-use server::{Access, Api, Backend, ModelDirectory, Readiness};
+use server::{Access, Api, Backend, ImageFetcher, ModelDirectory, Readiness};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -19,10 +19,17 @@ use tokio_util::task::TaskTracker;
 
 use crate::app;
 use crate::codex;
+use crate::logging::Logs;
+use crate::reload::{InUse, Reload, TerminalGone};
 use crate::signals::Signals;
 
-pub(crate) async fn run(settings: Settings) -> Result<ExitCode, Box<dyn Error>> {
+pub(crate) async fn run(
+    inputs: Inputs,
+    loaded: Loaded,
+    logs: Logs,
+) -> Result<ExitCode, Box<dyn Error>> {
     let mut signals = Signals::new()?;
+    let settings = loaded.settings.clone();
     let key = ApiKey::obtain(&settings)?;
     for warning in &key.warnings {
         tracing::warn!("{warning}");
@@ -33,12 +40,14 @@ pub(crate) async fn run(settings: Settings) -> Result<ExitCode, Box<dyn Error>> 
     let address = listeners.first().map(TcpListener::local_addr).transpose()?;
     let port = address.map_or(0, |address| address.port());
     let access = Access::new(port, app::access_settings(&settings, &key)?);
-    let app = app::app(&settings, access, &api, observed);
+    let app = app::app(&settings, access.clone(), &api, observed);
+    let in_use = InUse { access, api: api.clone(), logs };
+    let mut reload = Reload::new(inputs, loaded, in_use)?;
     let stop = CancellationToken::new();
     let tasks = TaskTracker::new();
     let serving = tasks.spawn(server::serve(listeners, app, stop.clone()));
     let greeting = address.map(|address| Greeting { address, key });
-    let outcome = work(&settings, &api, &mut signals, &readiness, greeting).await;
+    let outcome = work(&settings, &api, &mut signals, &mut reload, &readiness, greeting).await;
     stop.cancel();
     // A client that never ends its request must not keep us, nor somebody who asks twice.
     if !matches!(outcome, Ok(Stop::AtOnce)) {
@@ -63,6 +72,7 @@ async fn work(
     settings: &Settings,
     api: &Api,
     signals: &mut Signals,
+    reload: &mut Reload,
     readiness: &watch::Sender<Readiness>,
     mut greeting: Option<Greeting>,
 ) -> Result<Stop, Box<dyn Error>> {
@@ -82,6 +92,7 @@ async fn work(
     });
     let mut states = pool.states();
     let mut renewing = pin!(renew_on_request(&pool, renewals));
+    let mut reloading = pin!(reload.run());
     loop {
         let now = Readiness { workers: states.borrow_and_update().clone() };
         if now.is_ready()
@@ -93,6 +104,7 @@ async fn work(
         tokio::select! {
             _ = states.changed() => {}
             never = &mut renewing => match never {},
+            TerminalGone = &mut reloading => break,
             () = signals.stop() => break,
         }
     }

@@ -2,14 +2,17 @@
 //!
 //! [`VARIABLES`] is the table of all of them: names, defaults, what is allowed and what it means.
 //! [`load`] reads the layers, the last of which wins: the default, the TOML file, `.env` of the
-//! working folder, the environment, flags. All that is wrong is reported at once.
+//! working folder, the environment, flags. All that is wrong is reported at once. [`reload`] reads
+//! them again while we run.
 
 mod access;
 mod dotenv;
+mod files;
 mod key;
 mod kind;
 mod loading;
 mod problem;
+mod reloading;
 mod replaced;
 mod settings;
 mod source;
@@ -24,6 +27,7 @@ pub use key::{ApiKey, KeyError, KeyOrigin};
 pub use kind::Kind;
 pub use loading::{Flags, Inputs, Loaded, load};
 pub use problem::{Problem, Problems, Warning};
+pub use reloading::{Reloaded, reload};
 pub use settings::{
     Access, ChildSettings, CodexSettings, Host, Listen, LogFormat, LogSettings, Metrics,
     ServingLimits, Settings,

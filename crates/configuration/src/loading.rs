@@ -5,11 +5,15 @@ use std::path::{Path, PathBuf};
 
 use etcetera::base_strategy::{BaseStrategy as _, choose_native_strategy};
 
+use crate::files::{ConfigFile, Files};
 use crate::problem::{Problem, Problems, Warning};
 use crate::replaced::replacement;
 use crate::settings::Settings;
 use crate::source::Source;
-use crate::table::{PORT, PROXY_CODEX_HOME, PROXY_CONFIG, PROXY_DATA_DIR, PROXY_HOST, VARIABLES};
+use crate::table::{
+    PORT, PROXY_CODEX_HOME, PROXY_CONFIG, PROXY_DATA_DIR, PROXY_HOST, PROXY_INSTRUCTIONS_FILE,
+    VARIABLES,
+};
 use crate::value::Value;
 use crate::values::Values;
 use crate::variable::{Effect, Variable};
@@ -48,6 +52,8 @@ pub struct Loaded {
     pub values: Values,
     /// What is odd about them.
     pub warnings: Vec<Warning>,
+    /// Where they were read.
+    pub(crate) files: Files,
 }
 
 /// A text for a name.
@@ -69,36 +75,77 @@ struct Reader {
 /// # Errors
 /// With everything that is wrong.
 pub fn load(inputs: &Inputs) -> Result<Loaded, Problems> {
+    load_with(inputs, None)
+}
+
+/// The same, with the TOML file of an earlier time, if there was an earlier time.
+pub(crate) fn load_with(inputs: &Inputs, earlier: Option<&ConfigFile>) -> Result<Loaded, Problems> {
     let mut reader =
         Reader { values: Values::defaults(), problems: Vec::new(), warnings: Vec::new() };
-    let dotenv = reader.dotenv(&inputs.working_folder.join(".env"));
+    let dotenv = inputs.working_folder.join(".env");
+    let lines = reader.dotenv(&dotenv);
     let environment = reader.environment(&inputs.environment);
     let flags = inputs.flags.given();
     // Where the file is, only the other layers can say.
-    let upper: Vec<Given> = dotenv.into_iter().chain(environment).chain(flags).collect();
-    reader.file(config_file(&upper, inputs.user_data.as_deref()));
+    let upper: Vec<Given> = lines.into_iter().chain(environment).chain(flags).collect();
+    let found = || config_file(&upper, inputs.user_data.as_deref());
+    let config = earlier.cloned().or_else(found);
+    if let Some(file) = config.as_ref().filter(|file| file.is_expected()) {
+        reader.file(file.path());
+    }
     for Given { name, text, from } in upper {
         reader.take(&name, &text, from);
     }
-    reader.finish(inputs.user_data.as_deref())
+    reader.name_folders(inputs.user_data.as_deref());
+    let Reader { values, problems, warnings } = reader;
+    finish(values, problems, warnings, Files { dotenv, config })
 }
 
-/// The TOML file, if there is one; a file that was named must be there.
-fn config_file(upper: &[Given], user_data: Option<&Path>) -> Option<PathBuf> {
+/// From values to settings.
+pub(crate) fn finish(
+    values: Values,
+    mut problems: Vec<Problem>,
+    mut warnings: Vec<Warning>,
+    files: Files,
+) -> Result<Loaded, Problems> {
+    let (settings, more) = Settings::read(&values);
+    problems.extend(more);
+    if !problems.is_empty() {
+        return Err(Problems(problems));
+    }
+    let idle = values.given().filter(|(variable, _)| variable.effect == Effect::NotYet);
+    warnings.extend(
+        idle.map(|(variable, from)| Warning::NoEffect { name: variable.name, from: from.clone() }),
+    );
+    Ok(Loaded { settings, values, warnings, files })
+}
+
+fn config_file(upper: &[Given], user_data: Option<&Path>) -> Option<ConfigFile> {
     let path = |variable: &Variable| {
         let texts =
             upper.iter().filter(|given| given.name == variable.name).map(|given| &given.text);
         texts.map(|text| text.trim()).rfind(|text| !text.is_empty()).map(PathBuf::from)
     };
-    path(&PROXY_CONFIG).or_else(|| {
+    path(&PROXY_CONFIG).map(ConfigFile::Named).or_else(|| {
         let folder = path(&PROXY_DATA_DIR).or_else(|| user_data.map(data_folder))?;
-        // One that is there and cannot be read is an error.
-        Some(folder.join("config.toml")).filter(|file| file.try_exists().unwrap_or(true))
+        Some(ConfigFile::Usual(folder.join("config.toml")))
     })
 }
 
 fn data_folder(user_data: &Path) -> PathBuf {
     user_data.join("codex-completions")
+}
+
+// === impl Loaded ===
+
+impl Loaded {
+    /// The files that settings were read from, or would be if they were there.
+    pub fn sources(&self) -> Vec<PathBuf> {
+        let Files { dotenv, config } = &self.files;
+        let config = config.as_ref().map(|file| file.path().to_owned());
+        let instructions = self.values.path(&PROXY_INSTRUCTIONS_FILE);
+        [Some(dotenv.clone()), config, instructions].into_iter().flatten().collect()
+    }
 }
 
 // === impl Flags ===
@@ -171,12 +218,11 @@ impl Reader {
         given
     }
 
-    fn file(&mut self, path: Option<PathBuf>) {
-        let Some(path) = path else { return };
-        let (settings, problems) = toml_file::read(&path);
+    fn file(&mut self, path: &Path) {
+        let (settings, problems) = toml_file::read(path);
         self.problems.extend(problems);
         for (variable, text) in settings {
-            self.set(variable, &text, Source::File(path.clone()));
+            self.set(variable, &text, Source::File(path.to_owned()));
         }
     }
 
@@ -206,20 +252,6 @@ impl Reader {
                 from,
             }),
         }
-    }
-
-    fn finish(mut self, user_data: Option<&Path>) -> Result<Loaded, Problems> {
-        self.name_folders(user_data);
-        let (settings, problems) = Settings::read(&self.values);
-        self.problems.extend(problems);
-        if !self.problems.is_empty() {
-            return Err(Problems(self.problems));
-        }
-        let idle = self.values.given().filter(|(variable, _)| variable.effect == Effect::NotYet);
-        let idle = idle
-            .map(|(variable, from)| Warning::NoEffect { name: variable.name, from: from.clone() });
-        self.warnings.extend(idle);
-        Ok(Loaded { settings, values: self.values, warnings: self.warnings })
     }
 
     /// Folders that depend on the machine get their names.

@@ -1,6 +1,6 @@
 //! What a setting holds.
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 
 /// What a setting holds, by its kind.
 #[derive(Debug, Clone)]
@@ -14,6 +14,22 @@ pub(crate) enum Value {
 }
 
 // === impl Value ===
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Unset, Self::Unset) => true,
+            (Self::Flag(one), Self::Flag(other)) => one == other,
+            (Self::Number(one), Self::Number(other)) => one == other,
+            (Self::Text(one), Self::Text(other)) => one == other,
+            (Self::List(one), Self::List(other)) => one == other,
+            (Self::Secret(one), Self::Secret(other)) => {
+                one.expose_secret() == other.expose_secret()
+            }
+            _ => false,
+        }
+    }
+}
 
 impl Value {
     /// As it would be written, but for a secret.

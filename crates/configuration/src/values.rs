@@ -8,7 +8,7 @@ use secrecy::SecretString;
 use crate::source::Source;
 use crate::table::VARIABLES;
 use crate::value::Value;
-use crate::variable::{DefaultValue, Variable};
+use crate::variable::{DefaultValue, Reload, Variable};
 
 /// What every setting holds, and why.
 #[derive(Debug, Clone)]
@@ -69,17 +69,35 @@ impl Values {
         given.map(|entry| (entry.variable, &entry.source))
     }
 
+    /// Takes over from `running` what does not change while we run; names what would have changed.
+    pub(crate) fn keep_until_start(&mut self, running: &Self) -> Vec<&'static str> {
+        let mut kept = Vec::new();
+        for (entry, running) in self.entries.iter_mut().zip(&running.entries) {
+            if entry.variable.reload == Reload::AtStart {
+                if entry.value != running.value {
+                    kept.push(entry.variable.name);
+                }
+                entry.clone_from(running);
+            }
+        }
+        kept
+    }
+
+    /// `NAME=value` of what is another than in `earlier`; secrets are hidden.
+    pub(crate) fn differing(&self, earlier: &Self) -> Vec<String> {
+        let pairs = self.entries.iter().zip(&earlier.entries);
+        pairs
+            .filter(|(entry, earlier)| entry.value != earlier.value)
+            .map(|(entry, _)| entry.assignment())
+            .collect()
+    }
+
     /// `NAME=value` of the settings that are not as by default; secrets are hidden.
     pub(crate) fn changed(&self) -> Vec<String> {
         let changed = self.entries.iter().filter(|entry| {
-            entry.source != Source::Default
-                && entry.value.shown() != default_of(entry.variable).shown()
+            entry.source != Source::Default && entry.value != default_of(entry.variable)
         });
-        changed
-            .map(|entry| {
-                format!("{}={}", entry.variable.name, entry.value.shown().unwrap_or_default())
-            })
-            .collect()
+        changed.map(Entry::assignment).collect()
     }
 
     pub(crate) fn source(&self, variable: &Variable) -> &Source {
@@ -160,6 +178,11 @@ impl Values {
 // === impl Entry ===
 
 impl Entry {
+    /// `NAME=value`; a secret is hidden.
+    fn assignment(&self) -> String {
+        format!("{}={}", self.variable.name, self.value.shown().unwrap_or_default())
+    }
+
     fn is_of(&self, variable: &Variable) -> bool {
         self.variable.name == variable.name
     }

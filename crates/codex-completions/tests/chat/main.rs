@@ -12,6 +12,7 @@ mod paths;
 mod phantom_noise;
 mod proxy;
 mod refused;
+mod reload;
 mod reply;
 mod same_either_way;
 mod silence;

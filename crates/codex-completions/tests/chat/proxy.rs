@@ -1,5 +1,6 @@
 //! A running server, with the real Codex and the scripted model behind it.
 
+use std::path::Path;
 use std::process::Stdio;
 
 use bytes::Bytes;
@@ -30,7 +31,7 @@ pub(crate) struct Proxy {
     address: String,
     log: watch::Receiver<Vec<Value>>,
     _readers: JoinSet<()>,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 // === impl Proxy ===
@@ -64,7 +65,7 @@ impl Proxy {
         let (lines, log) = watch::channel(Vec::new());
         readers.spawn(read_log(process.stderr.take().unwrap(), lines));
         let address = address(process.stdout.take().unwrap()).await;
-        Self { model, process, address, log, _readers: readers, _folder: folder }
+        Self { model, process, address, log, _readers: readers, folder }
     }
 
     /// Asks for an answer, and reads it to its end.
@@ -125,6 +126,30 @@ impl Proxy {
         found
     }
 
+    /// Waits for a line of the log with this message.
+    pub(crate) async fn logged(&self, message: &str) -> Value {
+        self.logged_times(message, 1).await
+    }
+
+    /// Waits until that was logged so often, and gives the last such line.
+    pub(crate) async fn logged_times(&self, message: &str, times: usize) -> Value {
+        let mut log = self.log.clone();
+        let find = |lines: &Vec<Value>| {
+            lines.iter().filter(|line| line["message"] == message).nth(times - 1).cloned()
+        };
+        let lines = log.wait_for(|lines| find(lines).is_some()).await;
+        find(&lines.expect("the server is there")).expect("it was there")
+    }
+
+    /// The server's working folder, which is its data folder too.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn process_id(&self) -> u32 {
+        self.process.id().expect("the server is there")
+    }
+
     /// Everything that the server has logged so far.
     pub(crate) fn log(&self) -> Value {
         self.log.borrow().clone().into()
@@ -132,7 +157,7 @@ impl Proxy {
 
     /// The Codex children.
     pub(crate) fn children(&self) -> Vec<u32> {
-        let id = self.process.id().expect("the server is there");
+        let id = self.process_id();
         let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();
         let children = children.split_whitespace().map(|child| child.parse().unwrap());
         let is_codex = |child: &u32| {
