@@ -4,7 +4,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use configuration::{ApiKey, Host, KeyOrigin, Settings};
+use configuration::{ApiKey, Host, Key, KeyOrigin, Keys, Settings};
 use secrecy::ExposeSecret as _;
 use server::{
     Access, AccessSettings, Api, ApiSettings, App, ConnectionLimits, GateSettings, Listen,
@@ -42,7 +42,7 @@ pub(crate) fn api_settings(settings: &Settings) -> ApiSettings {
 
 pub(crate) fn access_settings(
     settings: &Settings,
-    key: &ApiKey,
+    keys: &Keys,
 ) -> Result<AccessSettings, Box<dyn Error>> {
     let access = &settings.access;
     let mut allowed_hosts =
@@ -60,12 +60,13 @@ pub(crate) fn access_settings(
             .iter()
             .map(|origin| origin.parse())
             .collect::<Result<_, _>>()?,
-        keys: vec![server::ApiKey {
-            name: "default".to_owned(),
-            secret: key.secret.expose_secret().to_owned(),
-        }],
+        keys: keys.keys.iter().map(accepted).collect(),
         key_hint: KEY_HINT.to_owned(),
     })
+}
+
+fn accepted(key: &Key) -> server::ApiKey {
+    server::ApiKey::from_sha256(key.name.as_str(), key.digest.to_bytes())
 }
 
 pub(crate) fn app(

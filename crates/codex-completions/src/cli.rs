@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use configuration::Flags;
 
 use crate::calls::CallsOptions;
+use crate::key::KeyOptions;
 
 /// Use your own Codex login from any OpenAI client.
 #[derive(Debug, Parser)]
@@ -23,6 +24,7 @@ Examples:
   codex-completions login
   codex-completions doctor
   codex-completions config
+  codex-completions key add phone
   codex-completions smoke
   codex-completions calls --sse capture.txt";
 
@@ -53,6 +55,8 @@ pub(crate) enum Command {
     Doctor(SettingFlags),
     /// Show every setting, and where it comes from
     Config(ConfigOptions),
+    /// Add, list, revoke and rotate the keys of clients
+    Key(KeyOptions),
     /// Ask a running server for tool calls in every form, and check what comes; needs no account
     Smoke(SmokeOptions),
 }
@@ -160,6 +164,7 @@ impl Command {
             | Self::Logout
             | Self::Status(_)
             | Self::Models(_)
+            | Self::Key(_)
             | Self::Smoke(_) => Flags::default(),
         }
     }

@@ -44,7 +44,7 @@ pub(crate) fn start(settings: &LogSettings, command: &Command) -> Logs {
         | Command::Models(_)
         | Command::Doctor(_)
         | Command::Smoke(_) => "error",
-        Command::Config(_) => "warn",
+        Command::Config(_) | Command::Key(_) => "warn",
     };
     let is_terminal = std::io::stderr().is_terminal();
     let default_format = if is_terminal { LogFormat::Text } else { LogFormat::Json };

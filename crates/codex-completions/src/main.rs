@@ -10,6 +10,7 @@ mod config;
 mod doctor;
 mod file_watch;
 mod json_log;
+mod key;
 mod logging;
 mod models;
 mod reload;
@@ -68,6 +69,7 @@ async fn run(
         Command::Models(options) => models::run(&options, loaded.settings).await,
         Command::Doctor(_) => doctor::run(loaded.settings).await,
         Command::Config(options) => config::run(&options, &loaded.values, &loaded.warnings),
+        Command::Key(options) => key::run(options, &loaded.settings, &loaded.values),
         Command::Smoke(options) => smoke::run(&options, &loaded.settings).await,
     }
 }

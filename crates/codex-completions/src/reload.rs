@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io::IsTerminal as _;
 
-use configuration::{ApiKey, Inputs, Loaded, Reloaded};
+use configuration::{Inputs, Keys, Loaded, Reloaded};
 use server::{Access, Api};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -70,7 +70,7 @@ impl Reload {
 
     fn watch(&mut self) {
         let mut files = self.running.sources();
-        files.push(ApiKey::file(&self.running.settings));
+        files.extend(Keys::files(&self.running.settings));
         self.files.watch(files);
     }
 
@@ -86,13 +86,14 @@ impl Reload {
         let Reloaded { loaded, changed, at_next_start } =
             configuration::reload(&self.inputs, &self.running)?;
         let settings = &loaded.settings;
-        let key = ApiKey::obtain(settings)?;
-        let access = app::access_settings(settings, &key)?;
+        let keys = Keys::load(settings)?;
+        let access = app::access_settings(settings, &keys)?;
         let InUse { access: gate, api, logs } = &self.in_use;
         gate.change(access);
         api.change(app::api_settings(settings));
         logs.change(&settings.log);
-        for warning in loaded.warnings.iter().filter(|new| !self.running.warnings.contains(new)) {
+        let new = loaded.warnings.iter().filter(|new| !self.running.warnings.contains(new));
+        for warning in new.chain(&keys.warnings) {
             tracing::warn!("{warning}");
         }
         if !changed.is_empty() {

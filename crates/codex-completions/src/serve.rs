@@ -8,7 +8,7 @@ use std::pin::pin;
 use std::process::ExitCode;
 
 use codex_app_server::{CodexBinary, CodexHome, Pool, Upstream, WorkerState};
-use configuration::{ApiKey, Inputs, Loaded, Settings};
+use configuration::{ApiKey, Inputs, Keys, Loaded, Settings};
 use scripted_model::ScriptedModel;
 use server::{Access, Api, Backend, ImageFetcher, ModelDirectory, Readiness};
 use tokio::net::TcpListener;
@@ -31,7 +31,8 @@ pub(crate) async fn run(
     let mut signals = Signals::new()?;
     let settings = loaded.settings.clone();
     let key = ApiKey::obtain(&settings)?;
-    for warning in &key.warnings {
+    let keys = Keys::load(&settings)?;
+    for warning in key.warnings.iter().chain(&keys.warnings) {
         tracing::warn!("{warning}");
     }
     let (readiness, observed) = watch::channel(Readiness::default());
@@ -39,7 +40,7 @@ pub(crate) async fn run(
     let listeners = server::bind(&app::listen(settings.listen)).await?;
     let address = listeners.first().map(TcpListener::local_addr).transpose()?;
     let port = address.map_or(0, |address| address.port());
-    let access = Access::new(port, app::access_settings(&settings, &key)?);
+    let access = Access::new(port, app::access_settings(&settings, &keys)?);
     let app = app::app(&settings, access.clone(), &api, observed);
     let in_use = InUse { access, api: api.clone(), logs };
     let mut reload = Reload::new(inputs, loaded, in_use)?;

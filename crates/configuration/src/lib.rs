@@ -9,6 +9,7 @@ mod access;
 mod dotenv;
 mod files;
 mod key;
+mod keys;
 mod kind;
 mod loading;
 mod problem;
@@ -23,7 +24,10 @@ mod values;
 mod variable;
 
 pub use access::is_weak_key;
-pub use key::{ApiKey, KeyError, KeyOrigin};
+pub use key::{
+    ApiKey, InvalidKeyName, KeyChangeError, KeyDigest, KeyError, KeyName, KeyOrigin, NamedKeys,
+};
+pub use keys::{Kept, Key, Keys};
 pub use kind::Kind;
 pub use loading::{Flags, Inputs, Loaded, load};
 pub use problem::{Problem, Problems, Warning};

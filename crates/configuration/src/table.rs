@@ -36,7 +36,7 @@ variables! {
         PROXY_ALLOW_REMOTE = of(Kind::Boolean).default("false")
             .means("other machines may connect. The key must then have 16 characters or more and not be a well-known one; a generated key will do");
         PROXY_API_KEY = of(Kind::Secret).unset("generated on the first run, and kept in the data folder").live()
-            .means("bearer key of the clients");
+            .means("bearer key of the clients; `key add` makes others beside it");
         PROXY_PROTECT_MODELS = of(Kind::Boolean).default("true")
             .means("the key is needed for `/v1/models` too");
         PROXY_ALLOWED_HOSTS = of(Kind::Hosts).unset("none besides").live()

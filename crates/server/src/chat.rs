@@ -23,7 +23,7 @@ use tool_call_aggregator::SuffixSource;
 use crate::api::{Api, ApiSettings};
 use crate::api_error::ErrorResponse;
 use crate::body::{check_json_depth, read_body};
-use crate::gate::RequestId;
+use crate::gate::{Caller, RequestId};
 use crate::headers::{
     X_CODEX_STOP_AFTER_TOOLS_MODE, X_CODEX_TOOL_CALL_COUNT, X_CODEX_TOOL_CALL_TRUNCATED,
     X_PROXY_IGNORED_PARAMS, X_PROXY_MODEL, X_PROXY_OUTPUT_MODE, X_PROXY_USAGE,
@@ -122,6 +122,7 @@ async fn start(api: &Api, request: Request) -> Result<Started, ApiError> {
     let request_id = parts.extensions.get::<RequestId>();
     let log = Arc::new(TurnLog {
         request_id: request_id.map(|id| id.as_str().to_owned()).unwrap_or_default(),
+        key: parts.extensions.get::<Caller>().cloned(),
         model,
         backend_model: chosen.model,
         streamed: stream,

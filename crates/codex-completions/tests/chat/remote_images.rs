@@ -174,7 +174,7 @@ fn app(api: &Api, port: u16) -> App {
     let access = AccessSettings {
         allowed_hosts: Vec::new(),
         allowed_origins: Vec::new(),
-        keys: vec![ApiKey { name: "default".to_owned(), secret: KEY.to_owned() }],
+        keys: vec![ApiKey::new("default", KEY)],
         key_hint: String::new(),
     };
     App {

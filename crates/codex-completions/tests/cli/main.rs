@@ -7,6 +7,7 @@ mod calls;
 mod clients;
 mod config;
 mod doctor;
+mod key;
 mod models;
 mod serve;
 mod server;

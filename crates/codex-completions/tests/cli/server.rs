@@ -50,16 +50,24 @@ impl Server {
     }
 
     pub(crate) fn get(&self, path: &str) -> String {
+        self.send(&format!("GET {path}"), &[], "")
+    }
+
+    /// Sends a request with these lines besides, and gives its whole answer.
+    pub(crate) fn send(&self, request_line: &str, lines: &[&str], body: &str) -> String {
         // A server that is just starting does not listen yet.
         let mut stream = loop {
             if let Ok(stream) = TcpStream::connect(&self.address) {
                 break stream;
             }
         };
+        let lines: String = lines.iter().flat_map(|line| [line, "\r\n"]).collect();
         write!(
             stream,
-            "GET {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n",
-            self.address
+            "{request_line} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\
+             content-length: {}\r\n{lines}\r\n{body}",
+            self.address,
+            body.len(),
         )
         .unwrap();
         let mut answer = String::new();

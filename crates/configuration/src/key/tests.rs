@@ -1,12 +1,14 @@
-use std::path::Path;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 
 use secrecy::ExposeSecret as _;
 use tempfile::TempDir;
 
+use super::private::{mode_of, write_new};
 use super::*;
 use crate::loading::{Flags, Inputs, load};
 
-fn settings(data: &Path, key: &str) -> Settings {
+pub(crate) fn settings(data: &Path, key: &str) -> Settings {
     let inputs = Inputs {
         environment: vec![
             ("PROXY_DATA_DIR".into(), data.into()),
@@ -19,12 +21,12 @@ fn settings(data: &Path, key: &str) -> Settings {
     load(&inputs).unwrap().settings
 }
 
-fn set_mode(path: &Path, mode: u32) {
+pub(crate) fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
 /// A data folder that is yet to be made, in a folder that is removed.
-fn place() -> (TempDir, PathBuf) {
+pub(crate) fn place() -> (TempDir, PathBuf) {
     let parent = tempfile::tempdir().unwrap();
     let data = parent.path().join("new/data");
     (parent, data)
@@ -39,7 +41,7 @@ fn a_key_that_was_set_is_taken_and_not_kept() {
 }
 
 #[test]
-fn the_first_run_makes_a_key_and_the_next_ones_keep_it() {
+fn row_5_the_first_run_makes_a_key_and_the_next_ones_keep_it() {
     let (_parent, data) = place();
     let settings = settings(&data, "");
     let path = ApiKey::file(&settings);
@@ -61,7 +63,7 @@ fn the_first_run_makes_a_key_and_the_next_ones_keep_it() {
 }
 
 #[test]
-fn what_others_could_read_is_closed_and_told() {
+fn row_5_what_others_could_read_is_closed_and_told() {
     let (_parent, data) = place();
     let settings = settings(&data, "");
     let path = ApiKey::file(&settings);
@@ -103,8 +105,38 @@ fn a_file_that_holds_no_key_is_refused() {
 fn a_key_that_somebody_else_has_just_written_is_not_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("api-key");
-    assert!(write_new(&path, "the first").unwrap());
-    assert!(!write_new(&path, "the second").unwrap());
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), "the first\n");
+    assert_eq!(write_new(&path, "the first").unwrap(), Written::New);
+    assert_eq!(write_new(&path, "the second").unwrap(), Written::Exists);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "the first");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn row_5_the_default_key_is_rotated_in_its_file() {
+    let (_parent, data) = place();
+    let settings = settings(&data, "");
+    let path = ApiKey::file(&settings);
+    let mut earlier = Vec::new();
+    // The first one replaces nothing, the last one something that is no key.
+    for content in [None, None, Some("damaged")] {
+        if let Some(content) = content {
+            std::fs::write(&path, content).unwrap();
+        }
+        let rotated = ApiKey::rotate(&settings).unwrap();
+        assert_eq!(rotated.origin, KeyOrigin::Generated(path.clone()));
+        let secret = rotated.secret.expose_secret().to_owned();
+        assert_eq!(ApiKey::obtain(&settings).unwrap().secret.expose_secret(), secret);
+        assert_eq!(mode_of(&path).unwrap() & 0o777, 0o600);
+        assert!(!earlier.contains(&secret));
+        earlier.push(secret);
+    }
+    assert_eq!(std::fs::read_dir(&data).unwrap().count(), 1);
+}
+
+#[test]
+fn a_key_that_was_set_is_not_rotated() {
+    let (_parent, data) = place();
+    let error = ApiKey::rotate(&settings(&data, "test")).unwrap_err();
+    assert!(matches!(error, KeyChangeError::Given), "{error}");
+    assert!(!data.exists());
 }

@@ -7,12 +7,15 @@ use std::time::{Duration, Instant};
 use bridge::{ChoiceReport, OutputMode, StopAfterTools};
 use serde::Serialize;
 
+use crate::gate::Caller;
 use crate::metrics::Metrics;
 
 /// What is known about a request's turns before they run.
 #[derive(Debug)]
 pub(super) struct TurnLog {
     pub(super) request_id: String,
+    /// Whose key it came with.
+    pub(super) key: Option<Caller>,
     /// As the client names it, and the real one.
     pub(super) model: String,
     pub(super) backend_model: String,
@@ -71,6 +74,7 @@ impl TurnLog {
             tracing::info!(
                 target: "turn",
                 request_id = self.request_id,
+                key = self.key.as_ref().map(Caller::name),
                 choice,
                 model = self.model,
                 backend_model = self.backend_model,

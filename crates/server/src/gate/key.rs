@@ -5,18 +5,21 @@ use std::sync::Arc;
 
 use axum::http::{HeaderMap, header};
 use openai_wire::{ApiError, ErrorType};
+use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
 use super::only;
 
 /// A key that is accepted.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct ApiKey {
-    /// What its owner is called in logs and figures.
-    pub name: String,
-    /// The key. An empty one is accepted from nobody.
-    pub secret: String,
+    name: String,
+    digest: Digest,
 }
+
+/// The SHA-256 of a key. It can be compared in constant time only.
+#[derive(Clone)]
+struct Digest([u8; 32]);
 
 /// Whose key a request came with. Handlers find it among the request's extensions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,16 +27,40 @@ pub struct Caller(Arc<str>);
 
 /// Every key that is accepted.
 pub(crate) struct Keys {
-    accepted: Vec<(Caller, Box<[u8]>)>,
+    accepted: Vec<(Caller, Digest)>,
     /// For people: where the key is found.
     hint: String,
 }
 
 // === impl ApiKey ===
 
+impl ApiKey {
+    /// A key, and what its owner is called in logs and figures.
+    pub fn new(name: impl Into<String>, secret: &str) -> Self {
+        Self { name: name.into(), digest: Digest::of(secret.as_bytes()) }
+    }
+
+    /// The same for a key of which only the SHA-256 is known.
+    pub fn from_sha256(name: impl Into<String>, digest: [u8; 32]) -> Self {
+        Self { name: name.into(), digest: Digest(digest) }
+    }
+}
+
 impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ApiKey").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+// === impl Digest ===
+
+impl Digest {
+    fn of(secret: &[u8]) -> Self {
+        Self(Sha256::digest(secret).into())
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
     }
 }
 
@@ -51,12 +78,8 @@ impl Caller {
 impl Keys {
     /// Without any key nobody is let in.
     pub(crate) fn new(keys: Vec<ApiKey>, hint: String) -> Self {
-        let accepted = keys
-            .into_iter()
-            .filter(|key| !key.secret.is_empty())
-            .map(|key| (Caller(key.name.into()), key.secret.into_bytes().into_boxed_slice()))
-            .collect();
-        Self { accepted, hint }
+        let accepted = keys.into_iter().map(|key| (Caller(key.name.into()), key.digest));
+        Self { accepted: accepted.collect(), hint }
     }
 
     /// # Errors
@@ -65,12 +88,16 @@ impl Keys {
         self.owner_of(bearer_token(headers).unwrap_or_default()).ok_or_else(|| self.refusal())
     }
 
-    /// Looks at every key to its end, so that the time tells nothing of how much of one was right.
-    /// The length of a key is no secret.
+    /// Looks at every key to its end, so that the time tells nothing of how much of one was right,
+    /// nor whose it was. Nothing at all is nobody's key.
     fn owner_of(&self, given: &[u8]) -> Option<&Caller> {
+        if given.is_empty() {
+            return None;
+        }
+        let given = Digest::of(given);
         let mut owner = None;
-        for (caller, secret) in &self.accepted {
-            if bool::from(secret.ct_eq(given)) {
+        for (caller, digest) in &self.accepted {
+            if digest.is(&given) {
                 owner = Some(caller);
             }
         }
@@ -99,9 +126,19 @@ mod tests {
 
     use super::*;
 
+    /// `printf sk-two | sha256sum`
+    const SK_TWO: [u8; 32] = [
+        0x5e, 0x31, 0x27, 0x85, 0x45, 0x50, 0x5d, 0xb1, 0xd6, 0x5b, 0xf1, 0xdd, 0x69, 0x6e, 0x8e,
+        0xaa, 0x1e, 0xdf, 0xb0, 0x0b, 0xa4, 0x55, 0xe2, 0x1c, 0x83, 0x20, 0x0c, 0x04, 0xef, 0x64,
+        0x3c, 0x91,
+    ];
+
     fn keys() -> Keys {
-        let key = |name: &str, secret: &str| ApiKey { name: name.into(), secret: secret.into() };
-        let all = vec![key("owner", "sk-one"), key("phone", "sk-two"), key("nobody", "")];
+        let all = vec![
+            ApiKey::new("owner", "sk-one"),
+            ApiKey::from_sha256("phone", SK_TWO),
+            ApiKey::new("nobody", ""),
+        ];
         Keys::new(all, "It is in the file key.".to_owned())
     }
 
@@ -156,8 +193,30 @@ mod tests {
 
     #[test]
     fn row_5_key_is_not_in_what_is_printed_for_debugging() {
-        let key = ApiKey { name: "owner".to_owned(), secret: "sk-canary".to_owned() };
+        let key = ApiKey::new("owner", "sk-canary");
         assert_eq!(format!("{key:?}"), r#"ApiKey { name: "owner", .. }"#);
+    }
+
+    /// Whoever stops at the first key that fits finds another owner.
+    #[test]
+    fn row_5_key_is_compared_with_every_one() {
+        let all = ["first", "last"].map(|name| ApiKey::new(name, "sk-one"));
+        let keys = Keys::new(all.into(), String::new());
+        assert_eq!(caller(&keys, &["Bearer sk-one"]), Ok("last".to_owned()));
+    }
+
+    /// This compiles because nobody can compare digests with `==`, which takes longer the more of
+    /// one is right: with that, both implementations would fit.
+    #[test]
+    fn row_5_key_is_compared_in_constant_time_only() {
+        trait Incomparable<Which> {
+            fn holds() -> bool {
+                true
+            }
+        }
+        impl<T> Incomparable<()> for T {}
+        impl<T: PartialEq> Incomparable<bool> for T {}
+        assert!(<Digest as Incomparable<_>>::holds());
     }
 
     #[test]
