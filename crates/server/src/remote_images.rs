@@ -47,6 +47,7 @@ pub struct ImageFetcher {
     may_connect: fn(IpAddr) -> bool,
     /// What makes connections for `https`, from the first one on.
     tls: OnceCell<TlsConnector>,
+    /// Places for the images of all requests.
     places: Semaphore,
 }
 
@@ -61,7 +62,7 @@ impl ImageFetcher {
         Self::connecting_to(is_public)
     }
 
-    /// Fetches from the addresses that `may_connect` names, whoever may reach them.
+    /// Fetches from the addresses for which `may_connect` is true.
     pub fn connecting_to(may_connect: fn(IpAddr) -> bool) -> Self {
         Self { may_connect, tls: OnceCell::new(), places: Semaphore::new(AT_ONCE_FOR_ALL) }
     }

@@ -25,6 +25,7 @@ pub(super) async fn connector() -> Result<TlsConnector, FetchError> {
 pub(super) fn trusting(roots: RootCertStore) -> Result<TlsConnector, FetchError> {
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
+        // Never: it has everything that both versions of TLS need.
         .map_err(|_| FetchError::NoRoots)?
         .with_root_certificates(roots)
         .with_no_client_auth();

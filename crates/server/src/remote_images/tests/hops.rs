@@ -123,7 +123,7 @@ async fn redirects_lead_nowhere_else_than_addresses_do() {
 }
 
 #[tokio::test]
-async fn this_machine_is_out_of_reach_unless_a_test_allows_it() {
+async fn this_machine_is_out_of_reach() {
     let secret = Origin::start(ok("image/png", PNG)).await;
     let port = secret.address.port();
     for host in ["127.0.0.1", "localhost", "LOCALHOST.", "127.1", "0x7f.0.0.1", "[::1]", "0"] {
