@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::error::Error;
 use std::io::Write as _;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ pub(crate) async fn run(
     tasks.spawn(server::serve(listeners, app, stop.clone()));
     tasks.close();
     let greeting = address.map(|address| Greeting {
-        address,
+        address: reachable(address),
         key,
         service_manager: Arc::clone(&service_manager),
     });
@@ -179,6 +179,15 @@ impl Greeting {
             binary.path().display(),
         );
         let _ = std::io::stdout().write_all(greeting.as_bytes());
+    }
+}
+
+/// An address that this machine can be asked at, where we listen on all that it has.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => (Ipv4Addr::LOCALHOST, address.port()).into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => (Ipv6Addr::LOCALHOST, address.port()).into(),
+        IpAddr::V4(_) | IpAddr::V6(_) => address,
     }
 }
 

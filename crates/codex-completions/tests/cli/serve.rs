@@ -188,3 +188,27 @@ async fn a_port_in_use_is_an_error_that_says_what_to_do() {
     assert_eq!(output.status.code(), Some(1));
     assert!(err(&output).contains("choose another port with --port or PORT"), "{}", err(&output));
 }
+
+#[tokio::test]
+async fn row_1_the_server_does_not_start_for_others_by_accident() {
+    let user = User::new().await;
+    let strong = ("PROXY_API_KEY", "a-key-that-nobody-can-guess");
+    let weak = ("PROXY_API_KEY", "codex-local-secret");
+    let allowed = ("PROXY_ALLOW_REMOTE", "true");
+    for (host, settings, reason) in [
+        ("0.0.0.0", &[strong][..], "set PROXY_ALLOW_REMOTE=true if that is meant"),
+        ("::", &[], "set PROXY_ALLOW_REMOTE=true if that is meant"),
+        ("0.0.0.0", &[allowed, weak], "PROXY_API_KEY can be guessed"),
+        ("0.0.0.0", &[weak], "set PROXY_ALLOW_REMOTE=true if that is meant"),
+    ] {
+        let mut command = user.command(&["serve", "--port", "0", "--host", host]);
+        let output = command.envs(settings.iter().copied()).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        assert!(err(&output).contains(reason), "{}", err(&output));
+        assert!(output.stdout.is_empty(), "it has not started");
+    }
+    // With leave and a generated key it does, and what it prints can be pasted on this machine.
+    let server = Server::start(&user, &[("PROXY_HOST", "0.0.0.0"), allowed]);
+    assert!(server.address.starts_with("127.0.0.1:"), "{}", server.address);
+    assert!(server.get("/livez").starts_with("HTTP/1.1 200"));
+}

@@ -18,7 +18,7 @@ fn refused(host: &str, allow_remote: bool, key: Option<&str>) -> Option<String> 
 }
 
 #[test]
-fn other_machines_need_leave_and_a_key_that_cannot_be_guessed() {
+fn row_1_other_machines_need_leave_and_a_key_that_cannot_be_guessed() {
     const LEAVE: Option<&str> = Some("set PROXY_ALLOW_REMOTE=true");
     const KEY: Option<&str> = Some("PROXY_API_KEY can be guessed");
     for (host, allow_remote, key, wanted) in [
@@ -50,7 +50,7 @@ fn other_machines_need_leave_and_a_key_that_cannot_be_guessed() {
 }
 
 #[test]
-fn a_refusal_does_not_tell_the_key() {
+fn row_1_a_refusal_does_not_tell_the_key() {
     let words = refused("0.0.0.0", true, Some("canary")).unwrap();
     assert!(!words.contains("canary"));
 }

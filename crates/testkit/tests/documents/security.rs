@@ -15,7 +15,7 @@ fn every_promise_has_tests() {
     let tests: Vec<String> = sources::all().iter().flat_map(sources::Source::tests).collect();
     for number in numbers {
         let prefix = format!("row_{number}_");
-        let of_row = tests.iter().filter(|name| name.starts_with(&prefix)).count();
-        assert!(of_row > 0, "no test is named {prefix}…");
+        let is_of_row = |path: &String| path.rsplit("::").next().unwrap().starts_with(&prefix);
+        assert!(tests.iter().any(is_of_row), "no test is named {prefix}…");
     }
 }
