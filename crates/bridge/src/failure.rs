@@ -13,6 +13,8 @@ const NOT_TAKEN: &str = "If PROXY_UPSTREAM_BASE_URL is set, look at PROXY_UPSTRE
 
 const RESTARTING: &str = "Codex is not available: it is being started again. /readyz says why.";
 
+const STOPPING: &str = "The server is stopping.";
+
 /// What a client is told of a failed turn.
 pub fn api_error(failure: &Failure) -> ApiError {
     let kind = failure.kind;
@@ -32,6 +34,7 @@ pub fn api_error(failure: &Failure) -> ApiError {
         FailureKind::Unreachable => (502, ErrorType::ServerError, "upstream_unreachable"),
         FailureKind::StreamCut => (502, ErrorType::ServerError, "stream_cut"),
         FailureKind::ChildGone => (503, ErrorType::ServerError, "codex_unavailable"),
+        FailureKind::Stopping => (503, ErrorType::ServerError, "shutting_down"),
         FailureKind::Timeout => (504, ErrorType::ServerError, "timeout"),
         FailureKind::SlowConsumer => (500, ErrorType::ServerError, "slow_client"),
         FailureKind::OutputTooLarge => (502, ErrorType::ServerError, "output_too_large"),
@@ -50,6 +53,7 @@ pub fn api_error(failure: &Failure) -> ApiError {
         }
         // Codex's own last words can be about another request.
         FailureKind::ChildGone => RESTARTING.to_owned(),
+        FailureKind::Stopping => STOPPING.to_owned(),
         _ => failure.message.clone(),
     };
     ApiError {

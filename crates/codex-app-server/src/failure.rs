@@ -47,6 +47,8 @@ pub enum FailureKind {
     MaxOutput,
     /// The Codex child has ended or is unusable.
     ChildGone,
+    /// We were told to stop.
+    Stopping,
     /// The turn took longer than allowed, or was silent for too long.
     Timeout,
     /// The consumer of the events did not keep up.
@@ -81,6 +83,7 @@ impl FailureKind {
             | Self::Unreachable
             | Self::StreamCut
             | Self::ChildGone
+            | Self::Stopping
             | Self::Timeout => true,
             Self::Unauthorized
             | Self::UsageLimit

@@ -268,7 +268,7 @@ impl Inner {
                 () = tokio::time::sleep(LOGIN_CHECK) => {}
                 stop = turn.next_stop() => return turn.stopped(stop),
                 () = self.stop.cancelled() => {
-                    return turn.fail(Failure::new(FailureKind::ChildGone, "the proxy is stopping"));
+                    return turn.fail(Failure::new(FailureKind::Stopping, "the proxy is stopping"));
                 }
                 () = &mut too_long => {
                     let words = not_ready(&states.borrow());

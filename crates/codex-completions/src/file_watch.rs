@@ -130,9 +130,8 @@ impl Seen {
 fn folders_of(file: &Path) -> Vec<PathBuf> {
     let real = file.canonicalize().ok();
     let parents = [Some(file), real.as_deref()].into_iter().flatten().filter_map(Path::parent);
-    let here = || PathBuf::from(".");
-    let named = |folder: &Path| (folder != "").then(|| folder.to_owned()).unwrap_or_else(here);
-    parents.map(named).filter(|folder| folder.is_dir()).collect()
+    // The parent of a bare name is empty, which is no folder.
+    parents.map(|parent| Path::new(".").join(parent)).filter(|folder| folder.is_dir()).collect()
 }
 
 /// Reading a file is no change, and ours would wake us again.

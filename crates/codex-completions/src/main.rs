@@ -15,6 +15,7 @@ mod logging;
 mod models;
 mod reload;
 mod serve;
+mod service_manager;
 mod signals;
 mod smoke;
 

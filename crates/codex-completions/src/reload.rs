@@ -2,19 +2,22 @@
 
 use std::error::Error;
 use std::io::IsTerminal as _;
+use std::sync::Arc;
 
-use configuration::{Inputs, Keys, Loaded, Reloaded};
+use configuration::{Inputs, Keys, Loaded, Reloaded, Warning};
 use server::{Access, Api};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::app;
 use crate::file_watch::FileWatch;
 use crate::logging::Logs;
+use crate::service_manager::ServiceManager;
 
 /// Reads the settings again when one of their files has changed, or somebody asks for it.
 pub(crate) struct Reload {
     inputs: Inputs,
     running: Loaded,
+    keys: Keys,
     in_use: InUse,
     /// Names of settings that wait for the next start.
     waiting: Vec<&'static str>,
@@ -32,15 +35,22 @@ pub(crate) struct InUse {
     pub(crate) access: Access,
     pub(crate) api: Api,
     pub(crate) logs: Logs,
+    pub(crate) service_manager: Arc<ServiceManager>,
 }
 
 // === impl Reload ===
 
 impl Reload {
-    pub(crate) fn new(inputs: Inputs, running: Loaded, in_use: InUse) -> std::io::Result<Self> {
+    pub(crate) fn new(
+        inputs: Inputs,
+        running: Loaded,
+        keys: Keys,
+        in_use: InUse,
+    ) -> std::io::Result<Self> {
         Ok(Self {
             inputs,
             running,
+            keys,
             in_use,
             waiting: Vec::new(),
             files: FileWatch::new(),
@@ -74,28 +84,30 @@ impl Reload {
         self.files.watch(files);
     }
 
+    /// The keys are taken apart from the settings: one that is revoked must go, whatever else is wrong.
     fn reload(&mut self) {
-        match self.read() {
-            Ok(()) => self.watch(),
-            Err(error) => tracing::error!(%error, "the settings stay as they were"),
-        }
+        let service_manager = Arc::clone(&self.in_use.service_manager);
+        service_manager.reload(|| {
+            if let Err(error) = self.take_settings() {
+                tracing::error!(%error, "the settings stay as they were");
+            }
+            if let Err(error) = self.take_keys() {
+                tracing::error!(%error, "the keys stay as they were");
+            }
+        });
+        self.watch();
     }
 
-    /// Everything that can fail comes first, so that either all changes or nothing does.
-    fn read(&mut self) -> Result<(), Box<dyn Error>> {
+    /// Everything that can fail comes first, so that either all settings change or none does.
+    fn take_settings(&mut self) -> Result<(), Box<dyn Error>> {
         let Reloaded { loaded, changed, at_next_start } =
             configuration::reload(&self.inputs, &self.running)?;
         let settings = &loaded.settings;
-        let keys = Keys::load(settings)?;
-        let access = app::access_settings(settings, &keys)?;
-        let InUse { access: gate, api, logs } = &self.in_use;
-        gate.change(access);
-        api.change(app::api_settings(settings));
-        logs.change(&settings.log);
-        let new = loaded.warnings.iter().filter(|new| !self.running.warnings.contains(new));
-        for warning in new.chain(&keys.warnings) {
-            tracing::warn!("{warning}");
-        }
+        let access = app::access_settings(settings, &self.keys)?;
+        self.in_use.access.change(access);
+        self.in_use.api.change(app::api_settings(settings));
+        self.in_use.logs.change(&settings.log);
+        warn(&loaded.warnings, &self.running.warnings);
         if !changed.is_empty() {
             tracing::info!(changed = %changed.join(" "), "settings have changed");
         }
@@ -106,6 +118,26 @@ impl Reload {
         self.waiting = at_next_start;
         self.running = loaded;
         Ok(())
+    }
+
+    fn take_keys(&mut self) -> Result<(), Box<dyn Error>> {
+        let settings = &self.running.settings;
+        let keys = Keys::load(settings)?;
+        self.in_use.access.change(app::access_settings(settings, &keys)?);
+        warn(&keys.warnings, &self.keys.warnings);
+        if keys.keys != self.keys.keys {
+            let names: Vec<_> = keys.keys.iter().map(|key| key.name.as_str()).collect();
+            tracing::info!(accepted = %names.join(" "), "keys have changed");
+        }
+        self.keys = keys;
+        Ok(())
+    }
+}
+
+/// Nobody is warned of the same thing twice.
+fn warn(now: &[Warning], before: &[Warning]) {
+    for warning in now.iter().filter(|warning| !before.contains(warning)) {
+        tracing::warn!("{warning}");
     }
 }
 

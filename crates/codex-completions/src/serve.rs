@@ -6,6 +6,7 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use codex_app_server::{CodexBinary, CodexHome, Pool, Upstream, WorkerState};
 use configuration::{ApiKey, Inputs, Keys, Loaded, Settings};
@@ -21,6 +22,7 @@ use crate::app;
 use crate::codex;
 use crate::logging::Logs;
 use crate::reload::{InUse, Reload, TerminalGone};
+use crate::service_manager::ServiceManager;
 use crate::signals::Signals;
 
 pub(crate) async fn run(
@@ -42,33 +44,45 @@ pub(crate) async fn run(
     let port = address.map_or(0, |address| address.port());
     let access = Access::new(port, app::access_settings(&settings, &keys)?);
     let app = app::app(&settings, access.clone(), &api, observed);
-    let in_use = InUse { access, api: api.clone(), logs };
-    let mut reload = Reload::new(inputs, loaded, in_use)?;
+    let service_manager = Arc::<ServiceManager>::default();
+    let in_use =
+        InUse { access, api: api.clone(), logs, service_manager: Arc::clone(&service_manager) };
+    let mut reload = Reload::new(inputs, loaded, keys, in_use)?;
     let stop = CancellationToken::new();
     let tasks = TaskTracker::new();
-    let serving = tasks.spawn(server::serve(listeners, app, stop.clone()));
-    let greeting = address.map(|address| Greeting { address, key });
-    let outcome = work(&settings, &api, &mut signals, &mut reload, &readiness, greeting).await;
-    stop.cancel();
-    // A client that never ends its request must not keep us, nor somebody who asks twice.
-    if !matches!(outcome, Ok(Stop::AtOnce)) {
-        tokio::select! {
-            _ = serving => {}
-            () = tokio::time::sleep(settings.codex.children.shutdown_grace) => {}
-            () = signals.stop() => {}
+    tasks.spawn(server::serve(listeners, app, stop.clone()));
+    tasks.close();
+    let greeting = address.map(|address| Greeting {
+        address,
+        key,
+        service_manager: Arc::clone(&service_manager),
+    });
+    let pool = work(&settings, &api, &mut signals, &mut reload, &readiness, greeting).await?;
+    tracing::info!("stopping");
+    service_manager.stopping();
+    readiness.send_modify(|now| now.workers.fill(WorkerState::Stopped));
+    api.queue().close();
+    let grace = settings.codex.children.shutdown_grace;
+    let end = async {
+        if let Some(pool) = pool {
+            // What ends by itself in time is not cut off; all else is told.
+            let _ = tokio::time::timeout(grace, api.queue().idle()).await;
+            pool.shutdown().await;
         }
+        stop.cancel();
+        // A client that never ends its request must not keep us.
+        let _ = tokio::time::timeout(grace, tasks.wait()).await;
+    };
+    tokio::select! {
+        () = end => {}
+        // Who asks twice does not wait.
+        () = signals.stop() => {}
     }
-    outcome.map(|_| ExitCode::SUCCESS)
+    Ok(ExitCode::SUCCESS)
 }
 
-/// How we were asked to stop.
-enum Stop {
-    Politely,
-    /// For the second time: what still runs is killed.
-    AtOnce,
-}
-
-/// Keeps the children running until somebody asks us to stop.
+/// Keeps the children running until somebody asks us to stop; they are there unless that was very
+/// soon.
 async fn work(
     settings: &Settings,
     api: &Api,
@@ -76,19 +90,19 @@ async fn work(
     reload: &mut Reload,
     readiness: &watch::Sender<Readiness>,
     mut greeting: Option<Greeting>,
-) -> Result<Stop, Box<dyn Error>> {
+) -> Result<Option<Pool>, Box<dyn Error>> {
     let renewals = signal(SignalKind::user_defined2())?;
     // What no restart can mend is an error at once.
     CodexHome::make(&settings.codex.home)?;
     let binary = tokio::select! {
         binary = codex::locate(settings) => binary?,
-        () = signals.stop() => return Ok(Stop::Politely),
+        () = signals.stop() => return Ok(None),
     };
     let pool = Pool::start(settings.pool_config(binary.clone()));
     let demo = ScriptedModel::start().await?;
     api.open(Backend { models: models(settings, &pool, &demo), pool: pool.clone() });
     let mut states = pool.states();
-    let mut renewing = pin!(renew_on_request(&pool, renewals));
+    let mut renewing = pin!(renew_on_request(pool.clone(), renewals));
     let mut reloading = pin!(reload.run());
     loop {
         let now = Readiness { workers: states.borrow_and_update().clone() };
@@ -96,6 +110,7 @@ async fn work(
             && let Some(greeting) = greeting.take()
         {
             greeting.print(&binary);
+            greeting.service_manager.ready();
         }
         readiness.send_replace(now);
         tokio::select! {
@@ -105,16 +120,11 @@ async fn work(
             () = signals.stop() => break,
         }
     }
-    tracing::info!("stopping");
-    readiness.send_modify(|now| now.workers.fill(WorkerState::Stopped));
-    tokio::select! {
-        () = pool.shutdown() => Ok(Stop::Politely),
-        () = signals.stop() => Ok(Stop::AtOnce),
-    }
+    Ok(Some(pool))
 }
 
 /// Takes up another version of Codex at every request; one that comes meanwhile is the next.
-async fn renew_on_request(pool: &Pool, mut requests: Signal) -> Infallible {
+async fn renew_on_request(pool: Pool, mut requests: Signal) -> Infallible {
     loop {
         requests.recv().await;
         match pool.renew().await {
@@ -134,6 +144,7 @@ fn models(settings: &Settings, pool: &Pool, demo: &ScriptedModel) -> ModelDirect
 struct Greeting {
     address: SocketAddr,
     key: ApiKey,
+    service_manager: Arc<ServiceManager>,
 }
 
 // === impl Greeting ===
@@ -141,7 +152,7 @@ struct Greeting {
 impl Greeting {
     /// Whether anybody reads it does not matter to the server.
     fn print(&self, binary: &CodexBinary) {
-        let Self { address, key } = self;
+        let Self { address, key, .. } = self;
         let (shown, told) = app::describe_key(key);
         let greeting = format!(
             "codex-completions {} is ready\n\

@@ -6,7 +6,9 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use configuration::{DefaultValue, Effect, Flags, Inputs, Loaded, VARIABLES, Variable, load};
+use configuration::{
+    DefaultValue, Effect, Flags, Inputs, Loaded, Reload, VARIABLES, Variable, load,
+};
 
 const BEGIN: &str = "<!-- The tables are written from the table in the code. -->\n";
 const END: &str = "<!-- End of the tables. -->\n";
@@ -65,7 +67,12 @@ fn tables() -> String {
             };
             let Variable { name, meaning, .. } = variable;
             let (allowed, later) = (variable.allowed(), later(variable));
-            writeln!(text, "| `{name}` | {default} | {allowed} | {meaning}{later} |").unwrap();
+            let live = match variable.reload {
+                Reload::Live => " ↻",
+                Reload::AtStart => "",
+            };
+            writeln!(text, "| `{name}`{live} | {default} | {allowed} | {meaning}{later} |")
+                .unwrap();
         }
     }
     text

@@ -167,5 +167,6 @@ impl Driver {
 
 /// A turn that ran out of time has none left, and a child that has gone does not come back here.
 fn is_worth_a_retry(kind: FailureKind) -> bool {
-    kind.retry_can_help() && !matches!(kind, FailureKind::Timeout | FailureKind::ChildGone)
+    use FailureKind::{ChildGone, Stopping, Timeout};
+    kind.retry_can_help() && !matches!(kind, Timeout | ChildGone | Stopping)
 }

@@ -173,10 +173,10 @@ impl Router {
         self.step_all(wire, TurnMachine::on_tick);
     }
 
-    /// Fails every turn, and has it interrupted: the child is about to go.
+    /// Fails every turn, and has it interrupted: we are about to stop the child.
     pub(crate) fn fail_all(&self, reason: &str, wire: &impl Wire) {
         self.step_all(wire, |machine, now, steps| {
-            machine.fail(Failure::new(FailureKind::ChildGone, reason), now, steps);
+            machine.fail(Failure::new(FailureKind::Stopping, reason), now, steps);
         });
     }
 

@@ -17,6 +17,7 @@ mod reload;
 mod reply;
 mod same_either_way;
 mod silence;
+mod stopping;
 mod telemetry;
 mod to_the_model;
 mod toggles;

@@ -172,16 +172,32 @@ impl Proxy {
         self.log.borrow().clone().into()
     }
 
-    /// The Codex children.
-    pub(crate) fn children(&self) -> Vec<u32> {
+    /// Waits until so many requests wait for a turn.
+    pub(crate) async fn until_waiting(&self, requests: u64) {
+        while self.counter("turns_waiting").await != requests {}
+    }
+
+    /// Waits for the server's end.
+    pub(crate) async fn exit_code(mut self) -> Option<i32> {
+        self.process.wait().await.unwrap().code()
+    }
+
+    /// Everything that the server has started.
+    pub(crate) fn processes(&self) -> Vec<u32> {
         let id = self.process_id();
         let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();
-        let children = children.split_whitespace().map(|child| child.parse().unwrap());
+        children.split_whitespace().map(|child| child.parse().unwrap()).collect()
+    }
+
+    /// The Codex children.
+    pub(crate) fn children(&self) -> Vec<u32> {
         let is_codex = |child: &u32| {
             std::fs::read_link(format!("/proc/{child}/exe"))
                 .is_ok_and(|program| program.ends_with("codex"))
         };
-        children.filter(is_codex).collect()
+        let mut children = self.processes();
+        children.retain(is_codex);
+        children
     }
 }
 

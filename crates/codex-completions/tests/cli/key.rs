@@ -233,6 +233,17 @@ async fn row_5_a_running_server_takes_up_new_keys_and_drops_old_ones() {
     assert!(user.run(&["key", "revoke", "phone"]).status.success());
     until_status(&server, &phone, 401);
     assert_eq!(status(&server, &new_default), 200);
+
+    // Also while something else is wrong.
+    let laptop = new_key(&user.run(&["key", "add", "laptop"]));
+    until_status(&server, &laptop, 200);
+    std::fs::write(user.folder.path().join("half.toml"), "half = [").unwrap();
+    std::fs::rename(user.folder.path().join("keys.json"), user.folder.path().join("kept")).unwrap();
+    std::fs::rename(user.folder.path().join("half.toml"), user.folder.path().join("config.toml"))
+        .unwrap();
+    until_status(&server, &laptop, 401);
+    std::fs::rename(user.folder.path().join("kept"), user.folder.path().join("keys.json")).unwrap();
+    until_status(&server, &laptop, 200);
 }
 
 /// Nobody is locked out, and nobody is let in again.

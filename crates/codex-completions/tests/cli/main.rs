@@ -11,5 +11,6 @@ mod key;
 mod models;
 mod serve;
 mod server;
+mod service;
 mod smoke;
 mod user;

@@ -19,7 +19,13 @@ impl User {
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_codex-completions"));
+        let mut command = self.prepare(Command::new(env!("CARGO_BIN_EXE_codex-completions")));
+        command.args(arguments);
+        command
+    }
+
+    /// Any program, in this user's environment.
+    pub(crate) fn prepare(&self, mut command: Command) -> Command {
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy().into_owned();
             if ["PROXY_", "WORKER_", "CODEX_"].iter().any(|start| name.starts_with(start)) {
@@ -27,7 +33,6 @@ impl User {
             }
         }
         command
-            .args(arguments)
             .env_remove("PORT")
             .env("PROXY_DATA_DIR", self.folder.path())
             .env("CODEX_BIN", &self.codex);

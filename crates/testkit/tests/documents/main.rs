@@ -5,5 +5,6 @@ mod acceptance;
 mod api;
 mod operations;
 mod purity;
+mod security;
 mod sources;
 mod tables;
