@@ -48,6 +48,8 @@ pub enum EndReason {
     Failed,
     /// The client has gone.
     ClientGone,
+    /// The client did not read what it had asked for.
+    SlowClient,
 }
 
 /// What became of one choice.
@@ -107,6 +109,7 @@ impl EndReason {
             Self::FailedAfterCalls => "failed_after_calls",
             Self::Failed => "failed",
             Self::ClientGone => "client_gone",
+            Self::SlowClient => "slow_client",
         }
     }
 
@@ -119,7 +122,8 @@ impl EndReason {
             | Self::HeldText
             | Self::StopSequence
             | Self::MaxTokens
-            | Self::ClientGone => true,
+            | Self::ClientGone
+            | Self::SlowClient => true,
             Self::Completed
             | Self::ToolCalls
             | Self::UpstreamLength
@@ -147,7 +151,8 @@ impl EndReason {
             | Self::StopSequence
             | Self::FailedAfterCalls
             | Self::Failed
-            | Self::ClientGone => FinishReason::Stop,
+            | Self::ClientGone
+            | Self::SlowClient => FinishReason::Stop,
         }
     }
 }

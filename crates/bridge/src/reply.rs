@@ -374,7 +374,10 @@ impl Reply {
         self.visible.end();
         match ending {
             Ending::Failed(failure) => {
-                self.end = Some(EndReason::Failed);
+                self.end = Some(match failure.kind {
+                    FailureKind::SlowConsumer => EndReason::SlowClient,
+                    _ => EndReason::Failed,
+                });
                 Ended::Failed(failure)
             }
             Ending::Finished(reason) => {

@@ -21,8 +21,8 @@ use crate::protocol::outgoing::{Capabilities, ClientInfo, Initialize, ThreadLoad
 use crate::request_error::RequestError;
 use crate::stats::{Counter, Stats, StatsSnapshot};
 use crate::turn::driver::Driver;
-use crate::turn::plan::{Held, PlannedTurn};
-use crate::turn::{InvalidTurn, Turn, TurnRequest};
+use crate::turn::plan::PlannedTurn;
+use crate::turn::{Consumer, InvalidTurn, Turn, TurnRequest};
 
 /// Longest wait for Codex to confirm that the turns of a client that stops are interrupted.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(1);
@@ -212,7 +212,7 @@ impl Client {
     /// If the request could not be put to Codex as it is.
     pub fn start_turn(&self, request: TurnRequest) -> Result<Turn, InvalidTurn> {
         let (planned, turn) =
-            PlannedTurn::new(request, self.inner.config.turn_options(), Held::new(()))?;
+            PlannedTurn::new(request, self.inner.config.turn_options(), Consumer::default())?;
         self.run(planned);
         Ok(turn)
     }

@@ -73,5 +73,5 @@ pub use pool::{Pool, PoolConfig, RenewError};
 pub use protocol::incoming::TokenUsage;
 pub use request_error::RequestError;
 pub use stats::StatsSnapshot;
-pub use turn::{InvalidTurn, Turn, TurnLimits, TurnOptions, TurnRequest, Upstream};
+pub use turn::{Consumer, InvalidTurn, Turn, TurnLimits, TurnOptions, TurnRequest, Upstream};
 pub use worker::WorkerState;

@@ -15,8 +15,8 @@ use crate::client_config::ClientConfig;
 use crate::failure::{Failure, FailureKind};
 use crate::heartbeat::Heartbeat;
 use crate::stats::{Stats, StatsSnapshot};
-use crate::turn::plan::{Held, PlannedTurn};
-use crate::turn::{InvalidTurn, Turn, TurnOptions, TurnRequest};
+use crate::turn::plan::PlannedTurn;
+use crate::turn::{Consumer, InvalidTurn, Turn, TurnOptions, TurnRequest};
 use crate::worker::{LOGIN_CHECK, RenewRequest, Slot, StateReport, Worker, WorkerState};
 
 /// Everything about children under supervision that can be chosen.
@@ -150,11 +150,10 @@ impl Pool {
     /// # Errors
     /// If the request could not be put to Codex as it is.
     pub fn start_turn(&self, request: TurnRequest) -> Result<Turn, InvalidTurn> {
-        self.start_turn_with(request, self.inner.config.client.turn_options(), ())
+        self.start_turn_with(request, self.inner.config.client.turn_options(), Consumer::default())
     }
 
-    /// The same with options of its own. `held` is dropped when the turn has ended, however slowly
-    /// its events are read.
+    /// The same with options of its own, for this consumer.
     ///
     /// # Errors
     /// As for [`Self::start_turn`].
@@ -162,10 +161,10 @@ impl Pool {
         &self,
         request: TurnRequest,
         options: TurnOptions,
-        held: impl Send + Sync + 'static,
+        consumer: Consumer,
     ) -> Result<Turn, InvalidTurn> {
         let inner = &self.inner;
-        let (planned, turn) = PlannedTurn::new(request, options, Held::new(held))?;
+        let (planned, turn) = PlannedTurn::new(request, options, consumer)?;
         if let Err(planned) = inner.give(planned) {
             inner.tasks.spawn(Arc::clone(inner).give_when_ready(*planned));
         }

@@ -15,6 +15,7 @@ use std::task::{Context, Poll, ready};
 
 use serde_json::Value;
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 pub use machine::TurnLimits;
 
@@ -66,6 +67,15 @@ pub struct TurnOptions {
     pub max_waiting_bytes: usize,
 }
 
+/// What a turn has of its consumer's.
+pub struct Consumer {
+    /// Dropped when the turn has ended, however slowly its events are read.
+    pub held: Box<dyn Send + Sync>,
+    /// Cancelled when the turn is ended because its events are not read: at once, and not only when
+    /// the consumer comes to read that.
+    pub overflow: CancellationToken,
+}
+
 /// A turn that Codex would not take as it is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidTurn {
@@ -98,6 +108,20 @@ pub struct Turn {
 pub(crate) enum Command {
     Run,
     Interrupt,
+}
+
+// === impl Consumer ===
+
+impl Default for Consumer {
+    fn default() -> Self {
+        Self { held: Box::new(()), overflow: CancellationToken::new() }
+    }
+}
+
+impl std::fmt::Debug for Consumer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Consumer").field("overflow", &self.overflow).finish_non_exhaustive()
+    }
 }
 
 // === impl Turn ===

@@ -2,13 +2,12 @@
 
 use std::error::Error;
 use std::sync::Arc;
-use std::time::Duration;
 
 use configuration::{ApiKey, Host, Key, KeyOrigin, Keys, Settings};
 use secrecy::ExposeSecret as _;
 use server::{
-    Access, AccessSettings, Api, ApiSettings, App, ConnectionLimits, GateSettings, Listen,
-    QueueLimits, RateLimit, Readiness,
+    Access, AccessSettings, Api, ApiSettings, App, BodyLimits, ConnectionLimits, GateSettings,
+    IdleTimeout, Listen, QueueLimits, RateLimit, Readiness,
 };
 use tokio::sync::watch;
 
@@ -40,7 +39,7 @@ pub(crate) fn api_settings(settings: &Settings) -> ApiSettings {
         rate_limit: limits
             .rate_limit
             .map(|configuration::RateLimit { max, window }| RateLimit { max, window }),
-        max_body_bytes: limits.body_bytes,
+        body: BodyLimits { bytes: limits.body_bytes, time: limits.body_time },
         max_json_depth: limits.json_depth,
         metrics: settings.metrics.enabled,
     }
@@ -78,6 +77,7 @@ fn accepted(key: &Key) -> server::ApiKey {
 pub(crate) fn app(
     settings: &Settings,
     access: Access,
+    idle_timeout: IdleTimeout,
     api: &Api,
     readiness: watch::Receiver<Readiness>,
 ) -> App {
@@ -94,8 +94,11 @@ pub(crate) fn app(
             max_body_bytes: settings.limits.body_bytes,
         },
         limits: ConnectionLimits {
-            header_timeout: Duration::from_secs(10),
-            max_header_bytes: 64 * 1024,
+            max_connections: settings.limits.connections,
+            header_timeout: settings.limits.header_time,
+            max_header_bytes: settings.limits.header_bytes,
+            max_headers: settings.limits.headers,
+            idle_timeout,
         },
     }
 }

@@ -107,7 +107,7 @@ impl Visit for Line {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::io;
     use std::sync::{Arc, Mutex};
 
@@ -115,8 +115,15 @@ mod tests {
 
     use super::*;
 
+    /// What was logged.
     #[derive(Clone, Default)]
-    struct Written(Arc<Mutex<Vec<u8>>>);
+    pub(crate) struct Written(Arc<Mutex<Vec<u8>>>);
+
+    impl Written {
+        pub(crate) fn text(&self) -> String {
+            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        }
+    }
 
     impl io::Write for Written {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -144,7 +151,7 @@ mod tests {
                 nothing = f64::NAN, flag = true, some = Some(3_u64), none, list = ?["x"], "it \"ended\""
             );
         });
-        let line = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
+        let line = written.text();
         assert!(line.ends_with("}\n"), "{line}");
         let mut line: Value = serde_json::from_str(&line).unwrap();
         assert!(line["timestamp"].take().as_str().unwrap().ends_with('Z'));

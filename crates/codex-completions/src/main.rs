@@ -13,6 +13,7 @@ mod json_log;
 mod key;
 mod logging;
 mod models;
+mod panics;
 mod reload;
 mod serve;
 mod service_manager;
@@ -58,6 +59,7 @@ async fn run(
     loaded: Loaded,
 ) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let logs = logging::start(&loaded.settings.log, &command);
+    panics::log_without_content();
     for warning in &loaded.warnings {
         tracing::warn!("{warning}");
     }

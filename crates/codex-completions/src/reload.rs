@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use std::sync::Arc;
 
 use configuration::{Inputs, Keys, Loaded, Reloaded, Warning};
-use server::{Access, Api};
+use server::{Access, Api, IdleTimeout};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::app;
@@ -33,6 +33,7 @@ pub(crate) struct TerminalGone;
 /// Who uses the settings.
 pub(crate) struct InUse {
     pub(crate) access: Access,
+    pub(crate) idle_timeout: IdleTimeout,
     pub(crate) api: Api,
     pub(crate) logs: Logs,
     pub(crate) service_manager: Arc<ServiceManager>,
@@ -105,6 +106,7 @@ impl Reload {
         let settings = &loaded.settings;
         let access = app::access_settings(settings, &self.keys)?;
         self.in_use.access.change(access);
+        self.in_use.idle_timeout.change(settings.codex.turn_limits.idle_timeout);
         self.in_use.api.change(app::api_settings(settings));
         self.in_use.logs.change(&settings.log);
         warn(&loaded.warnings, &self.running.warnings);

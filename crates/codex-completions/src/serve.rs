@@ -11,7 +11,7 @@ use std::sync::Arc;
 use codex_app_server::{CodexBinary, CodexHome, Pool, Upstream, WorkerState};
 use configuration::{ApiKey, Inputs, Keys, Loaded, Settings};
 use scripted_model::ScriptedModel;
-use server::{Access, Api, Backend, ModelDirectory, Readiness};
+use server::{Access, Api, Backend, IdleTimeout, ImageFetcher, ModelDirectory, Readiness};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -43,10 +43,16 @@ pub(crate) async fn run(
     let address = listeners.first().map(TcpListener::local_addr).transpose()?;
     let port = address.map_or(0, |address| address.port());
     let access = Access::new(port, app::access_settings(&settings, &keys)?);
-    let app = app::app(&settings, access.clone(), &api, observed);
+    let idle_timeout = IdleTimeout::new(settings.codex.turn_limits.idle_timeout);
+    let app = app::app(&settings, access.clone(), idle_timeout.clone(), &api, observed);
     let service_manager = Arc::<ServiceManager>::default();
-    let in_use =
-        InUse { access, api: api.clone(), logs, service_manager: Arc::clone(&service_manager) };
+    let in_use = InUse {
+        access,
+        idle_timeout,
+        api: api.clone(),
+        logs,
+        service_manager: Arc::clone(&service_manager),
+    };
     let mut reload = Reload::new(inputs, loaded, keys, in_use)?;
     let stop = CancellationToken::new();
     let tasks = TaskTracker::new();
@@ -100,7 +106,11 @@ async fn work(
     };
     let pool = Pool::start(settings.pool_config(binary.clone()));
     let demo = ScriptedModel::start().await?;
-    api.open(Backend { models: models(settings, &pool, &demo), pool: pool.clone() });
+    api.open(Backend {
+        pool: pool.clone(),
+        models: models(settings, &pool, &demo),
+        images: ImageFetcher::new(),
+    });
     let mut states = pool.states();
     let mut renewing = pin!(renew_on_request(pool.clone(), renewals));
     let mut reloading = pin!(reload.run());

@@ -128,6 +128,16 @@ pub struct ServingLimits {
     pub rate_limit: Option<RateLimit>,
     /// `PROXY_MAX_BODY_BYTES`
     pub body_bytes: usize,
+    /// `PROXY_BODY_TIMEOUT_MS`
+    pub body_time: Duration,
+    /// `PROXY_MAX_CONNECTIONS`
+    pub connections: usize,
+    /// `PROXY_HEADER_TIMEOUT_MS`
+    pub header_time: Duration,
+    /// `PROXY_MAX_HEADER_BYTES`
+    pub header_bytes: usize,
+    /// `PROXY_MAX_HEADERS`
+    pub headers: usize,
     /// `PROXY_MAX_JSON_DEPTH`
     pub json_depth: usize,
     /// `PROXY_MAX_STREAM_BUFFER_BYTES`

@@ -14,6 +14,9 @@ const YEAR_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 /// More than any buffer of ours could use.
 const TERABYTE: u64 = 1 << 40;
 
+/// What surely fits the buffer into which heads are read.
+const MOST_HEADER_BYTES: u64 = 256 * 1024;
+
 /// A setting's static has its name, so that a misspelt one does not compile.
 macro_rules! variables {
     ($($group:tt { $($name:ident = $variable:expr;)* })*) => {
@@ -103,14 +106,14 @@ variables! {
             .means("largest `n` of a request");
         PROXY_SSE_KEEPALIVE_MS = millis(0).default("15000").live()
             .means("silence of a stream before a comment is sent; `0` = none");
-        PROXY_ALLOW_REMOTE_IMAGES = of(Kind::Boolean).default("false").live().not_yet()
-            .means("images may be named by address, and not only be sent as data");
+        PROXY_ALLOW_REMOTE_IMAGES = of(Kind::Boolean).default("false").live()
+            .means("images may be named by an `http` or `https` address: they are fetched from here, and only from public addresses");
     }
     "Limits" {
         PROXY_TIMEOUT_MS = millis(1).default("600000").live()
             .means("time limit of a whole turn");
         PROXY_IDLE_TIMEOUT_MS = millis(1).default("300000").live()
-            .means("time limit without any event from Codex");
+            .means("time limit without any event from Codex; of a connection without a request; of a client that takes nothing of its answer");
         PROXY_MAX_CONCURRENT_TURNS = integer(1, 10_000).default("16").live()
             .means("turns that run at once");
         PROXY_QUEUE_MAX = integer(0, 100_000).default("64").live()
@@ -127,16 +130,18 @@ variables! {
             .means("largest body of a request");
         PROXY_MAX_JSON_DEPTH = integer(8, 128).default("128")
             .means("deepest nesting of a request's JSON");
-        PROXY_MAX_HEADER_BYTES = bytes(8_192).default("65536").not_yet()
-            .means("largest head of a request");
-        PROXY_MAX_CONNECTIONS = integer(1, 1_000_000).default("1024").not_yet()
-            .means("connections at once");
-        PROXY_HEADER_TIMEOUT_MS = millis(1).default("10000").not_yet()
-            .means("time limit of a request's head");
-        PROXY_BODY_TIMEOUT_MS = millis(1).default("30000").not_yet()
-            .means("time limit of a request's body");
+        PROXY_MAX_HEADER_BYTES = of(Kind::Bytes { min: 8_192, max: MOST_HEADER_BYTES }).default("65536")
+            .means("largest head of a request; a larger one is answered with 431");
+        PROXY_MAX_HEADERS = integer(32, 1_000).default("100")
+            .means("most headers of a request; more are answered with 431");
+        PROXY_MAX_CONNECTIONS = integer(1, 1_000_000).default("1024")
+            .means("connections at once. One more takes the place of the one that has been without a request for the longest time; if all have one, it is answered with 429");
+        PROXY_HEADER_TIMEOUT_MS = millis(1).default("10000")
+            .means("time limit of a request's head, from its first byte; then it is answered with 408");
+        PROXY_BODY_TIMEOUT_MS = millis(1).default("30000")
+            .means("time limit of a request's body; then it is answered with 408");
         PROXY_MAX_STREAM_BUFFER_BYTES = bytes(65_536).default("8388608")
-            .means("most that waits for a client that reads slowly; over it the turn is ended");
+            .means("most that waits for a client that reads slowly; over it the turn is ended and the connection closed");
         PROXY_MAX_LINE_BYTES = bytes(65_536).default("67108864")
             .means("longest line of the child that is read; a longer one fails its own turn");
         PROXY_MAX_TOOL_CALLS = integer(1, 1_000_000).default("1024")

@@ -16,11 +16,13 @@ use tokio::sync::SetOnce;
 use tokio_util::task::TaskTracker;
 
 use crate::api_error::ErrorResponse;
+use crate::body::BodyLimits;
 use crate::chat;
 use crate::gate::Caller;
 use crate::metrics::{Metrics, Refused};
 use crate::models::{ModelDirectory, unknown_model};
 use crate::rate_limit::{RateLimit, RateLimiter};
+use crate::remote_images::ImageFetcher;
 use crate::routes::ApiRoutes;
 use crate::turn_queue::{QueueLimits, TakenPlaces, TurnQueue};
 
@@ -57,8 +59,8 @@ pub struct ApiSettings {
     pub queue: QueueLimits,
     /// How many requests of each key are let in; `None` is no such limit.
     pub rate_limit: Option<RateLimit>,
-    /// The longest body of a request.
-    pub max_body_bytes: usize,
+    /// What the body of a request may cost.
+    pub body: BodyLimits,
     /// How deep the JSON of a request may be nested.
     pub max_json_depth: usize,
     /// Whether there is `/metrics`.
@@ -71,6 +73,8 @@ pub struct Backend {
     pub pool: Pool,
     /// Their models.
     pub models: ModelDirectory,
+    /// Who fetches images that a request names by their address.
+    pub images: ImageFetcher,
 }
 
 // === impl Api ===

@@ -1,6 +1,6 @@
 //! OpenAI's errors as HTTP answers.
 
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use openai_wire::ApiError;
 
@@ -20,13 +20,18 @@ impl From<ApiError> for ErrorResponse {
 
 impl IntoResponse for ErrorResponse {
     fn into_response(self) -> Response {
+        self.into_parts().into_response()
+    }
+}
+
+impl ErrorResponse {
+    /// Status, headers and body.
+    pub(crate) fn into_parts(self) -> (StatusCode, HeaderMap, String) {
         let Self(error) = self;
         let status =
             StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let json = HeaderValue::from_static("application/json");
-        let mut response =
-            (status, [(header::CONTENT_TYPE, json)], error.to_json()).into_response();
-        let headers = response.headers_mut();
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(wait) = error.retry_after {
             // A client that comes back a moment too early only fails again.
             let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
@@ -35,7 +40,11 @@ impl IntoResponse for ErrorResponse {
         if !error.should_retry && clients_retry(status) {
             headers.insert(X_SHOULD_RETRY, HeaderValue::from_static("false"));
         }
-        response
+        if status == StatusCode::REQUEST_TIMEOUT {
+            // What is left of the request may still come, and is no beginning of another one.
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        (status, headers, error.to_json())
     }
 }
 
@@ -50,7 +59,6 @@ fn clients_retry(status: StatusCode) -> bool {
 mod tests {
     use std::time::Duration;
 
-    use axum::http::HeaderMap;
     use openai_wire::ErrorType;
 
     use super::*;
@@ -82,9 +90,10 @@ mod tests {
             .chain([(500, true), (502, true), (503, true)])
         {
             let mut error = ApiError::new(status, ErrorType::ServerError, "no");
-            assert!(headers_of(error.clone()).1.is_empty());
+            assert!(!headers_of(error.clone()).1.contains_key(X_SHOULD_RETRY));
             error.should_retry = false;
             let (_, headers) = headers_of(error);
+            assert_eq!(headers.contains_key(header::CONNECTION), status == 408);
             assert_eq!(headers.get(X_SHOULD_RETRY).is_some_and(|v| v == "false"), told, "{status}");
         }
     }

@@ -1,19 +1,33 @@
 //! Reading a request's body, within its limits.
 
+use std::time::Duration;
+
 use axum::body::{Body, Bytes};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use memchr::memchr2;
 use openai_wire::{ApiError, ErrorType};
+use tokio::time::timeout;
+
+/// What the body of a request may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BodyLimits {
+    /// The longest one.
+    pub bytes: usize,
+    /// How long it may take to come to its end.
+    pub time: Duration,
+}
 
 /// Reads the whole body.
 ///
 /// # Errors
-/// If it is longer than `limit` bytes (413), or does not come to its end (400).
-pub async fn read_body(body: Body, limit: usize) -> Result<Bytes, ApiError> {
-    match Limited::new(body, limit).collect().await {
-        Ok(whole) => Ok(whole.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(too_large(limit)),
-        Err(error) => {
+/// If it is too long (413), takes too long (408), or does not come to its end (400).
+pub async fn read_body(body: Body, limits: BodyLimits) -> Result<Bytes, ApiError> {
+    let BodyLimits { bytes, time } = limits;
+    match timeout(time, Limited::new(body, bytes).collect()).await {
+        Err(_) => Err(too_slow(time)),
+        Ok(Ok(whole)) => Ok(whole.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(bytes)),
+        Ok(Err(error)) => {
             tracing::debug!(%error, "a request's body ended early");
             Err(ApiError::new(
                 400,
@@ -33,6 +47,14 @@ pub(crate) fn too_large(limit: usize) -> ApiError {
         format!("The request's body is larger than {limit} bytes (PROXY_MAX_BODY_BYTES)."),
     )
     .with_code("request_too_large")
+}
+
+fn too_slow(limit: Duration) -> ApiError {
+    let message = format!(
+        "The request's body took longer than {} ms (PROXY_BODY_TIMEOUT_MS).",
+        limit.as_millis()
+    );
+    ApiError::new(408, ErrorType::InvalidRequestError, message).with_code("request_timeout")
 }
 
 /// Refuses JSON whose arrays and objects are nested more than `limit` deep, before anything

@@ -15,15 +15,18 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use bridge::{EndReason, Prepared, Reply, RequestOptions, TurnPolicy};
+use codex_app_server::Consumer;
 use openai_wire::chat::ChatRequest;
 use openai_wire::chat::completion::ChatCompletion;
 use openai_wire::chat::stream::{ChunkWriter, UsageFrame};
 use openai_wire::{ApiError, ErrorType};
+use tokio_util::sync::CancellationToken;
 use tool_call_aggregator::SuffixSource;
 
 use crate::api::{Api, ApiSettings};
 use crate::api_error::ErrorResponse;
 use crate::body::{check_json_depth, read_body};
+use crate::connections::Hangup;
 use crate::gate::{Caller, RequestId};
 use crate::headers::{
     X_CODEX_STOP_AFTER_TOOLS_MODE, X_CODEX_TOOL_CALL_COUNT, X_CODEX_TOOL_CALL_TRUNCATED,
@@ -85,9 +88,9 @@ async fn start(
 ) -> Result<Started, ApiError> {
     let received = Instant::now();
     let (parts, body) = request.into_parts();
-    let body = read_body(body, settings.max_body_bytes).await?;
+    let body = read_body(body, settings.body).await?;
     let mode = requested_mode(&parts.headers)?;
-    let prepared = if body.len() < LARGE {
+    let mut prepared = if body.len() < LARGE {
         prepare(&body, &settings, mode)?
     } else {
         let (body, settings) = (body.clone(), Arc::clone(&settings));
@@ -95,10 +98,17 @@ async fn start(
         let reading = move || prepare(&body, &settings, mode.as_deref());
         api.0.tasks.spawn_blocking(reading).await.map_err(|error| unreadable(&error))??
     };
-    let Prepared { mut turn, policy, choices, stream, include_usage, ignored, model } = prepared;
-
     let backend = api.backend().await?;
-    let chosen = backend.models.choose(&model, turn.effort.take(), &settings.aliases).await?;
+    let effort = prepared.turn.effort.take();
+    let chosen = backend.models.choose(&prepared.model, effort, &settings.aliases).await?;
+    if !prepared.images_to_fetch.is_empty() {
+        // As if the request had held them itself.
+        let most_bytes = settings.body.bytes.saturating_sub(body.len());
+        let images = backend.images.fetch(&prepared.images_to_fetch, most_bytes).await?;
+        prepared.put_images(images);
+    }
+    let Prepared { mut turn, policy, choices, stream, include_usage, ignored, model, .. } =
+        prepared;
     turn.model.clone_from(&chosen.model);
     turn.effort = chosen.effort;
     turn.upstream = chosen.upstream;
@@ -114,11 +124,15 @@ async fn start(
     let admitted = Instant::now();
     let policy = Arc::new(policy);
     let suffix: SuffixSource = Arc::new(|| random_text(24));
+    let hangup = parts.extensions.get::<Hangup>().cloned().unwrap_or_default();
+    // A whole answer is read by us: its client has nothing to do with how fast that is.
+    let overflow = if stream { hangup.0.clone() } else { CancellationToken::new() };
     let mut turns = Vec::new();
     for (choice, request) in (0..choices).zip(std::iter::repeat_n(turn, choices as usize)) {
+        let consumer = Consumer { held: Box::new(Arc::clone(&places)), overflow: overflow.clone() };
         let turn = backend
             .pool
-            .start_turn_with(request, settings.turn_options, Arc::clone(&places))
+            .start_turn_with(request, settings.turn_options, consumer)
             .map_err(|invalid| bridge::invalid_turn(&invalid))?;
         let reply = Reply::new(Arc::clone(&policy), choice, tokenizer.clone(), Arc::clone(&suffix));
         turns.push((turn, reply));
@@ -142,7 +156,7 @@ async fn start(
         stream,
         include_usage,
         choices,
-        session: Session::new(turns, tasks.clone(), Arc::clone(&log)),
+        session: Session::new(turns, hangup, tasks.clone(), Arc::clone(&log)),
         headers: common_headers(&policy, &log, &ignored),
         policy,
         prompt: Prompt { body, settings: Arc::clone(&settings.turns), tasks },

@@ -6,8 +6,10 @@
 
 mod access;
 pub(crate) mod admission;
+mod answer_body;
 mod content_type;
 mod cors;
+mod hardening;
 mod host;
 mod key;
 mod origin;
@@ -24,13 +26,16 @@ use openai_wire::{ApiError, ErrorType};
 use tower_service::Service as _;
 
 use crate::api_error::ErrorResponse;
+use crate::connections::Underway;
 use crate::headers::X_REQUEST_ID;
 use crate::routes::name_methods;
+use answer_body::AnswerBody;
 use cors::Cors;
 use origin::Sender;
 
 pub(crate) use access::Rules;
 pub use access::{Access, AccessSettings};
+pub(crate) use hardening::harden;
 pub use host::{AllowedHost, InvalidHost};
 pub use key::{ApiKey, Caller};
 pub use origin::{AllowedOrigin, InvalidOrigin};
@@ -62,7 +67,11 @@ impl Gate {
     }
 
     /// Answers one request.
-    pub(crate) async fn answer(&self, request: Request) -> Response {
+    pub(crate) async fn answer(
+        &self,
+        request: Request,
+        underway: Underway,
+    ) -> Response<AnswerBody> {
         let id = RequestId::of(request.headers());
         let rules = self.access.now();
         let sender = rules.origins.sender(request.headers());
@@ -75,12 +84,15 @@ impl Gate {
             }
         };
         let headers = response.headers_mut();
-        headers.insert(X_REQUEST_ID, id.into_header());
+        harden(headers);
+        headers.insert(X_REQUEST_ID, id.clone().into_header());
         headers.append(header::VARY, HeaderValue::from_static("origin"));
         if let Sender::Allowed(origin) = sender {
             self.cors.open(origin, headers);
         }
-        response
+        let (head, body) = response.into_parts();
+        let body = AnswerBody::new(body, &head.headers, id, underway);
+        Response::from_parts(head, body)
     }
 
     /// A handler that panics costs its own request only.

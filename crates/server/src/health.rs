@@ -1,5 +1,6 @@
 //! Health: is the process alive, and can it serve turns?
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::State;
@@ -28,10 +29,22 @@ pub(crate) const PATHS: [&str; 3] = ["/healthz", "/livez", "/readyz"];
 #[derive(Clone)]
 pub(crate) struct Health {
     pub(crate) readiness: watch::Receiver<Readiness>,
-    /// Told to those who have a key alone: it has the names of others.
+    /// Has the names of others.
     pub(crate) queue: TurnQueue,
     pub(crate) access: Access,
 }
+
+/// How much somebody is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// Somebody with a key.
+    Everything,
+    /// Anybody: not what Codex or the system has said, which may name files of the owner's.
+    State,
+}
+
+/// Where the words are that not everybody is told.
+const ELSEWHERE: &str = "told with the key, and in the log";
 
 pub(crate) fn routes(health: Health) -> Router {
     Router::new()
@@ -57,8 +70,12 @@ async fn show_health(State(health): State<Health>, headers: HeaderMap) -> Json<V
 
 impl Health {
     fn report(&self, headers: &HeaderMap) -> Value {
-        let mut report = self.readiness.borrow().report(Instant::now());
-        if self.access.now().keys.caller(headers).is_ok() {
+        let told = match self.access.now().keys.caller(headers) {
+            Ok(_) => Told::Everything,
+            Err(_) => Told::State,
+        };
+        let mut report = self.readiness.borrow().report(told, Instant::now());
+        if told == Told::Everything {
             merge(&mut report, json!({"turns": self.queue.state()}));
         }
         report
@@ -74,9 +91,9 @@ impl Readiness {
     }
 
     /// The best child speaks for all, and each for itself below.
-    fn report(&self, now: Instant) -> Value {
+    fn report(&self, told: Told, now: Instant) -> Value {
         let workers: Vec<Value> =
-            self.workers.iter().map(|worker| report_on(worker, now)).collect();
+            self.workers.iter().map(|worker| report_on(worker, told, now)).collect();
         let rank = |worker: &&WorkerState| match worker {
             WorkerState::Ready { .. } => 0,
             WorkerState::Starting => 1,
@@ -85,20 +102,24 @@ impl Readiness {
         };
         let best = self.workers.iter().min_by_key(rank).unwrap_or(&WorkerState::Starting);
         let mut report = json!({"ready": self.is_ready(), "version": env!("CARGO_PKG_VERSION")});
-        merge(&mut report, report_on(best, now));
+        merge(&mut report, report_on(best, told, now));
         merge(&mut report, json!({"workers": workers}));
         report
     }
 }
 
 /// What is told about one child.
-fn report_on(worker: &WorkerState, now: Instant) -> Value {
+fn report_on(worker: &WorkerState, told: Told, now: Instant) -> Value {
+    let words = |words: &Arc<str>| match told {
+        Told::Everything => words.to_string(),
+        Told::State => ELSEWHERE.to_owned(),
+    };
     match worker {
         WorkerState::Starting => json!({"state": "starting"}),
         WorkerState::Ready { version, not_renewed, .. } => {
             let mut report = json!({"state": "ready", "codex": version.to_string()});
             if let Some(reason) = not_renewed {
-                merge(&mut report, json!({"not_renewed": reason.as_ref()}));
+                merge(&mut report, json!({"not_renewed": words(reason)}));
             }
             report
         }
@@ -106,7 +127,7 @@ fn report_on(worker: &WorkerState, now: Instant) -> Value {
             let left = next_try.saturating_duration_since(now).as_millis();
             json!({
                 "state": "restarting",
-                "reason": reason.as_ref(),
+                "reason": words(reason),
                 "failures": failures,
                 "next_try_ms": u64::try_from(left).unwrap_or(u64::MAX),
             })
@@ -143,15 +164,33 @@ mod tests {
         });
         let both = Readiness { workers: vec![restarting.clone(), ready] };
         assert_eq!(
-            both.report(now),
+            both.report(Told::Everything, now),
             json!({
                 "ready": true, "version": version, "state": "ready", "codex": "1.2.3",
                 "workers": [gone, {"state": "ready", "codex": "1.2.3"}],
             })
         );
+        let refused = WorkerState::Ready {
+            version: "1.2.3".parse().unwrap(),
+            process_id: None,
+            not_renewed: Some("no /home/owner/codex".into()),
+        };
+        let others = Readiness { workers: vec![refused, restarting.clone()] };
+        let elsewhere = "told with the key, and in the log";
+        assert_eq!(
+            others.report(Told::State, now),
+            json!({
+                "ready": true, "version": version, "state": "ready", "codex": "1.2.3",
+                "not_renewed": elsewhere,
+                "workers": [
+                    {"state": "ready", "codex": "1.2.3", "not_renewed": elsewhere},
+                    {"state": "restarting", "reason": elsewhere, "failures": 2, "next_try_ms": 750},
+                ],
+            })
+        );
         let none = Readiness { workers: vec![restarting] };
         assert_eq!(
-            none.report(now),
+            none.report(Told::Everything, now),
             json!({
                 "ready": false, "version": version, "state": "restarting",
                 "reason": "it has gone", "failures": 2, "next_try_ms": 750,
@@ -159,7 +198,7 @@ mod tests {
             })
         );
         assert_eq!(
-            Readiness::default().report(now),
+            Readiness::default().report(Told::State, now),
             json!({"ready": false, "version": version, "state": "starting", "workers": []})
         );
     }

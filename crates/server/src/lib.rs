@@ -1,5 +1,6 @@
 //! The HTTP side: who is let in, what answers where, and the health of the process.
 
+mod alarm;
 mod api;
 mod api_error;
 mod bind;
@@ -12,6 +13,7 @@ mod health;
 mod metrics;
 mod models;
 mod rate_limit;
+mod remote_images;
 mod routes;
 mod tokens;
 mod turn_queue;
@@ -31,8 +33,8 @@ use health::Health;
 pub use api::{Api, ApiSettings, Backend};
 pub use api_error::ErrorResponse;
 pub use bind::{BindError, Listen, bind, bind_loopback};
-pub use body::{check_json_depth, read_body};
-pub use connections::ConnectionLimits;
+pub use body::{BodyLimits, check_json_depth, read_body};
+pub use connections::{ConnectionLimits, IdleTimeout};
 pub use gate::{
     Access, AccessSettings, AllowedHost, AllowedOrigin, ApiKey, Caller, GateSettings, InvalidHost,
     InvalidOrigin, RequestId,
@@ -40,6 +42,7 @@ pub use gate::{
 pub use health::Readiness;
 pub use models::ModelDirectory;
 pub use rate_limit::RateLimit;
+pub use remote_images::ImageFetcher;
 pub use routes::ApiRoutes;
 pub use turn_queue::{QueueLimits, TurnQueue};
 
@@ -56,7 +59,7 @@ pub struct App {
     pub access: Access,
     /// What is asked of them.
     pub gate: GateSettings,
-    /// What one connection may cost.
+    /// What connections may cost.
     pub limits: ConnectionLimits,
 }
 
@@ -67,7 +70,7 @@ pub async fn serve(listeners: Vec<TcpListener>, app: App, stop: CancellationToke
     let routes = routes::router(api, health, &access, &gate);
     let gate = Gate::new(access, routes);
     let tasks = TaskTracker::new();
-    let connections = Arc::new(Connections::new(gate, &limits, tasks.clone(), stop));
+    let connections = Arc::new(Connections::new(gate, limits, tasks.clone(), stop));
     for listener in listeners {
         tasks.spawn(Arc::clone(&connections).accept(listener));
     }

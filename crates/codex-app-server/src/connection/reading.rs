@@ -19,6 +19,10 @@ use crate::stats::Counter;
 /// How often running turns look at the clock.
 const TICK: Duration = Duration::from_millis(50);
 
+/// After so much in one piece there is probably more to read. Consumers on the same thread get their turn
+/// before that, or they would seem to be slow.
+const BURST: usize = 16 * 1024;
+
 /// What cannot be read or written, and may be a part of anybody's turn: from here on the child
 /// cannot be trusted.
 #[derive(Debug)]
@@ -43,9 +47,14 @@ impl Connection {
                 read = source.read_buf(splitter.space()) => match read {
                     Ok(0) => return Ok("Codex has closed its output".to_owned()),
                     Err(error) => return Ok(format!("cannot read from Codex: {error}")),
-                    Ok(_) => while let Some(line) = splitter.next_line() {
-                        self.on_line(&line)?;
-                    },
+                    Ok(bytes) => {
+                        while let Some(line) = splitter.next_line() {
+                            self.on_line(&line)?;
+                        }
+                        if bytes >= BURST {
+                            tokio::task::yield_now().await;
+                        }
+                    }
                 },
                 _ = tick.tick(), if ticking => self.router.on_tick(self),
             }

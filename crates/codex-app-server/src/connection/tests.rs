@@ -60,6 +60,19 @@ async fn requests_for_approval_are_declined_and_counted() {
     assert_eq!(peer.connection.stats().snapshot().declined_requests, 3);
 }
 
+/// Otherwise whoever takes the events would seem to be slow, on one thread.
+#[tokio::test]
+async fn a_burst_leaves_others_their_turn() {
+    let (connection, _) = Connection::new(Duration::from_millis(500), None, Arc::default());
+    let burst = "{\"method\":\"something/new\"}\n".repeat(100_000);
+    let lines_read = || connection.lines_read.load(Ordering::Relaxed);
+    let (read, meanwhile) =
+        tokio::join!(connection.read(burst.as_bytes(), 1 << 16), async { lines_read() });
+    read.unwrap();
+    let all = lines_read();
+    assert!(all == 100_000 && meanwhile < all / 10, "{meanwhile} of {all}");
+}
+
 #[tokio::test]
 async fn a_flooded_codex_is_asked_again() {
     let mut peer = Peer::new();

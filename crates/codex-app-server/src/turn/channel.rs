@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use super::event::TurnEvent;
 
@@ -17,6 +18,7 @@ pub(crate) struct EventSender {
     events: mpsc::UnboundedSender<TurnEvent>,
     waiting_bytes: Arc<AtomicUsize>,
     max_bytes: usize,
+    overflow: CancellationToken,
 }
 
 #[derive(Debug)]
@@ -25,14 +27,17 @@ pub(crate) struct EventReceiver {
     waiting_bytes: Arc<AtomicUsize>,
 }
 
-/// A channel that holds at most `max_bytes` of events.
-pub(crate) fn channel(max_bytes: usize) -> (EventSender, EventReceiver) {
-    let (sender, receiver) = mpsc::unbounded_channel();
+/// A channel that holds at most `max_bytes` of events; `overflow` is cancelled by one that finds no
+/// room.
+pub(crate) fn channel(
+    max_bytes: usize,
+    overflow: CancellationToken,
+) -> (EventSender, EventReceiver) {
+    let (events, receiver) = mpsc::unbounded_channel();
     let waiting_bytes = Arc::new(AtomicUsize::new(0));
-    (
-        EventSender { events: sender, waiting_bytes: Arc::clone(&waiting_bytes), max_bytes },
-        EventReceiver { events: receiver, waiting_bytes },
-    )
+    let sender =
+        EventSender { events, waiting_bytes: Arc::clone(&waiting_bytes), max_bytes, overflow };
+    (sender, EventReceiver { events: receiver, waiting_bytes })
 }
 
 // === impl EventSender ===
@@ -45,6 +50,7 @@ impl EventSender {
         // One event alone may be larger than the limit: its line had a limit of its own.
         if waiting > 0 && waiting + bytes > self.max_bytes && !event.is_last() {
             self.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
+            self.overflow.cancel();
             return Err(Overflow);
         }
         // A consumer that has gone is noticed elsewhere.
@@ -74,10 +80,13 @@ mod tests {
 
     #[tokio::test]
     async fn a_consumer_that_does_not_read_overflows_and_still_gets_the_last_event() {
-        let (sender, mut receiver) = channel(1_000);
+        let overflow = CancellationToken::new();
+        let (sender, mut receiver) = channel(1_000, overflow.clone());
         let text = || TurnEvent::Text("x".repeat(400));
         assert_eq!(sender.send(text()), Ok(()));
+        assert!(!overflow.is_cancelled());
         assert_eq!(sender.send(text()), Err(Overflow));
+        assert!(overflow.is_cancelled());
         assert_eq!(poll_fn(|context| receiver.poll_recv(context)).await, Some(text()));
         assert_eq!(sender.send(TurnEvent::Text("y".repeat(5_000))), Ok(()));
         assert_eq!(sender.send(text()), Err(Overflow));

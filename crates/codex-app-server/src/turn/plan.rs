@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use super::channel::{self, EventSender};
 use super::event::{TurnEnd, TurnEvent};
-use super::{Command, InvalidTurn, Turn, TurnOptions, TurnRequest, Upstream};
+use super::{Command, Consumer, InvalidTurn, Turn, TurnOptions, TurnRequest, Upstream};
 use crate::alias::ToolAliases;
 use crate::failure::Failure;
 use crate::history::{self, HistoryItem, Role, Tool};
@@ -41,12 +41,9 @@ pub(crate) struct PlannedTurn {
     pub(crate) events: EventSender,
     pub(crate) commands: watch::Receiver<Command>,
     pub(crate) asked_at: Instant,
-    /// Something of the consumer's that is let go when the turn has ended.
-    _held: Held,
+    /// What is the consumer's is let go when the turn has ended.
+    _consumer: Consumer,
 }
-
-/// Something that is only dropped.
-pub(crate) struct Held(#[expect(dead_code, reason = "held for its drop")] Box<dyn Send + Sync>);
 
 /// Why a consumer does not want its turn any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,20 +140,6 @@ impl Plan {
     }
 }
 
-// === impl Held ===
-
-impl Held {
-    pub(crate) fn new(held: impl Send + Sync + 'static) -> Self {
-        Self(Box::new(held))
-    }
-}
-
-impl std::fmt::Debug for Held {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Held")
-    }
-}
-
 // === impl PlannedTurn ===
 
 impl PlannedTurn {
@@ -164,13 +147,14 @@ impl PlannedTurn {
     pub(crate) fn new(
         request: TurnRequest,
         options: TurnOptions,
-        held: Held,
+        consumer: Consumer,
     ) -> Result<(Self, Turn), InvalidTurn> {
         let plan = Plan::try_from(request)?;
-        let (events, receiver) = channel::channel(options.max_waiting_bytes);
+        let (events, receiver) =
+            channel::channel(options.max_waiting_bytes, consumer.overflow.clone());
         let (control, commands) = watch::channel(Command::Run);
         let asked_at = Instant::now();
-        let planned = Self { plan, options, events, commands, asked_at, _held: held };
+        let planned = Self { plan, options, events, commands, asked_at, _consumer: consumer };
         Ok((planned, Turn::new(receiver, control)))
     }
 

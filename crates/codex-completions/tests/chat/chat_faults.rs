@@ -180,19 +180,50 @@ async fn a_response_that_breaks_off_after_its_calls_ends_with_them() {
     both_ways(&proxy, &with_tools(ask("[[parallel-slow:900]]")), &told).await;
 }
 
-/// Its own turn is ended, and nobody else has to wait for it.
+/// Its own turn is ended and its connection closed, and nobody else has to wait for it.
 #[tokio::test]
-async fn a_client_that_does_not_read_is_cut_off() {
-    let proxy = Proxy::start(&[
-        ("PROXY_MAX_STREAM_BUFFER_BYTES", "65536"),
-        ("PROXY_MAX_CONCURRENT_TURNS", "1"),
-    ])
-    .await;
-    // More than the system's own buffers take.
+async fn row_12_a_client_that_reads_too_slowly_is_cut_off() {
+    let settings =
+        [("PROXY_MAX_STREAM_BUFFER_BYTES", "1000000"), ("PROXY_MAX_CONCURRENT_TURNS", "2")];
+    let proxy = Proxy::start(&settings).await;
+    let mut other = proxy.open(&streamed(ask("[[echo-slow:3000]] one two three four five"))).await;
+    other.until("one").await;
+    let asked = Instant::now();
+    // More than we and the system keep together.
     let lazy = proxy.open(&streamed(ask("[[big:20000000]]"))).await;
-    proxy.model.until(|counters| counters.in_flight == 0).await;
+    let id = lazy.headers["x-request-id"].to_str().unwrap().to_owned();
+    let line = proxy.turn_lines(&id, 1).await.remove(0);
+    println!("a client that does not read was cut off after {:?}", asked.elapsed());
+    assert_eq!(line["stop_reason"], "slow_client");
+    let cut_off = Instant::now();
+    proxy.model.until(|counters| counters.disconnects == 1).await;
+    println!("the upstream was left {:?} after that", cut_off.elapsed());
+    assert!(cut_off.elapsed() < SOON);
+    // Its slot is free while it still holds on to its end of the connection.
     assert_works(&proxy).await;
-    let reply = Reply::of(&lazy.whole().await);
-    assert_eq!(reply.error.expect("an error")["code"], "slow_client");
+    let reply = Reply::of(&other.whole().await);
+    assert_eq!(reply.choice().finish.as_deref(), Some("stop"));
+    assert!(reply.choice().text().ends_with("five"), "{}", reply.choice().text());
+
+    let read = lazy.until_cut().await;
+    println!("it finds {} bytes, and a connection that was reset", read.len());
+    assert!(!read.contains("[DONE]"));
+    assert_eq!(proxy.counter(r#"turns_total{end="slow_client"}"#).await, 1);
+}
+
+/// What fits our buffers is not left lying there for ever.
+#[tokio::test]
+async fn row_12_a_client_that_reads_nothing_is_cut_off_after_the_idle_time() {
+    let settings =
+        [("PROXY_MAX_STREAM_BUFFER_BYTES", "100000000"), ("PROXY_IDLE_TIMEOUT_MS", "3000")];
+    let proxy = Proxy::start(&settings).await;
+    let asked = Instant::now();
+    let lazy = proxy.open(&streamed(ask("[[big:20000000]]"))).await;
+    let id = lazy.headers["x-request-id"].to_str().unwrap().to_owned();
     assert_works(&proxy).await;
+    let line = proxy.turn_lines(&id, 1).await.remove(0);
+    println!("a client that does not read was cut off after {:?}", asked.elapsed());
+    assert_eq!(line["stop_reason"], "slow_client");
+    assert!(!lazy.until_cut().await.contains("[DONE]"));
+    assert_eq!(proxy.counter(r#"turns_total{end="slow_client"}"#).await, 1);
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
-use hyper::body::Incoming;
+use hyper::body::{Frame, Incoming};
 use hyper::client::conn::http1;
 use hyper::{HeaderMap, Request};
 use hyper_util::rt::TokioIo;
@@ -68,13 +68,27 @@ impl Exchange {
         Answer { status: self.status, headers: self.headers, body: self.read }
     }
 
+    /// Reads until the server breaks off.
+    pub(crate) async fn until_cut(mut self) -> String {
+        loop {
+            match self.body.frame().await.expect("no proper end") {
+                Ok(frame) => self.take(frame),
+                Err(_) => return self.read,
+            }
+        }
+    }
+
     async fn read_more(&mut self) -> bool {
         let Some(frame) = self.body.frame().await else { return false };
-        if let Ok(data) = frame.unwrap().into_data() {
+        self.take(frame.unwrap());
+        true
+    }
+
+    fn take(&mut self, frame: Frame<Bytes>) {
+        if let Ok(data) = frame.into_data() {
             // What is written together is never half a character.
             self.read.push_str(std::str::from_utf8(&data).unwrap());
         }
-        true
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::asking::ask;
 use crate::http::Answer;
-use crate::proxy::{CHAT, Proxy};
+use crate::proxy::{CHAT, KEY, Proxy};
 use crate::reply::Reply;
 
 const OBSIDIAN: &str = "app://obsidian.md";
@@ -155,5 +155,27 @@ async fn models_and_counters_can_be_open_to_anybody() {
         }
         let request = Request::post(CHAT).body(Full::default()).unwrap();
         assert_eq!(proxy.send_without_key(request).await.status, 401);
+    }
+}
+
+#[tokio::test]
+async fn row_17_page_and_health_hold_nothing_of_the_owners() {
+    let proxy = Proxy::start(&[]).await;
+    let asked = proxy.chat(&ask("[[echo]] canary-of-a-prompt")).await;
+    assert!(Reply::of(&asked).choice().text().contains("canary-of-a-prompt"));
+    let get = async |path: &str| {
+        let request = Request::get(path).body(Full::default()).unwrap();
+        proxy.send_without_key(request).await.whole().await
+    };
+    let home = proxy.folder().to_str().unwrap();
+    for path in ["/", "/v1", "/livez", "/readyz", "/healthz"] {
+        let answer = get(path).await;
+        assert_eq!(answer.status, 200, "{path}");
+        for secret in [KEY, home, "canary-of-a-prompt", "gpt-5.5"] {
+            assert!(!format!("{answer:?}").contains(secret), "{path}: {answer:?}");
+        }
+    }
+    for path in ["/v1/models", "/v1/models/demo", "/metrics", CHAT] {
+        assert_eq!(get(path).await.status, 401, "{path}");
     }
 }

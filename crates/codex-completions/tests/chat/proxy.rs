@@ -21,7 +21,7 @@ use crate::http::{Answer, Exchange};
 /// Where answers are asked for.
 pub(crate) const CHAT: &str = "/v1/chat/completions";
 
-const KEY: &str = "sk-of-these-tests";
+pub(crate) const KEY: &str = "sk-of-these-tests";
 
 /// A server and the model behind it; both go when it is dropped.
 pub(crate) struct Proxy {

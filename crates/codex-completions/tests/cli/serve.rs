@@ -10,6 +10,8 @@ use testkit::{codex_binary, write_script};
 use crate::server::{Server, free_port};
 use crate::user::{User, err};
 
+const KEY: &str = "sk-of-these-tests";
+
 #[tokio::test]
 async fn the_server_tells_its_health_and_stops_when_asked() {
     let user = User::new().await;
@@ -91,12 +93,16 @@ async fn a_child_that_hangs_goes_when_we_are_killed() {
 #[tokio::test]
 async fn a_lost_child_makes_the_server_unready_until_it_is_back() {
     let user = User::new().await;
-    let long = [("PROXY_LOG", "off"), ("WORKER_BACKOFF_INITIAL_MS", "2000")];
+    let long =
+        [("PROXY_LOG", "off"), ("WORKER_BACKOFF_INITIAL_MS", "2000"), ("PROXY_API_KEY", KEY)];
     let server = Server::start(&user, &long);
     let child = server.children()[0];
     signal(child, "-KILL");
     let lost = server.until("/readyz", |answer| answer.starts_with("HTTP/1.1 503"));
     assert!(lost.contains(r#""state":"restarting""#) && lost.contains("next_try_ms"), "{lost}");
+    // Why is for those who have the key.
+    assert!(!lost.contains("closed its output"), "{lost}");
+    let lost = server.send("GET /readyz", &[&format!("authorization: Bearer {KEY}")], "");
     assert!(lost.contains("closed its output"), "{lost}");
     assert!(server.get("/livez").starts_with("HTTP/1.1 200"));
     server.until("/readyz", |answer| answer.starts_with("HTTP/1.1 200"));
@@ -160,14 +166,14 @@ async fn a_codex_that_does_not_start_is_tried_again_and_its_words_are_shown() {
     let mut process = user
         .command(&["serve", "--port", &port.to_string()])
         .env("PROXY_LOG", "off")
+        .env("PROXY_API_KEY", KEY)
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
     let stdout = process.stdout.take().unwrap();
     let server = Server { process, address: format!("127.0.0.1:{port}") };
-    server.until("/readyz", |answer| {
-        answer.starts_with("HTTP/1.1 503") && answer.contains("no disk")
-    });
+    let with_key = format!("authorization: Bearer {KEY}");
+    while !server.send("GET /readyz", &[&with_key], "").contains("no disk") {}
     std::fs::write(mended, "").unwrap();
     server.until("/readyz", |answer| answer.starts_with("HTTP/1.1 200"));
     assert!(BufReader::new(stdout).lines().next().unwrap().unwrap().contains("is ready"));

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bridge::{OutputModeSetting, StopAfterTools, TextTools, TurnSettings};
+use bridge::{OutputModeSetting, RemoteImages, StopAfterTools, TextTools, TurnSettings};
 use codex_app_server::{TurnLimits, Upstream};
 use secrecy::ExposeSecret as _;
 use tool_call_aggregator::Limits;
@@ -143,6 +143,11 @@ fn turns(values: &Values, problems: &mut Vec<Problem>) -> TurnSettings {
         },
         max_held_bytes,
         max_choices: values.number(&t::PROXY_MAX_CHAT_CHOICES),
+        remote_images: if values.flag(&t::PROXY_ALLOW_REMOTE_IMAGES) {
+            RemoteImages::Fetched
+        } else {
+            RemoteImages::Refused
+        },
         instructions: values
             .path(&t::PROXY_INSTRUCTIONS_FILE)
             .and_then(|path| instructions(path, problems)),
@@ -190,6 +195,11 @@ fn limits(values: &Values) -> ServingLimits {
             window: values.millis(&t::PROXY_RATE_LIMIT_WINDOW_MS),
         }),
         body_bytes: values.number(&t::PROXY_MAX_BODY_BYTES),
+        body_time: values.millis(&t::PROXY_BODY_TIMEOUT_MS),
+        connections: values.number(&t::PROXY_MAX_CONNECTIONS),
+        header_time: values.millis(&t::PROXY_HEADER_TIMEOUT_MS),
+        header_bytes: values.number(&t::PROXY_MAX_HEADER_BYTES),
+        headers: values.number(&t::PROXY_MAX_HEADERS),
         json_depth: values.number(&t::PROXY_MAX_JSON_DEPTH),
         stream_buffer_bytes: values.number(&t::PROXY_MAX_STREAM_BUFFER_BYTES),
         sse_keepalive: values.millis_unless_zero(&t::PROXY_SSE_KEEPALIVE_MS),

@@ -6,6 +6,10 @@ use serde_json::{Value, json};
 
 use super::*;
 
+fn within(bytes: usize) -> BodyLimits {
+    BodyLimits { bytes, time: Duration::from_secs(3_600) }
+}
+
 /// Nobody can tell the length of these before the end.
 fn in_chunks(chunks: &'static [&'static str]) -> Body {
     Body::from_stream(stream::iter(chunks.iter().map(|chunk| Ok::<_, io::Error>(*chunk))))
@@ -13,19 +17,30 @@ fn in_chunks(chunks: &'static [&'static str]) -> Body {
 
 #[tokio::test]
 async fn a_body_may_be_as_long_as_the_limit_and_no_longer() {
-    assert_eq!(read_body(in_chunks(&["ab", "cd"]), 4).await, Ok(Bytes::from("abcd")));
-    assert_eq!(read_body(in_chunks(&["ab", "cd", "e"]), 4).await, Err(too_large(4)));
-    assert_eq!(read_body(Body::from("abcd"), 4).await, Ok(Bytes::from("abcd")));
-    assert_eq!(read_body(Body::from("abcde"), 4).await, Err(too_large(4)));
-    assert_eq!(read_body(Body::empty(), 0).await, Ok(Bytes::new()));
+    assert_eq!(read_body(in_chunks(&["ab", "cd"]), within(4)).await, Ok(Bytes::from("abcd")));
+    assert_eq!(read_body(in_chunks(&["ab", "cd", "e"]), within(4)).await, Err(too_large(4)));
+    assert_eq!(read_body(Body::from("abcd"), within(4)).await, Ok(Bytes::from("abcd")));
+    assert_eq!(read_body(Body::from("abcde"), within(4)).await, Err(too_large(4)));
+    assert_eq!(read_body(Body::empty(), within(0)).await, Ok(Bytes::new()));
     assert_eq!(too_large(4).status, 413);
 }
 
 #[tokio::test]
 async fn a_body_that_breaks_off_is_the_clients_error() {
     let broken = Body::from_stream(stream::iter([Ok("{"), Err(io::Error::other("reset"))]));
-    let error = read_body(broken, 10).await.unwrap_err();
+    let error = read_body(broken, within(10)).await.unwrap_err();
     assert_eq!((error.status, error.code.as_deref()), (400, Some("incomplete_body")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_may_take_as_long_as_the_limit_and_no_longer() {
+    let limits = BodyLimits { bytes: 10, time: Duration::from_millis(300) };
+    let (chunks, body) = tokio::sync::mpsc::unbounded_channel::<io::Result<&str>>();
+    let body = stream::unfold(body, async |mut body| Some((body.recv().await?, body)));
+    let started = tokio::time::Instant::now();
+    chunks.send(Ok("{")).unwrap();
+    assert_eq!(read_body(Body::from_stream(body), limits).await, Err(too_slow(limits.time)));
+    assert_eq!(started.elapsed(), limits.time);
 }
 
 #[test]

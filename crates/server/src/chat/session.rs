@@ -1,16 +1,16 @@
 //! The turns behind one request, and what is made of their events as they come.
 
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
 use bridge::{ChoiceReport, EndReason, Ended, FinishReason, Output, Reply};
 use codex_app_server::{Failure, Turn};
-use tokio::time::Sleep;
 use tokio_util::task::TaskTracker;
 
 use super::turn_log::TurnLog;
+use crate::alarm::Alarm;
+use crate::connections::Hangup;
 
 /// One turn for each choice of a request.
 ///
@@ -19,7 +19,11 @@ pub(super) struct Session {
     choices: Vec<Choice>,
     /// Choices that have not ended.
     open: usize,
-    alarm: Option<Alarm>,
+    alarm: Alarm,
+    /// The client's connection.
+    hangup: Hangup,
+    /// Set while a step is made: if one panics, it stays so.
+    stepping: bool,
     tasks: TaskTracker,
     log: Arc<TurnLog>,
     first_event: Option<Instant>,
@@ -30,12 +34,6 @@ struct Choice {
     /// `None` once its answer has ended.
     turn: Option<Turn>,
     reply: Reply,
-}
-
-/// One timer for everything: it only ever rings too early.
-struct Alarm {
-    sleep: Pin<Box<Sleep>>,
-    at: Instant,
 }
 
 /// Where an answer goes, choice by choice.
@@ -66,6 +64,7 @@ pub(super) enum Step {
 impl Session {
     pub(super) fn new(
         choices: impl IntoIterator<Item = (Turn, Reply)>,
+        hangup: Hangup,
         tasks: TaskTracker,
         log: Arc<TurnLog>,
     ) -> Self {
@@ -74,7 +73,9 @@ impl Session {
         Self {
             open: choices.len(),
             choices,
-            alarm: None,
+            alarm: Alarm::default(),
+            hangup,
+            stepping: false,
             tasks,
             log,
             first_event: None,
@@ -84,6 +85,18 @@ impl Session {
 
     /// Takes every event that is ready; otherwise waits for one, or until `wake_at`.
     pub(super) fn poll_step(
+        &mut self,
+        answer: &mut impl Answer,
+        wake_at: Option<Instant>,
+        context: &mut Context<'_>,
+    ) -> Poll<Step> {
+        self.stepping = true;
+        let step = self.step(answer, wake_at, context);
+        self.stepping = false;
+        step
+    }
+
+    fn step(
         &mut self,
         answer: &mut impl Answer,
         wake_at: Option<Instant>,
@@ -205,17 +218,7 @@ impl Session {
     }
 
     fn wait_until(&mut self, at: Instant, context: &mut Context<'_>) -> Poll<Step> {
-        let alarm = self.alarm.get_or_insert_with(|| Alarm {
-            sleep: Box::pin(tokio::time::sleep_until(at.into())),
-            at,
-        });
-        // A later time needs no change: the alarm rings, nothing is due, and it is set again.
-        if at < alarm.at {
-            alarm.sleep.as_mut().reset(at.into());
-            alarm.at = at;
-        }
-        if alarm.sleep.as_mut().poll(context).is_ready() {
-            self.alarm = None;
+        if self.alarm.poll_until(at, context).is_ready() {
             context.waker().wake_by_ref();
         }
         Poll::Pending
@@ -224,8 +227,15 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        if !self.reported {
-            self.conclude(EndReason::ClientGone);
+        if self.reported {
+            return;
         }
+        self.conclude(if self.stepping {
+            EndReason::Failed
+        } else if self.hangup.0.is_cancelled() {
+            EndReason::SlowClient
+        } else {
+            EndReason::ClientGone
+        });
     }
 }

@@ -24,7 +24,7 @@ impl RequestId {
     }
 
     /// Unique is enough: nothing is guarded by it.
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let id = format!("req_{:024x}", fastrand::u128(..) >> 32);
         Self(HeaderValue::try_from(id).unwrap_or(HeaderValue::from_static("req_")))
     }

@@ -8,8 +8,9 @@ use axum::routing::{get, post};
 use axum::{Extension, Json};
 use serde_json::{Value, json};
 use server::{
-    Access, AccessSettings, ApiKey, ApiRoutes, App, Caller, ConnectionLimits, ErrorResponse,
-    GateSettings, QueueLimits, Readiness, RequestId, TurnQueue, read_body,
+    Access, AccessSettings, ApiKey, ApiRoutes, App, BodyLimits, Caller, ConnectionLimits,
+    ErrorResponse, GateSettings, IdleTimeout, QueueLimits, Readiness, RequestId, TurnQueue,
+    check_json_depth, read_body,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -20,6 +21,9 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 /// The key that is accepted, as a line of a request.
 pub(crate) const KEY: &str = "authorization: Bearer sk-right";
 pub(crate) const MAX_BODY_BYTES: usize = 64;
+pub(crate) const MAX_JSON_DEPTH: usize = 8;
+/// Generous: only a hang reaches it.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running server; dropping it stops it.
 pub(crate) struct Server {
@@ -50,7 +54,7 @@ impl Server {
         let address = listener.local_addr().unwrap();
         let access = Access::new(address.port(), access());
         let mut app = App {
-            api: stand_in(),
+            api: stand_in(PATIENCE),
             readiness: watch::channel(Readiness::default()).1,
             queue: TurnQueue::new(QueueLimits {
                 turns: 16,
@@ -64,8 +68,11 @@ impl Server {
                 max_body_bytes: MAX_BODY_BYTES,
             },
             limits: ConnectionLimits {
-                header_timeout: Duration::from_secs(60),
+                max_connections: 64,
+                header_timeout: PATIENCE,
                 max_header_bytes: 16 * 1024,
+                max_headers: 100,
+                idle_timeout: IdleTimeout::new(PATIENCE),
             },
         };
         adapt(&mut app);
@@ -154,8 +161,10 @@ pub(crate) fn access() -> AccessSettings {
     }
 }
 
-/// Says what it was given, and panics if told to.
-fn stand_in() -> ApiRoutes {
+/// Says what it was given, within that time, and panics if told to.
+pub(crate) fn stand_in(body_time: Duration) -> ApiRoutes {
+    let limits = BodyLimits { bytes: MAX_BODY_BYTES, time: body_time };
+    let echo = move |caller, id, request| echo(caller, id, request, limits);
     ApiRoutes::new()
         .route("/chat/completions", post(echo))
         .route("/models", get(async || Json(json!({"data": []}))))
@@ -166,8 +175,10 @@ async fn echo(
     Extension(caller): Extension<Caller>,
     Extension(id): Extension<RequestId>,
     request: Request,
+    limits: BodyLimits,
 ) -> Result<Json<Value>, ErrorResponse> {
-    let body = read_body(request.into_body(), MAX_BODY_BYTES).await?;
+    let body = read_body(request.into_body(), limits).await?;
+    check_json_depth(&body, MAX_JSON_DEPTH)?;
     assert_ne!(body, "panic", "sk-secret in a panic");
     let body = String::from_utf8_lossy(&body);
     Ok(Json(json!({"caller": caller.name(), "id": id.as_str(), "body": body})))
