@@ -140,7 +140,7 @@ async fn start(
     let request_id = parts.extensions.get::<RequestId>();
     let log = Arc::new(TurnLog {
         request_id: request_id.map(|id| id.as_str().to_owned()).unwrap_or_default(),
-        key: parts.extensions.get::<Caller>().cloned(),
+        key: caller.clone(),
         model,
         backend_model: chosen.model,
         streamed: stream,

@@ -1,4 +1,4 @@
-//! How many turns run at once, and who waits for his.
+//! How many turns run at once, and who waits for one.
 
 mod fair_queue;
 mod refusal;
@@ -180,7 +180,7 @@ impl TurnQueue {
     }
 
     /// Tells everybody who is next and fits now; without the lock, which somebody who has left
-    /// meanwhile needs to give his places back.
+    /// meanwhile needs to give the places back.
     fn let_in(&self, mut state: MutexGuard<'_, State>) {
         let admitted: Vec<_> = std::iter::from_fn(|| state.queue.next()).collect();
         drop(state);

@@ -2,6 +2,7 @@
 //! scripted model behind that.
 #![cfg(test)]
 
+mod admission;
 mod asking;
 mod chat_faults;
 mod exact_text;

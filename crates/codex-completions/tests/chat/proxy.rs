@@ -83,7 +83,8 @@ impl Proxy {
         self.open_with(body, &[]).await
     }
 
-    async fn open_with(&self, body: &Value, headers: &[(&str, &str)]) -> Exchange {
+    /// The same with more headers.
+    pub(crate) async fn open_with(&self, body: &Value, headers: &[(&str, &str)]) -> Exchange {
         let mut request = Request::post(CHAT).header("content-type", "application/json");
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -101,6 +102,22 @@ impl Proxy {
     pub(crate) async fn send_without_key(&self, mut request: Request<Full<Bytes>>) -> Exchange {
         request.headers_mut().insert(HOST, self.address.parse().unwrap());
         Exchange::begin(&self.address, request).await
+    }
+
+    /// A new key of this name, once the server accepts it.
+    pub(crate) async fn add_key(&self, name: &str) -> String {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_codex-completions"));
+        command.args(["key", "add", name]).env("PROXY_DATA_DIR", self.folder());
+        let output = command.output().await.unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let key = String::from_utf8(output.stdout).unwrap().trim().to_owned();
+        let bearer = format!("Bearer {key}");
+        loop {
+            let request = Request::get("/v1/models").header(AUTHORIZATION, &bearer);
+            if self.send(request.body(Full::default()).unwrap()).await.status == 200 {
+                return key;
+            }
+        }
     }
 
     /// A counter by its name, which has its labels if there are any.

@@ -15,7 +15,7 @@ use crate::metrics::Metrics;
 pub(super) struct TurnLog {
     pub(super) request_id: String,
     /// Whose key it came with.
-    pub(super) key: Option<Caller>,
+    pub(super) key: Caller,
     /// As the client names it, and the real one.
     pub(super) model: String,
     pub(super) backend_model: String,
@@ -74,7 +74,7 @@ impl TurnLog {
             tracing::info!(
                 target: "turn",
                 request_id = self.request_id,
-                key = self.key.as_ref().map(Caller::name),
+                key = self.key.name(),
                 choice,
                 model = self.model,
                 backend_model = self.backend_model,

@@ -2,7 +2,7 @@
 //!
 //! Every key has a line of its own. When places are free, the line goes next that has the fewest in
 //! use; among equals the one that has been left as it is for longest. If the first of that line
-//! wants more places than are free, everybody waits for it: nobody overtakes because he wants less.
+//! wants more places than are free, everybody waits for it: nobody overtakes for wanting less.
 //!
 //! So who waits in a line that has no place is overtaken only by the lines without a place that were
 //! there before, and by each of them once.
@@ -66,9 +66,9 @@ enum Door {
 /// What becomes of somebody who asks for places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Entry {
-    /// They are his.
+    /// The places are taken.
     Admitted,
-    /// It is not his turn, or they are not free.
+    /// Somebody else is next, or the places are not free.
     MustWait,
     /// There will never be so many.
     NeverFits,
@@ -79,13 +79,13 @@ pub(super) enum Entry {
 /// What becomes of somebody who wants to wait.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Queued<W> {
-    /// He waits, and somebody else may have to go for that.
+    /// There is room, for which somebody else may have to go.
     Waits { ticket: Ticket, displaced: Option<W> },
     /// There are too many who wait.
     Full,
 }
 
-/// Somebody whose waiting is over: the places are his.
+/// Somebody whose waiting is over, and the places are taken.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Admitted<K, W> {
     pub(super) key: K,
@@ -116,9 +116,9 @@ impl<K: Clone + Eq, W> FairQueue<K, W> {
 
     /// Somebody who must wait does so.
     ///
-    /// In a full queue he takes the place of the newest waiter of the key that has most, running and
-    /// waiting together, if he then still has no more than that key: who has little here is not kept
-    /// out by somebody who has much, and two who have the same do not drive each other out.
+    /// In a full queue a newcomer takes the room of the newest waiter of the key that has most,
+    /// running and waiting together, if the newcomer's key then still has no more than that one: who
+    /// has little here is not kept out by who has much, and equals do not drive each other out.
     pub(super) fn wait(&mut self, key: &K, places: u32, told: W) -> Queued<W> {
         let displaced = if self.waiting < self.capacity.waiting {
             None
@@ -136,7 +136,7 @@ impl<K: Clone + Eq, W> FairQueue<K, W> {
         Queued::Waits { ticket, displaced }
     }
 
-    /// Somebody who waits goes; `None` if he waits no more. Then [`Self::next`] may have somebody.
+    /// Somebody who waits goes; `None` if that is over already. Then [`Self::next`] may have somebody.
     pub(super) fn leave(&mut self, key: &K, ticket: Ticket) -> Option<W> {
         let line = self.lines.iter_mut().find(|line| line.key == *key)?;
         let at = line.waiters.iter().position(|waiter| waiter.ticket == ticket)?;
@@ -158,7 +158,7 @@ impl<K: Clone + Eq, W> FairQueue<K, W> {
         self.forget_idle();
     }
 
-    /// Lets in who is next, if his places are free.
+    /// Lets in who is next, if the places are free.
     pub(super) fn next(&mut self) -> Option<Admitted<K, W>> {
         let waiting = self.lines.iter_mut().filter(|line| !line.waiters.is_empty());
         let line = waiting.min_by_key(|line| line.rank())?;
@@ -209,7 +209,7 @@ impl<K: Clone + Eq, W> FairQueue<K, W> {
         places <= self.capacity.places.saturating_sub(self.in_use)
     }
 
-    /// Whether a newcomer would be next, were he in his line.
+    /// Whether a newcomer would be next, if it waited.
     fn goes_before_all(&self, key: &K) -> bool {
         let line = self.line(key);
         let rank = line.map_or((0, u64::MAX), Line::rank);
@@ -227,8 +227,8 @@ impl<K: Clone + Eq, W> FairQueue<K, W> {
         line.since = steps;
     }
 
-    /// Takes out the newest waiter of the line that has most without him, if that is no less than
-    /// what the newcomer's would have.
+    /// Takes out the newest waiter of the line that has most without it, if that is no less than what
+    /// the newcomer's would have.
     fn displace(&mut self, wanted: u64) -> Option<W> {
         let without_newest = |line: &mut Line<K, W>| {
             let newest = line.waiters.back()?;

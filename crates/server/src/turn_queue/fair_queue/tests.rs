@@ -109,7 +109,7 @@ impl World {
         (in_use + self.people[first].places <= self.capacity.places).then_some(first)
     }
 
-    /// Who should go for a newcomer that would bring his key to so many places.
+    /// Who should go for a newcomer that would bring its key to so many places.
     fn displaced(&self, wanted: u32) -> Option<Id> {
         let rest = |key: Key| {
             let waiting = self.waiting_of(key);
@@ -163,7 +163,7 @@ impl World {
         let displaced = self.displaced(load + places);
         let is_full = self.waiting().len() >= self.capacity.waiting;
         let without = (self.people.clone(), self.history.clone());
-        // Would he be next if he waited?
+        // Would it be next if it waited?
         let id = self.people.len();
         self.people.push(Person { key, places, state: State::Waits(Ticket(0)) });
         if was_idle {
