@@ -12,8 +12,8 @@ mod request;
 pub use failure::{api_error, invalid_turn};
 pub use finish::{ChoiceReport, EndReason, FinishReason};
 pub use policy::{
-    CallShape, DeclaredTools, OutputMode, OutputModeSetting, StopAfterTools, TextBlocks, TextTools,
-    TurnPolicy, TurnSettings,
+    CallShape, DeclaredTools, OutputMode, OutputModeSetting, RemoteImages, StopAfterTools,
+    TextBlocks, TextTools, TurnPolicy, TurnSettings,
 };
 pub use reply::{Ended, Output, Reply, Tokenizer};
-pub use request::{Prepared, RequestOptions, prepare};
+pub use request::{ImageToFetch, Prepared, RequestOptions, prepare};

@@ -71,6 +71,16 @@ pub enum TextBlocks {
     Any,
 }
 
+/// The operator's choice about images that a request names by their address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RemoteImages {
+    /// They are refused.
+    #[default]
+    Refused,
+    /// They are fetched, because Codex takes none.
+    Fetched,
+}
+
 /// What the operator has chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnSettings {
@@ -100,6 +110,8 @@ pub struct TurnSettings {
     pub max_held_bytes: usize,
     /// `PROXY_MAX_CHAT_CHOICES`
     pub max_choices: u32,
+    /// `PROXY_ALLOW_REMOTE_IMAGES`
+    pub remote_images: RemoteImages,
     /// Text of `PROXY_INSTRUCTIONS_FILE`: a developer message before the client's.
     pub instructions: Option<Arc<str>>,
 }
@@ -213,6 +225,7 @@ impl Default for TurnSettings {
             limits: Limits { held_bytes: MAX_HELD_BYTES, ..Limits::default() },
             max_held_bytes: MAX_HELD_BYTES,
             max_choices: 5,
+            remote_images: RemoteImages::Refused,
             instructions: None,
         }
     }

@@ -5,6 +5,7 @@ mod content;
 mod history;
 mod output;
 mod prompt;
+mod remote_images;
 mod schema;
 mod strict_schema;
 mod tools;
@@ -17,6 +18,7 @@ use openai_wire::chat::{ChatRequest, ReasoningSummary, ToolDialect};
 
 use crate::policy::{CallShape, TurnPolicy, TurnSettings};
 use history::History;
+pub use remote_images::ImageToFetch;
 use tools::OfferedTools;
 
 /// What else decides about a request.
@@ -34,6 +36,8 @@ pub struct Prepared {
     /// What Codex is asked. Its model is the requested name, which is still to be resolved, and its
     /// upstream is still to be set.
     pub turn: TurnRequest,
+    /// Images that the turn still names by their address: [`Prepared::put_images`].
+    pub images_to_fetch: Vec<ImageToFetch>,
     /// What becomes of the turn's events.
     pub policy: TurnPolicy,
     /// How many answers.
@@ -66,12 +70,12 @@ pub fn prepare(request: ChatRequest, options: &RequestOptions<'_>) -> Result<Pre
     let max_calls = max_calls(settings, &request, shape);
     let mut ignored: Vec<String> = request.ignored.iter().map(ToString::to_string).collect();
 
-    let mut history = History::read(request.messages)?;
+    let mut history = History::read(request.messages, settings.remote_images)?;
     let instructions = settings.instructions.as_deref().unwrap_or_default();
     if history.items.is_empty() && instructions.is_empty() {
         return Err(ApiError::invalid("messages", "There is no message with any content."));
     }
-    ignored.extend(history.ignored.iter().map(ToString::to_string));
+    ignored.extend(history.contents.ignored.iter().map(ToString::to_string));
     let offered = OfferedTools::new(request.tools, request.tool_choice);
     ignored.extend(offered.ignored.iter().map(ToString::to_string));
     let (output_schema, format_request) = output::format(request.response_format);
@@ -107,6 +111,7 @@ pub fn prepare(request: ChatRequest, options: &RequestOptions<'_>) -> Result<Pre
     };
     Ok(Prepared {
         turn,
+        images_to_fetch: history.contents.images_to_fetch,
         policy,
         choices: request.n,
         stream: request.stream,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use codex_app_server::{CodexBinary, CodexHome, Pool, Upstream, WorkerState};
 use configuration::{ApiKey, Inputs, Keys, Loaded, Settings};
 use scripted_model::ScriptedModel;
-use server::{Access, Api, Backend, IdleTimeout, ModelDirectory, Readiness};
+use server::{Access, Api, Backend, IdleTimeout, ImageFetcher, ModelDirectory, Readiness};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -106,7 +106,11 @@ async fn work(
     };
     let pool = Pool::start(settings.pool_config(binary.clone()));
     let demo = ScriptedModel::start().await?;
-    api.open(Backend { models: models(settings, &pool, &demo), pool: pool.clone() });
+    api.open(Backend {
+        pool: pool.clone(),
+        models: models(settings, &pool, &demo),
+        images: ImageFetcher::new(),
+    });
     let mut states = pool.states();
     let mut renewing = pin!(renew_on_request(pool.clone(), renewals));
     let mut reloading = pin!(reload.run());

@@ -106,8 +106,8 @@ variables! {
             .means("largest `n` of a request");
         PROXY_SSE_KEEPALIVE_MS = millis(0).default("15000").live()
             .means("silence of a stream before a comment is sent; `0` = none");
-        PROXY_ALLOW_REMOTE_IMAGES = of(Kind::Boolean).default("false").live().not_yet()
-            .means("images may be named by address, and not only be sent as data");
+        PROXY_ALLOW_REMOTE_IMAGES = of(Kind::Boolean).default("false").live()
+            .means("images may be named by an `http` or `https` address: they are fetched from here, and only from public addresses");
     }
     "Limits" {
         PROXY_TIMEOUT_MS = millis(1).default("600000").live()

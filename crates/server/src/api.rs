@@ -22,6 +22,7 @@ use crate::gate::Caller;
 use crate::metrics::{Metrics, Refused};
 use crate::models::{ModelDirectory, unknown_model};
 use crate::rate_limit::{RateLimit, RateLimiter};
+use crate::remote_images::ImageFetcher;
 use crate::routes::ApiRoutes;
 use crate::turn_queue::{QueueLimits, TakenPlaces, TurnQueue};
 
@@ -72,6 +73,8 @@ pub struct Backend {
     pub pool: Pool,
     /// Their models.
     pub models: ModelDirectory,
+    /// Who fetches images that a request names by their address.
+    pub images: ImageFetcher,
 }
 
 // === impl Api ===

@@ -90,7 +90,7 @@ async fn start(
     let (parts, body) = request.into_parts();
     let body = read_body(body, settings.body).await?;
     let mode = requested_mode(&parts.headers)?;
-    let prepared = if body.len() < LARGE {
+    let mut prepared = if body.len() < LARGE {
         prepare(&body, &settings, mode)?
     } else {
         let (body, settings) = (body.clone(), Arc::clone(&settings));
@@ -98,10 +98,17 @@ async fn start(
         let reading = move || prepare(&body, &settings, mode.as_deref());
         api.0.tasks.spawn_blocking(reading).await.map_err(|error| unreadable(&error))??
     };
-    let Prepared { mut turn, policy, choices, stream, include_usage, ignored, model } = prepared;
-
     let backend = api.backend().await?;
-    let chosen = backend.models.choose(&model, turn.effort.take(), &settings.aliases).await?;
+    let effort = prepared.turn.effort.take();
+    let chosen = backend.models.choose(&prepared.model, effort, &settings.aliases).await?;
+    if !prepared.images_to_fetch.is_empty() {
+        // As if the request had held them itself.
+        let most_bytes = settings.body.bytes.saturating_sub(body.len());
+        let images = backend.images.fetch(&prepared.images_to_fetch, most_bytes).await?;
+        prepared.put_images(images);
+    }
+    let Prepared { mut turn, policy, choices, stream, include_usage, ignored, model, .. } =
+        prepared;
     turn.model.clone_from(&chosen.model);
     turn.effort = chosen.effort;
     turn.upstream = chosen.upstream;

@@ -13,6 +13,7 @@ mod health;
 mod metrics;
 mod models;
 mod rate_limit;
+mod remote_images;
 mod routes;
 mod tokens;
 mod turn_queue;
@@ -41,6 +42,7 @@ pub use gate::{
 pub use health::Readiness;
 pub use models::ModelDirectory;
 pub use rate_limit::RateLimit;
+pub use remote_images::ImageFetcher;
 pub use routes::ApiRoutes;
 pub use turn_queue::{QueueLimits, TurnQueue};
 

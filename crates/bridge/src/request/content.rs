@@ -4,6 +4,9 @@ use codex_app_server::ContentPart;
 use openai_wire::ApiError;
 use openai_wire::chat::Part;
 
+use super::remote_images::ImageToFetch;
+use crate::policy::RemoteImages;
+
 /// Whose content it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Author {
@@ -13,43 +16,74 @@ pub(super) enum Author {
     TextOnly,
 }
 
+/// Reads the contents of messages, and keeps what is to be known about them.
+pub(super) struct ContentReader {
+    remote_images: RemoteImages,
+    /// What was asked for and has no effect.
+    pub(super) ignored: Vec<&'static str>,
+    /// Images of which there is only the address, in the order of the history.
+    pub(super) images_to_fetch: Vec<ImageToFetch>,
+}
+
 /// How an image's detail is named where it has no effect.
 const DETAIL: &str = "image_url.detail";
 
-/// The parts of a message that say something; what has no effect goes into `ignored`.
-pub(super) fn read(
-    content: Vec<Part>,
-    author: Author,
-    message: usize,
-    ignored: &mut Vec<&'static str>,
-) -> Result<Vec<ContentPart>, ApiError> {
-    let read_part = |(index, part)| match part {
-        Part::Text(text) => Ok(ContentPart::Text(text)),
-        Part::Image { url, detail } => {
-            let invalid = |words| {
-                Err(ApiError::invalid(
-                    format!("messages[{message}].content[{index}].image_url"),
-                    words,
-                ))
-            };
-            if author == Author::TextOnly {
-                return invalid(
-                    "Images are allowed in user messages and in results of tools only.",
-                );
+// === impl ContentReader ===
+
+impl ContentReader {
+    pub(super) fn new(remote_images: RemoteImages) -> Self {
+        Self { remote_images, ignored: Vec::new(), images_to_fetch: Vec::new() }
+    }
+
+    /// The parts of a message that say something.
+    pub(super) fn read(
+        &mut self,
+        content: Vec<Part>,
+        author: Author,
+        message: usize,
+    ) -> Result<Vec<ContentPart>, ApiError> {
+        let parts = content.into_iter().enumerate().filter(|(_, part)| !part.is_empty());
+        let read_part = |(index, part)| match part {
+            Part::Text(text) => Ok(ContentPart::Text(text)),
+            Part::Image { url, detail } => {
+                let place = format!("messages[{message}].content[{index}].image_url");
+                self.check_image(&url, author, place)?;
+                if detail.is_some_and(|detail| detail != "auto") && !self.ignored.contains(&DETAIL)
+                {
+                    self.ignored.push(DETAIL);
+                }
+                Ok(ContentPart::Image { url })
             }
-            if !is_image_data(&url) {
-                return invalid(
-                    "An image must be a data URL in base64, such as 'data:image/png;base64,…': remote images are not fetched.",
-                );
-            }
-            if detail.is_some_and(|detail| detail != "auto") && !ignored.contains(&DETAIL) {
-                ignored.push(DETAIL);
-            }
-            Ok(ContentPart::Image { url })
+        };
+        parts.map(read_part).collect()
+    }
+
+    fn check_image(&mut self, url: &str, author: Author, place: String) -> Result<(), ApiError> {
+        let invalid = |words: &str| Err(ApiError::invalid(&place, words));
+        if author == Author::TextOnly {
+            return invalid("Images are allowed in user messages and in results of tools only.");
         }
-    };
-    let parts = content.into_iter().enumerate();
-    parts.filter(|(_, part)| !part.is_empty()).map(read_part).collect()
+        if is_image_data(url) {
+            return Ok(());
+        }
+        match (is_remote(url), self.remote_images) {
+            (true, RemoteImages::Fetched) => {
+                self.images_to_fetch.push(ImageToFetch { place, url: url.to_owned() });
+                Ok(())
+            }
+            (true, RemoteImages::Refused) => invalid(
+                "An image must be a data URL in base64, such as 'data:image/png;base64,…': \
+                 remote images are fetched only with PROXY_ALLOW_REMOTE_IMAGES=true.",
+            ),
+            (false, RemoteImages::Fetched) => invalid(
+                "An image must be a data URL in base64, such as 'data:image/png;base64,…', \
+                 or an http or https address.",
+            ),
+            (false, RemoteImages::Refused) => {
+                invalid("An image must be a data URL in base64, such as 'data:image/png;base64,…'.")
+            }
+        }
+    }
 }
 
 /// Whether a URL is `data:image/…;base64,…`.
@@ -57,4 +91,9 @@ fn is_image_data(url: &str) -> bool {
     url.strip_prefix("data:image/")
         .and_then(|rest| rest.split_once(','))
         .is_some_and(|(kind, data)| kind.ends_with(";base64") && !data.is_empty())
+}
+
+fn is_remote(url: &str) -> bool {
+    let scheme = url.split_once("://").map_or("", |(scheme, _)| scheme);
+    ["http", "https"].iter().any(|remote| scheme.eq_ignore_ascii_case(remote))
 }

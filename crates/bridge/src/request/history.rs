@@ -5,23 +5,30 @@ use openai_wire::ApiError;
 use openai_wire::chat::Message;
 
 use super::call_ids::CallIds;
-use super::content::{self, Author};
+use super::content::{Author, ContentReader};
+use crate::policy::RemoteImages;
 
 /// The history of a turn.
-#[derive(Default)]
 pub(super) struct History {
     /// Its items.
     pub(super) items: Vec<HistoryItem>,
-    /// What was asked for and has no effect.
-    pub(super) ignored: Vec<&'static str>,
+    /// What reads its contents, and has noticed something.
+    pub(super) contents: ContentReader,
     calls: CallIds,
 }
 
 // === impl History ===
 
 impl History {
-    pub(super) fn read(messages: Vec<Message>) -> Result<Self, ApiError> {
-        let mut history = Self::default();
+    pub(super) fn read(
+        messages: Vec<Message>,
+        remote_images: RemoteImages,
+    ) -> Result<Self, ApiError> {
+        let mut history = Self {
+            items: Vec::new(),
+            contents: ContentReader::new(remote_images),
+            calls: CallIds::default(),
+        };
         for (index, message) in messages.into_iter().enumerate() {
             history.add(message, index)?;
         }
@@ -32,12 +39,11 @@ impl History {
     fn add(&mut self, message: Message, index: usize) -> Result<(), ApiError> {
         match message {
             Message::System { content } => {
-                let content = content::read(content, Author::TextOnly, index, &mut self.ignored)?;
+                let content = self.contents.read(content, Author::TextOnly, index)?;
                 self.say(Role::Developer, content);
             }
             Message::User { content } => {
-                let mut content =
-                    content::read(content, Author::WithImages, index, &mut self.ignored)?;
+                let mut content = self.contents.read(content, Author::WithImages, index)?;
                 // A person may well say nothing, and is answered all the same.
                 if content.is_empty() {
                     content.push(ContentPart::Text(String::new()));
@@ -45,7 +51,7 @@ impl History {
                 self.say(Role::User, content);
             }
             Message::Assistant { content, tool_calls, function_call } => {
-                let content = content::read(content, Author::TextOnly, index, &mut self.ignored)?;
+                let content = self.contents.read(content, Author::TextOnly, index)?;
                 let has_calls = !tool_calls.is_empty() || function_call.is_some();
                 // Some versions of Obsidian Copilot send their system prompt so.
                 let is_prompt = index == 0 && !has_calls;
@@ -62,12 +68,12 @@ impl History {
                 }
             }
             Message::Tool { tool_call_id, content } => {
-                let content = content::read(content, Author::WithImages, index, &mut self.ignored)?;
+                let content = self.contents.read(content, Author::WithImages, index)?;
                 let call_id = self.calls.result(&tool_call_id, index)?;
                 self.items.push(HistoryItem::ToolOutput { call_id, output: output(content) });
             }
             Message::Function { name, content } => {
-                let content = content::read(content, Author::WithImages, index, &mut self.ignored)?;
+                let content = self.contents.read(content, Author::WithImages, index)?;
                 let call_id = self.calls.function_result(&name, index)?;
                 self.items.push(HistoryItem::ToolOutput { call_id, output: output(content) });
             }

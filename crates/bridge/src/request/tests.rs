@@ -4,6 +4,7 @@ mod answer;
 mod history;
 mod laws;
 mod refused;
+mod remote_images;
 mod tolerated;
 mod tools;
 

@@ -13,6 +13,7 @@ mod phantom_noise;
 mod proxy;
 mod refused;
 mod reload;
+mod remote_images;
 mod reply;
 mod same_either_way;
 mod silence;

@@ -12,7 +12,8 @@ pub(crate) fn seen(proxy: &Proxy) -> Vec<String> {
     request.body["input"].as_array().expect("a list of items").iter().map(line).collect()
 }
 
-fn line(item: &Value) -> String {
+/// An item that the model has received.
+pub(crate) fn line(item: &Value) -> String {
     let text = |name: &str| item[name].as_str().unwrap_or_default();
     match text("type") {
         "message" => format!("{}: {}", text("role"), content(&item["content"])),
@@ -47,7 +48,7 @@ fn conversation(messages: &Value) -> Value {
 }
 
 /// One pixel: Codex looks into images.
-const PNG: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+pub(crate) const PNG: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
 
 #[tokio::test]
 async fn every_role_arrives_in_its_place() {

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bridge::{OutputModeSetting, StopAfterTools, TextTools, TurnSettings};
+use bridge::{OutputModeSetting, RemoteImages, StopAfterTools, TextTools, TurnSettings};
 use codex_app_server::{TurnLimits, Upstream};
 use secrecy::ExposeSecret as _;
 use tool_call_aggregator::Limits;
@@ -143,6 +143,11 @@ fn turns(values: &Values, problems: &mut Vec<Problem>) -> TurnSettings {
         },
         max_held_bytes,
         max_choices: values.number(&t::PROXY_MAX_CHAT_CHOICES),
+        remote_images: if values.flag(&t::PROXY_ALLOW_REMOTE_IMAGES) {
+            RemoteImages::Fetched
+        } else {
+            RemoteImages::Refused
+        },
         instructions: values
             .path(&t::PROXY_INSTRUCTIONS_FILE)
             .and_then(|path| instructions(path, problems)),

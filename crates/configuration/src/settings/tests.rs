@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use bridge::{OutputMode, OutputModeSetting, StopAfterTools, TextTools};
+use bridge::{OutputMode, OutputModeSetting, RemoteImages, StopAfterTools, TextTools};
 use tool_call_aggregator::Limits;
 use tool_call_aggregator::obsidian::XmlEscaping;
 
@@ -146,6 +146,7 @@ fn every_choice_about_an_answer_can_be_made() {
         ("PROXY_MAX_ARGUMENT_BYTES", "2048"),
         ("PROXY_MAX_HELD_BYTES", "4096"),
         ("PROXY_MAX_CHAT_CHOICES", "2"),
+        ("PROXY_ALLOW_REMOTE_IMAGES", "true"),
         ("PROXY_INSTRUCTIONS_FILE", instructions.to_str().unwrap()),
     ]);
     assert_eq!(
@@ -169,6 +170,7 @@ fn every_choice_about_an_answer_can_be_made() {
             },
             max_held_bytes: 4096,
             max_choices: 2,
+            remote_images: RemoteImages::Fetched,
             instructions: Some("Be brief.\n".into()),
         }
     );

@@ -1,0 +1,41 @@
+//! Images that a request names by their address.
+
+use codex_app_server::{ContentPart, HistoryItem, ToolOutput};
+
+use super::Prepared;
+
+/// An image of which the request has only the address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImageToFetch {
+    /// Its place in the request, such as `messages[0].content[1].image_url`.
+    pub place: String,
+    /// Its `http` or `https` address. It may hold a secret.
+    pub url: String,
+}
+
+// === impl Prepared ===
+
+impl Prepared {
+    /// Puts images into the turn, in the order of [`Prepared::images_to_fetch`]. Codex does not take
+    /// a turn that still names one by its address.
+    pub fn put_images(&mut self, data_urls: impl IntoIterator<Item = String>) {
+        let images = self.turn.history.iter_mut().flat_map(parts).filter_map(|part| match part {
+            ContentPart::Image { url } if !url.starts_with("data:") => Some(url),
+            ContentPart::Image { .. } | ContentPart::Text(_) => None,
+        });
+        for (url, data_url) in images.zip(data_urls) {
+            *url = data_url;
+        }
+        self.images_to_fetch.clear();
+    }
+}
+
+fn parts(item: &mut HistoryItem) -> &mut [ContentPart] {
+    match item {
+        HistoryItem::Message { content, .. }
+        | HistoryItem::ToolOutput { output: ToolOutput::Parts(content), .. } => content,
+        HistoryItem::ToolOutput { .. }
+        | HistoryItem::ToolCall { .. }
+        | HistoryItem::Reasoning { .. } => &mut [],
+    }
+}
