@@ -230,7 +230,7 @@ fn requested_mode(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
 
 /// What is known before the turns have said anything.
 fn common_headers(policy: &TurnPolicy, log: &TurnLog, ignored: &[String]) -> HeaderMap {
-    let mut headers = HeaderMap::with_capacity(12);
+    let mut headers = HeaderMap::with_capacity(20);
     let stop_mode = policy.stop_after_tools.as_str();
     headers.insert(X_PROXY_OUTPUT_MODE, HeaderValue::from_static(policy.mode.as_str()));
     headers.insert(X_CODEX_STOP_AFTER_TOOLS_MODE, HeaderValue::from_static(stop_mode));

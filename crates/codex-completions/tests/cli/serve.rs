@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use testkit::process::{is_running, signal, until_gone};
 use testkit::{codex_binary, write_script};
@@ -211,4 +211,24 @@ async fn row_1_the_server_does_not_start_for_others_by_accident() {
     let server = Server::start(&user, &[("PROXY_HOST", "0.0.0.0"), allowed]);
     assert!(server.address.starts_with("127.0.0.1:"), "{}", server.address);
     assert!(server.get("/livez").starts_with("HTTP/1.1 200"));
+}
+
+/// The system may give us fewer connections than we would take.
+#[tokio::test]
+async fn row_6_idle_connections_lock_nobody_out_where_files_are_few() {
+    let user = User::new().await;
+    let port = free_port().to_string();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -S -n 80 && exec \"$@\"", "sh"]);
+    shell.args([env!("CARGO_BIN_EXE_codex-completions"), "serve", "--port", &port]);
+    let mut shell = user.prepare(shell);
+    let process = shell.env("PROXY_LOG", "off").stdout(Stdio::null()).spawn().unwrap();
+    let server = Server { process, address: format!("127.0.0.1:{port}") };
+    server.until("/readyz", |answer| answer.starts_with("HTTP/1.1 200"));
+    let idle: Vec<TcpStream> =
+        (0..200).map(|_| TcpStream::connect(&server.address).unwrap()).collect();
+    for _ in 0..3 {
+        assert!(server.get("/livez").starts_with("HTTP/1.1 200"));
+    }
+    drop(idle);
 }
