@@ -2,6 +2,7 @@
 
 use std::io;
 use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,9 +12,11 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio_util::sync::CancellationToken;
 
 use crate::binary::CodexBinary;
+use crate::client_config::StderrContent;
 use crate::guard::Guard;
 use crate::home::CodexHome;
 use crate::line::{Line, LineSplitter};
+use crate::stderr_line::without_content;
 
 /// Longest line of standard error that is kept whole.
 const MAX_LINE: usize = 64 * 1024;
@@ -43,12 +46,14 @@ pub(crate) struct Pipes {
 }
 
 /// The last line that the child wrote to standard error.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct LastWords(Arc<Spoken>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Spoken {
     last_line: Mutex<Option<String>>,
+    /// Whether lines are kept whole. Before any turn there is nothing that they could quote.
+    whole: AtomicBool,
     /// Standard error has ended.
     ended: CancellationToken,
 }
@@ -118,8 +123,18 @@ impl Drop for Child {
 // === impl LastWords ===
 
 impl LastWords {
-    /// What was said so far does not explain what happens later.
-    pub(crate) fn forget(&self) {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(Spoken {
+            last_line: Mutex::new(None),
+            whole: AtomicBool::new(true),
+            ended: CancellationToken::new(),
+        }))
+    }
+
+    /// From now on there are turns, whose content a line can quote. What was said before does not
+    /// explain what happens later.
+    pub(crate) fn begin_turns(&self, content: StderrContent) {
+        self.0.whole.store(content == StderrContent::Shown, Ordering::Relaxed);
         *self.lock() = None;
     }
 
@@ -132,7 +147,10 @@ impl LastWords {
                     Line::Whole(line) => &line[..],
                     Line::Oversize(line) => &line.head[..],
                 };
-                let text = String::from_utf8_lossy(bytes).trim_end().to_owned();
+                let mut text = String::from_utf8_lossy(bytes).trim_end().to_owned();
+                if !self.0.whole.load(Ordering::Relaxed) {
+                    text = without_content(&text);
+                }
                 tracing::debug!(target: "codex", "{text}");
                 *self.lock() = Some(text);
             }

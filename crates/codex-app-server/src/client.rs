@@ -132,7 +132,7 @@ impl Client {
         let connection = Arc::new(connection);
         let tasks = TaskTracker::new();
         let over = CancellationToken::new();
-        let last_words = LastWords::default();
+        let last_words = LastWords::new();
         let listener = last_words.clone().listen(pipes.stderr);
         tasks.spawn(over.clone().run_until_cancelled_owned(listener));
         tasks.spawn({
@@ -180,8 +180,7 @@ impl Client {
             }
         };
         drop(starting);
-        // Warnings of the start explain nothing that happens later.
-        last_words.forget();
+        last_words.begin_turns(config.stderr_content);
         tasks.spawn_blocking({
             let home = home.path().to_owned();
             move || match log_database::mute(&home) {

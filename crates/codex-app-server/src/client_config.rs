@@ -42,8 +42,20 @@ pub struct ClientConfig {
     pub chatgpt_base_url: Option<String>,
     /// Variables that the child sees beside those that every child sees.
     pub environment: Vec<(String, String)>,
+    /// Whether what the child writes to standard error is told whole.
+    pub stderr_content: StderrContent,
     /// Sees every line in both directions, keys and all.
     pub tap: Option<WireTap>,
+}
+
+/// How much is told of what a child writes to standard error, which can quote its turns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum StderrContent {
+    /// Once it takes turns, only where a line comes from.
+    #[default]
+    Hidden,
+    /// Everything.
+    Shown,
 }
 
 // === impl ClientConfig ===
@@ -66,6 +78,7 @@ impl ClientConfig {
             classic_models: false,
             chatgpt_base_url: None,
             environment: Vec::new(),
+            stderr_content: StderrContent::default(),
             tap: None,
         }
     }

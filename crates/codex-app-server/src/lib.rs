@@ -55,13 +55,14 @@ mod pool;
 pub mod protocol;
 mod request_error;
 mod stats;
+mod stderr_line;
 pub mod turn;
 mod worker;
 
 pub use binary::{BinaryError, CodexBinary, MINIMUM_VERSION};
 pub use catalog::{CatalogError, DEMO_MODEL};
 pub use client::{Client, StartError};
-pub use client_config::ClientConfig;
+pub use client_config::{ClientConfig, StderrContent};
 pub use connection::{Direction, Notification, WireTap};
 pub use failure::{Failure, FailureKind};
 pub use heartbeat::Heartbeat;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use configuration::{ApiKey, Host, Key, KeyOrigin, Keys, Settings};
 use secrecy::ExposeSecret as _;
 use server::{
-    Access, AccessSettings, Api, ApiSettings, App, BodyLimits, ConnectionLimits, GateSettings,
-    IdleTimeout, Listen, QueueLimits, RateLimit, Readiness,
+    Access, AccessSettings, Api, ApiSettings, App, BodyLimits, ConnectionLimits, ContentLog,
+    GateSettings, IdleTimeout, Listen, QueueLimits, RateLimit, Readiness,
 };
 use tokio::sync::watch;
 
@@ -42,6 +42,7 @@ pub(crate) fn api_settings(settings: &Settings) -> ApiSettings {
         body: BodyLimits { bytes: limits.body_bytes, time: limits.body_time },
         max_json_depth: limits.json_depth,
         metrics: settings.metrics.enabled,
+        content_log: if settings.log.content { ContentLog::On } else { ContentLog::Off },
     }
 }
 

@@ -37,6 +37,9 @@ pub(crate) async fn run(
     for warning in key.warnings.iter().chain(&keys.warnings) {
         tracing::warn!("{warning}");
     }
+    if settings.log.content {
+        tracing::warn!("PROXY_LOG_CONTENT is set: prompts, answers and arguments are in this log");
+    }
     let (readiness, observed) = watch::channel(Readiness::default());
     let api = Api::new(app::api_settings(&settings));
     let listeners = server::bind(&app::listen(settings.listen)).await?;

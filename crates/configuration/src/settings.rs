@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use bridge::TurnSettings;
 use codex_app_server::{
-    ClientConfig, CodexBinary, ModelAliases, PoolConfig, TurnLimits, TurnOptions, Upstream,
+    ClientConfig, CodexBinary, ModelAliases, PoolConfig, StderrContent, TurnLimits, TurnOptions,
+    Upstream,
 };
 use secrecy::SecretString;
 
@@ -171,6 +172,8 @@ pub struct LogSettings {
     pub filter: Option<String>,
     /// `PROXY_LOG_FORMAT`; the default depends on who reads.
     pub format: Option<LogFormat>,
+    /// `PROXY_LOG_CONTENT`
+    pub content: bool,
 }
 
 /// The form of the log's lines.
@@ -228,6 +231,9 @@ impl Settings {
         config.classic_models = self.turns.parallel_calls == Some(true);
         config.chatgpt_base_url.clone_from(&self.codex.chatgpt_base_url);
         config.environment.clone_from(&self.codex.environment);
+        if self.log.content {
+            config.stderr_content = StderrContent::Shown;
+        }
         config
     }
 

@@ -181,11 +181,11 @@ variables! {
     }
     "Logs, metrics and files" {
         PROXY_LOG = of(Kind::LogFilter).unset("`info` for `serve`, else `error`").live()
-            .means("log level on standard error, or `target=level` pairs; `codex=debug` shows what the child writes");
+            .means("log level on standard error, or `target=level` pairs; `codex=debug` shows what the child writes, or where that comes from");
         PROXY_LOG_FORMAT = choice(&["text", "json"]).unset("`text` on a terminal, else `json`").live()
             .means("form of the log's lines");
-        PROXY_LOG_CONTENT = of(Kind::Boolean).default("false").not_yet()
-            .means("prompts and arguments may be logged");
+        PROXY_LOG_CONTENT = of(Kind::Boolean).default("false")
+            .means("log requests and answers, arguments included, under the target `content`; nothing else ever logs them");
         PROXY_ENABLE_METRICS = of(Kind::Boolean).default("true")
             .means("serve `/metrics`");
         PROXY_METRICS_ALLOW_LOOPBACK = of(Kind::Boolean).default("false")

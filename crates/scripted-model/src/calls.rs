@@ -172,7 +172,9 @@ pub(crate) fn local_shell(scene: &Scene<'_>) -> Script {
 }
 
 pub(crate) fn custom(scene: &Scene<'_>) -> Script {
-    scene.begin().custom_call("apply_patch", "*** Begin Patch\n*** End Patch").completed()
+    let file = scene.argument().unwrap_or(TOUCHED);
+    let patch = format!("*** Begin Patch\n*** Add File: {file}\n+x\n*** End Patch");
+    scene.begin().custom_call("apply_patch", &patch).completed()
 }
 
 pub(crate) fn tool_search(scene: &Scene<'_>) -> Script {

@@ -148,7 +148,7 @@ static SCENARIOS: &[Scenario] = &[
     row("unknown-tool", Nothing, "a call of a tool that nobody declared", calls::unknown_tool),
     row("shell", Text("FILE"), "exec_command that touches FILE", calls::shell),
     row("local-shell", Text("FILE"), "a local_shell_call that touches FILE", calls::local_shell),
-    row("custom", Nothing, "a custom_tool_call of apply_patch", calls::custom),
+    row("custom", Text("FILE"), "a custom_tool_call of apply_patch that adds FILE", calls::custom),
     row("tool-search", Nothing, "a tool_search_call", calls::tool_search),
     row("namespace", Text("NS"), "a function call inside the namespace NS", calls::namespace),
     row("slow-args", milliseconds(2_000), "a call, its arguments over that time", calls::slow_args),

@@ -18,6 +18,7 @@ use tokio_util::task::TaskTracker;
 use crate::api_error::ErrorResponse;
 use crate::body::BodyLimits;
 use crate::chat;
+use crate::content_log::ContentLog;
 use crate::gate::Caller;
 use crate::metrics::{Metrics, Refused};
 use crate::models::{ModelDirectory, unknown_model};
@@ -65,6 +66,8 @@ pub struct ApiSettings {
     pub max_json_depth: usize,
     /// Whether there is `/metrics`.
     pub metrics: bool,
+    /// Whether prompts and answers are logged.
+    pub content_log: ContentLog,
 }
 
 /// Who answers.
@@ -201,6 +204,9 @@ fn model(id: &str) -> Value {
 
 /// `GET /metrics`
 async fn show_metrics(State(api): State<Api>) -> Result<Response, ErrorResponse> {
+    if let Some(backend) = api.0.backend.get() {
+        api.0.metrics.set_codex(&backend.pool.stats());
+    }
     let text = api.0.metrics.encode(api.0.queue.load()).map_err(|_| {
         ApiError::new(500, ErrorType::ServerError, "The metrics could not be written.")
     })?;

@@ -89,6 +89,9 @@ async fn start(
     let received = Instant::now();
     let (parts, body) = request.into_parts();
     let body = read_body(body, settings.body).await?;
+    let request_id = parts.extensions.get::<RequestId>();
+    let request_id = request_id.map(|id| id.as_str().to_owned()).unwrap_or_default();
+    settings.content_log.request(&request_id, &body);
     let mode = requested_mode(&parts.headers)?;
     let mut prepared = if body.len() < LARGE {
         prepare(&body, &settings, mode)?
@@ -137,9 +140,8 @@ async fn start(
         let reply = Reply::new(Arc::clone(&policy), choice, tokenizer.clone(), Arc::clone(&suffix));
         turns.push((turn, reply));
     }
-    let request_id = parts.extensions.get::<RequestId>();
     let log = Arc::new(TurnLog {
-        request_id: request_id.map(|id| id.as_str().to_owned()).unwrap_or_default(),
+        request_id,
         key: caller.clone(),
         model,
         backend_model: chosen.model,
@@ -150,6 +152,7 @@ async fn start(
         received,
         admitted,
         metrics: Arc::clone(&api.0.metrics),
+        content: settings.content_log,
     });
     let tasks = api.0.tasks.clone();
     Ok(Started {

@@ -7,6 +7,7 @@ mod bind;
 mod body;
 mod chat;
 mod connections;
+mod content_log;
 mod gate;
 pub mod headers;
 mod health;
@@ -35,6 +36,7 @@ pub use api_error::ErrorResponse;
 pub use bind::{BindError, Listen, bind, bind_loopback};
 pub use body::{BodyLimits, check_json_depth, read_body};
 pub use connections::{ConnectionLimits, IdleTimeout};
+pub use content_log::ContentLog;
 pub use gate::{
     Access, AccessSettings, AllowedHost, AllowedOrigin, ApiKey, Caller, GateSettings, InvalidHost,
     InvalidOrigin, RequestId,

@@ -1,8 +1,10 @@
 //! Counters and gauges, for Prometheus.
 
 use std::fmt;
+use std::sync::atomic::Ordering;
 
 use bridge::{ChoiceReport, EndReason};
+use codex_app_server::StatsSnapshot;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -18,6 +20,8 @@ pub(crate) struct Metrics {
     tool_call_count: Counter,
     tool_call_truncated: Counter,
     turns: Family<TurnLabels, Counter>,
+    codex_restarts: Counter,
+    codex_declined_requests: Counter,
     turns_running: Gauge,
     turns_waiting: Gauge,
     requests_refused: Family<RefusedLabels, Counter>,
@@ -54,6 +58,8 @@ impl Default for Metrics {
             tool_call_count: Counter::default(),
             tool_call_truncated: Counter::default(),
             turns: Family::default(),
+            codex_restarts: Counter::default(),
+            codex_declined_requests: Counter::default(),
             turns_running: Gauge::default(),
             turns_waiting: Gauge::default(),
             requests_refused: Family::default(),
@@ -71,6 +77,16 @@ impl Default for Metrics {
             metrics.tool_call_truncated.clone(),
         );
         registry.register("turns", "Turns by why they ended", metrics.turns.clone());
+        registry.register(
+            "codex_restarts",
+            "Children of Codex that were lost or did not start, and were started again",
+            metrics.codex_restarts.clone(),
+        );
+        registry.register(
+            "codex_declined_requests",
+            "Requests of Codex for approval or input, all of which are declined",
+            metrics.codex_declined_requests.clone(),
+        );
         registry.register(
             "turns_running",
             "Places for turns that are in use",
@@ -98,6 +114,12 @@ impl Metrics {
         let mut text = String::new();
         prometheus_client::encoding::text::encode(&mut text, &self.registry)?;
         Ok(text)
+    }
+
+    /// What the children's own counters say by now.
+    pub(crate) fn set_codex(&self, stats: &StatsSnapshot) {
+        self.codex_restarts.inner().store(stats.restarts, Ordering::Relaxed);
+        self.codex_declined_requests.inner().store(stats.declined_requests, Ordering::Relaxed);
     }
 
     pub(crate) fn turn_ended(&self, report: &ChoiceReport) {

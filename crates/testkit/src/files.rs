@@ -25,8 +25,7 @@ pub fn files_with(secret: &str, folder: &Path) -> BTreeSet<PathBuf> {
     for (path, metadata) in entries(folder) {
         if metadata.is_file() {
             let content = std::fs::read(&path).expect("a readable file");
-            let mut windows = content.windows(secret.len());
-            if windows.any(|window| window == secret.as_bytes()) {
+            if memchr::memmem::find(&content, secret.as_bytes()).is_some() {
                 found.insert(path);
             }
         }

@@ -30,6 +30,43 @@ pub fn signal(pid: u32, name: &str) {
     assert!(sent.success(), "no {name} to process {pid}");
 }
 
+/// Kills a process and everything else of its group.
+///
+/// # Panics
+/// If there is no such process.
+#[allow(clippy::expect_used, reason = "a test that cannot signal cannot go on")]
+pub fn kill_group(pid: u32) {
+    let group = format!("-{}", process_group(pid));
+    let sent = Command::new("kill").args(["-KILL", "--", &group]).status().expect("kill runs");
+    assert!(sent.success(), "no group {group}");
+}
+
+/// The process group of a process.
+///
+/// # Panics
+/// If there is no such process.
+#[allow(clippy::expect_used, reason = "a test that cannot look cannot go on")]
+pub fn process_group(pid: u32) -> u32 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("a process");
+    let (_, fields) = stat.rsplit_once(") ").expect("the name in brackets");
+    // State, parent and group follow the name.
+    fields.split(' ').nth(2).and_then(|group| group.parse().ok()).expect("a number")
+}
+
+/// Everything that a process has started, and what that has started.
+pub fn descendants(pid: u32) -> Vec<u32> {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let lists =
+        threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    let children: Vec<u32> = lists
+        .flat_map(|list| {
+            list.split_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<_>>()
+        })
+        .collect();
+    let below: Vec<u32> = children.iter().flat_map(|child| descendants(*child)).collect();
+    children.into_iter().chain(below).collect()
+}
+
 /// Memory of a process that is in RAM.
 ///
 /// # Panics

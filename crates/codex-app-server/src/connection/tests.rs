@@ -48,7 +48,7 @@ impl Peer {
 }
 
 #[tokio::test]
-async fn requests_for_approval_are_declined_and_counted() {
+async fn row_7_requests_for_approval_are_declined_and_counted() {
     let mut peer = Peer::new();
     peer.say(r#"{"id":0,"method":"item/commandExecution/requestApproval","params":{}}"#).await;
     assert_eq!(peer.hear().await, json!({"id": 0, "result": {"decision": "decline"}}));

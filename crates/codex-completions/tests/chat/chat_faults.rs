@@ -1,9 +1,11 @@
 //! Clients that leave, children that die, and responses that break off.
 
+mod leaving;
+mod lost_child;
+
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use testkit::process::signal;
 
 use crate::asking::{ask, streamed, with, with_tools};
 use crate::proxy::Proxy;
@@ -12,15 +14,6 @@ use crate::telemetry::{Told, both_ways};
 
 /// What must not take longer; on a quiet machine it takes a few milliseconds.
 const SOON: Duration = Duration::from_secs(1);
-
-/// Asks, and leaves as soon as the upstream has been asked.
-async fn leave_when_asked(proxy: &Proxy, request: &Value) {
-    let asked = proxy.model.requests() + 1;
-    tokio::select! {
-        answer = proxy.chat(request) => panic!("{answer:?}"),
-        () = proxy.model.until(|counters| counters.requests == asked) => {}
-    }
-}
 
 /// The time until the upstream has been left so many times.
 async fn until_left(proxy: &Proxy, times: u64) -> Duration {
@@ -32,48 +25,6 @@ async fn until_left(proxy: &Proxy, times: u64) -> Duration {
 async fn assert_works(proxy: &Proxy) {
     let reply = Reply::of(&proxy.chat(&ask("[[text]]")).await);
     assert_eq!(reply.choice().text(), "Hello from the scripted model.");
-}
-
-#[tokio::test]
-async fn a_client_that_leaves_ends_its_turn_and_frees_its_slot() {
-    let proxy = Proxy::start(&[("PROXY_MAX_CONCURRENT_TURNS", "1")]).await;
-    let mut stream = proxy.open(&streamed(ask("[[hang]]"))).await;
-    stream.until("This").await;
-    drop(stream);
-    let elapsed = until_left(&proxy, 1).await;
-    println!("the upstream was left {elapsed:?} after a client had left its stream");
-    assert!(elapsed < SOON);
-    assert_works(&proxy).await;
-
-    leave_when_asked(&proxy, &ask("[[hang]]")).await;
-    let elapsed = until_left(&proxy, 2).await;
-    println!("the upstream was left {elapsed:?} after a client had left its request");
-    assert!(elapsed < SOON);
-    assert_works(&proxy).await;
-
-    // A stream whose head has not been sent yet.
-    leave_when_asked(&proxy, &streamed(ask("[[silent]]"))).await;
-    assert!(until_left(&proxy, 3).await < SOON);
-    assert_works(&proxy).await;
-    assert_eq!(proxy.counter(r#"turns_total{end="client_gone"}"#).await, 3);
-}
-
-#[tokio::test]
-async fn a_client_that_leaves_the_queue_is_forgotten() {
-    let settings = [("PROXY_MAX_CONCURRENT_TURNS", "1"), ("PROXY_SSE_KEEPALIVE_MS", "100")];
-    let proxy = Proxy::start(&settings).await;
-    let mut running = proxy.open(&streamed(ask("[[hang]]"))).await;
-    running.until("This").await;
-    // Who waits is sent nothing, not even a head.
-    let waiting = streamed(ask("[[text]]"));
-    tokio::select! {
-        answer = proxy.chat(&waiting) => panic!("{answer:?}"),
-        _ = running.until(": keep-alive\n\n: keep-alive\n\n") => {}
-    }
-    drop(running);
-    until_left(&proxy, 1).await;
-    assert_works(&proxy).await;
-    assert_eq!(proxy.model.requests(), 2);
 }
 
 /// Every choice has a slot, and all of them at once.
@@ -118,38 +69,6 @@ async fn a_choice_that_fails_fails_the_request() {
     }
     proxy.model.until(|counters| counters.in_flight == 0).await;
     assert_works(&proxy).await;
-}
-
-#[tokio::test]
-async fn a_child_that_dies_fails_its_turns_at_once_and_comes_back() {
-    let proxy = Proxy::start(&[("WORKER_BACKOFF_INITIAL_MS", "50")]).await;
-    let kill = || signal(proxy.children()[0], "-KILL");
-
-    let mut stream = proxy.open(&streamed(ask("[[hang]]"))).await;
-    stream.until("This").await;
-    let killed = Instant::now();
-    kill();
-    let answer = stream.whole().await;
-    let elapsed = killed.elapsed();
-    println!("the stream had its error {elapsed:?} after its child was killed");
-    assert!(elapsed < SOON);
-    assert_eq!(Reply::of(&answer).error.expect("an error")["code"], "codex_unavailable");
-    assert_works(&proxy).await;
-
-    // Before the first byte it is a status, streamed or not.
-    for request in [streamed(ask("[[silent]]")), ask("[[hang]]")] {
-        let asked = proxy.model.requests() + 1;
-        let kill_when_asked = async {
-            proxy.model.until(|counters| counters.requests == asked).await;
-            kill();
-            Instant::now()
-        };
-        let (answer, killed) = tokio::join!(proxy.chat(&request), kill_when_asked);
-        println!("the request had its error {:?} after its child was killed", killed.elapsed());
-        assert!(killed.elapsed() < SOON);
-        assert_eq!(answer.error(), (503, Value::Null, json!("codex_unavailable")));
-        assert_works(&proxy).await;
-    }
 }
 
 /// Codex hides what happens after a whole call; a probe brings it out.

@@ -62,6 +62,16 @@ impl Exchange {
         &self.read
     }
 
+    /// Reads that many bytes or a few more; says whether that is everything.
+    pub(crate) async fn read_at_least(&mut self, bytes: usize) -> (&str, bool) {
+        while self.read.len() < bytes {
+            if !self.read_more().await {
+                return (&self.read, true);
+            }
+        }
+        (&self.read, false)
+    }
+
     /// Reads to the end.
     pub(crate) async fn whole(mut self) -> Answer {
         while self.read_more().await {}

@@ -3,11 +3,14 @@
 #![cfg(test)]
 
 mod admission;
+mod altered_codex;
 mod asking;
+mod caged_codex;
 mod chat_faults;
 mod exact_text;
 mod golden;
 mod http;
+mod metric_labels;
 mod obsidian;
 mod paths;
 mod phantom_noise;
@@ -17,8 +20,10 @@ mod reload;
 mod remote_images;
 mod reply;
 mod same_either_way;
+mod secrets;
 mod silence;
 mod stopping;
+mod strangers;
 mod telemetry;
 mod to_the_model;
 mod toggles;

@@ -11,6 +11,7 @@ use scripted_model::ScriptedModel;
 use serde_json::Value;
 use tempfile::TempDir;
 use testkit::codex_binary;
+use testkit::process::{descendants, signal};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::watch;
@@ -29,8 +30,11 @@ pub(crate) struct Proxy {
     pub(crate) model: ScriptedModel,
     process: Child,
     address: String,
+    key: String,
     log: watch::Receiver<Vec<Value>>,
-    _readers: JoinSet<()>,
+    /// What it tells a person on standard output.
+    told: watch::Receiver<String>,
+    readers: JoinSet<()>,
     folder: TempDir,
 }
 
@@ -64,8 +68,39 @@ impl Proxy {
         let mut readers = JoinSet::new();
         let (lines, log) = watch::channel(Vec::new());
         readers.spawn(read_log(process.stderr.take().unwrap(), lines));
-        let address = address(process.stdout.take().unwrap()).await;
-        Self { model, process, address, log, _readers: readers, folder }
+        let (words, mut told) = watch::channel(String::new());
+        readers.spawn(read_told(process.stdout.take().unwrap(), words));
+        let has_told = told.wait_for(|told| address(told).is_some()).await;
+        let address = address(&has_told.expect("the server starts")).unwrap();
+        let key = settings.iter().find(|(name, _)| *name == "PROXY_API_KEY");
+        let key = key.map_or(KEY, |(_, key)| key).to_owned();
+        Self { model, process, address, key, log, told, readers, folder }
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The head of a chat request with a body of this length.
+    pub(crate) fn raw_head(&self, body: usize) -> String {
+        format!(
+            "POST {CHAT} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\n\
+             content-type: application/json\r\ncontent-length: {body}\r\n\r\n",
+            self.address, self.key,
+        )
+    }
+
+    /// Everything that it has told a person on standard output.
+    pub(crate) fn told(&self) -> String {
+        self.told.borrow().clone()
+    }
+
+    /// Asks the server to stop, and waits for its last words.
+    pub(crate) async fn stop(&mut self) {
+        signal(self.process_id(), "-TERM");
+        assert!(self.process.wait().await.unwrap().success());
+        while self.readers.join_next().await.is_some() {}
     }
 
     /// Asks for an answer, and reads it to its end.
@@ -94,7 +129,7 @@ impl Proxy {
 
     /// Sends any request, with the key.
     pub(crate) async fn send(&self, mut request: Request<Full<Bytes>>) -> Exchange {
-        let key = format!("Bearer {KEY}").parse().unwrap();
+        let key = format!("Bearer {}", self.key).parse().unwrap();
         request.headers_mut().entry(AUTHORIZATION).or_insert(key);
         self.send_without_key(request).await
     }
@@ -122,11 +157,21 @@ impl Proxy {
 
     /// A counter by its name, which has its labels if there are any.
     pub(crate) async fn counter(&self, name: &str) -> u64 {
-        let request = Request::get("/metrics").body(Full::default()).unwrap();
-        let metrics = self.send(request).await.whole().await;
+        let metrics = self.metrics().await;
+        let line = metrics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.unwrap_or_else(|| panic!("no {name} in {metrics}")).parse().unwrap()
+    }
+
+    /// Everything that is counted.
+    pub(crate) async fn metrics(&self) -> String {
+        let metrics = self.get("/metrics").await;
         assert_eq!(metrics.status, 200, "{}", metrics.body);
-        let line = metrics.body.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-        line.unwrap_or_else(|| panic!("no {name} in {}", metrics.body)).parse().unwrap()
+        metrics.body
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        let request = Request::get(path).body(Full::default()).unwrap();
+        self.send(request).await.whole().await
     }
 
     /// Waits for the log lines of a request's turns, one for each choice.
@@ -184,9 +229,7 @@ impl Proxy {
 
     /// Everything that the server has started.
     pub(crate) fn processes(&self) -> Vec<u32> {
-        let id = self.process_id();
-        let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();
-        children.split_whitespace().map(|child| child.parse().unwrap()).collect()
+        descendants(self.process_id())
     }
 
     /// The Codex children.
@@ -195,21 +238,21 @@ impl Proxy {
             std::fs::read_link(format!("/proc/{child}/exe"))
                 .is_ok_and(|program| program.ends_with("codex"))
         };
-        let mut children = self.processes();
-        children.retain(is_codex);
-        children
+        self.processes().into_iter().filter(is_codex).collect()
     }
 }
 
 /// The address that the server tells once it is ready.
-async fn address(stdout: impl AsyncRead + Unpin) -> String {
+fn address(told: &str) -> Option<String> {
+    let url = told.lines().find_map(|line| line.trim().strip_prefix("base URL"))?;
+    Some(url.trim().replace("http://", "").replace("/v1", ""))
+}
+
+async fn read_told(stdout: impl AsyncRead + Unpin, told: watch::Sender<String>) {
     let mut lines = BufReader::new(stdout).lines();
-    while let Some(line) = lines.next_line().await.unwrap() {
-        if let Some(url) = line.trim().strip_prefix("base URL") {
-            return url.trim().replace("http://", "").replace("/v1", "");
-        }
+    while let Ok(Some(line)) = lines.next_line().await {
+        told.send_modify(|told| *told = format!("{told}{line}\n"));
     }
-    panic!("the server does not start")
 }
 
 /// Keeps every line of the log, and shows it if the test fails.

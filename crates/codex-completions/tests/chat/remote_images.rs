@@ -13,7 +13,7 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use serde_json::{Value, json};
 use server::{
     Access, AccessSettings, Api, ApiKey, ApiSettings, App, Backend, BodyLimits, ConnectionLimits,
-    GateSettings, IdleTimeout, ImageFetcher, ModelDirectory, QueueLimits, Readiness,
+    ContentLog, GateSettings, IdleTimeout, ImageFetcher, ModelDirectory, QueueLimits, Readiness,
 };
 use testkit::{TestPool, codex_binary};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -167,6 +167,7 @@ fn api_settings(settings: &Settings) -> ApiSettings {
         body: BodyLimits { bytes: settings.limits.body_bytes, time: settings.limits.body_time },
         max_json_depth: settings.limits.json_depth,
         metrics: false,
+        content_log: ContentLog::Off,
     }
 }
 

@@ -19,7 +19,7 @@ fn steady(mut line: Value) -> Value {
 }
 
 #[tokio::test]
-async fn each_turn_has_a_line_without_any_content() {
+async fn row_9_each_turn_has_a_line_without_any_content() {
     let settings =
         [("PROXY_TOOL_BLOCK_MAX", "7"), ("PROXY_UPSTREAM_API_KEY", "sk-upstream-secret")];
     let proxy = Proxy::start(&settings).await;

@@ -51,7 +51,7 @@ async fn a_server_that_is_stopping_is_not_ready() {
 
 /// A process that Codex starts belongs to its group, and goes with it.
 #[tokio::test]
-async fn what_the_child_has_started_goes_with_it() {
+async fn row_7_what_the_child_has_started_goes_with_it() {
     let mut user = User::new().await;
     let pid_file = user.folder.path().join("grandchild");
     let wrapper = user.folder.path().join("wrapper");
@@ -80,7 +80,7 @@ async fn what_the_child_has_started_goes_with_it() {
 
 /// A child that does not notice that we are gone.
 #[tokio::test]
-async fn a_child_that_hangs_goes_when_we_are_killed() {
+async fn row_7_a_child_that_hangs_goes_when_we_are_killed() {
     let user = User::new().await;
     let mut server = Server::start(&user, &[]);
     let processes = server.processes();

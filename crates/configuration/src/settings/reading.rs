@@ -214,5 +214,6 @@ fn log(values: &Values) -> LogSettings {
             Some(_) => Some(LogFormat::Text),
             None => None,
         },
+        content: values.flag(&t::PROXY_LOG_CONTENT),
     }
 }

@@ -119,7 +119,7 @@ fn a_server_is_closed_and_bounded_by_default() {
         }
     );
     assert_eq!(settings.metrics, Metrics { enabled: true, allow_loopback: false });
-    assert_eq!(settings.log, LogSettings { filter: None, format: None });
+    assert_eq!(settings.log, LogSettings { filter: None, format: None, content: false });
     assert_eq!(settings.data_folder, Path::new("data/codex-completions"));
     assert_eq!(settings.codex_copies(), Path::new("data/codex-completions/codex"));
     assert_eq!(settings.changed(), <[&str; 0]>::default());

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use bridge::{ChoiceReport, OutputMode, StopAfterTools};
 use serde::Serialize;
 
+use crate::content_log::ContentLog;
 use crate::gate::Caller;
 use crate::metrics::Metrics;
 
@@ -28,6 +29,7 @@ pub(super) struct TurnLog {
     /// When the turns were let in.
     pub(super) admitted: Instant,
     pub(super) metrics: Arc<Metrics>,
+    pub(super) content: ContentLog,
 }
 
 #[derive(Serialize)]
@@ -65,11 +67,12 @@ impl TurnLog {
         serde_json::to_string(&telemetry).unwrap_or_default()
     }
 
-    /// Counts and logs what became of each turn: names, numbers and ids, never content.
+    /// Counts and logs what became of each turn: names, numbers and ids. Content is apart.
     pub(super) fn turns_ended(&self, reports: &[ChoiceReport], first_event: Option<Instant>) {
         let now = Instant::now();
         for (choice, report) in reports.iter().enumerate() {
             self.metrics.turn_ended(report);
+            self.content.answer(&self.request_id, choice, &report.said);
             let usage = report.usage.as_ref();
             tracing::info!(
                 target: "turn",

@@ -3,6 +3,7 @@
 
 mod acceptance;
 mod api;
+mod locked;
 mod operations;
 mod purity;
 mod security;

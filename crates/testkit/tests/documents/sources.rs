@@ -16,6 +16,12 @@ pub(crate) fn read(path: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
+/// What lies in a folder, by name.
+pub(crate) fn names(folder: &str) -> Vec<String> {
+    let name = |path: PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
+    children(&root().join(folder)).into_iter().map(name).collect()
+}
+
 /// Every file of Rust in the workspace.
 pub(crate) fn all() -> Vec<Source> {
     let mut sources = Vec::new();

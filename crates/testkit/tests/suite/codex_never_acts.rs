@@ -1,6 +1,9 @@
 //! Whatever the model asks for, nothing runs: the call is handed over as it is, after one model
 //! request.
 
+use std::sync::{Arc, Mutex};
+
+use codex_app_server::Direction;
 use codex_app_server::turn::event::{ToolCallKind, TurnEnd};
 use serde_json::{Value, json};
 use testkit::{Outcome, TestCodex, tools};
@@ -16,8 +19,35 @@ async fn asked(codex: &TestCodex, mark: &str) -> Outcome {
     outcome
 }
 
+/// What Codex itself says of every thread that we start.
 #[tokio::test]
-async fn shell_commands_do_not_run() {
+async fn row_7_every_thread_may_only_read_and_never_asks() {
+    let answers = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&answers);
+    let codex = TestCodex::with(|config| {
+        config.tap = Some(Arc::new(move |direction, line: &[u8]| {
+            let message: Value = serde_json::from_slice(line).unwrap();
+            if direction == Direction::FromCodex && !message["result"]["thread"].is_null() {
+                seen.lock().unwrap().push(message["result"].clone());
+            }
+        }));
+    })
+    .await;
+    asked(&codex, "[[tool]]").await;
+    codex.run(codex.ask("[[text]]")).await;
+    codex.client.shutdown().await;
+    let answers = answers.lock().unwrap();
+    assert_eq!(answers.len(), 2);
+    for answer in &*answers {
+        assert_eq!(answer["approvalPolicy"], "never");
+        assert_eq!(answer["sandbox"], json!({"type": "readOnly", "networkAccess": false}));
+        assert_eq!(answer["thread"]["environments"], json!([]));
+        assert_eq!(answer["cwd"].as_str(), codex.home.path().join("empty").to_str());
+    }
+}
+
+#[tokio::test]
+async fn row_7_shell_commands_do_not_run() {
     let codex = TestCodex::start().await;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("made-by-the-model");
@@ -39,7 +69,7 @@ async fn shell_commands_do_not_run() {
 }
 
 #[tokio::test]
-async fn odd_calls_are_handed_over_verbatim_after_one_request_each() {
+async fn row_7_odd_calls_are_handed_over_verbatim_after_one_request_each() {
     let codex = TestCodex::start().await;
     let table = [
         ("[[unknown-tool]]", "no_such_tool", None, ToolCallKind::Function),

@@ -119,7 +119,7 @@ async fn login_received_at_a_bare_address(codex: &TestCodex) -> Option<String> {
 }
 
 #[tokio::test]
-async fn the_key_of_a_login_stays_away_from_other_upstreams() {
+async fn row_9_the_key_of_a_login_stays_away_from_other_upstreams() {
     let codex = with_api_key_login().await;
     assert_eq!(keys_received_in_turns(&codex).await, own_key_only());
     assert!(!everything_received(&codex).contains(CANARY));
@@ -127,7 +127,7 @@ async fn the_key_of_a_login_stays_away_from_other_upstreams() {
 }
 
 #[tokio::test]
-async fn the_token_of_a_chatgpt_login_stays_away_from_other_upstreams() {
+async fn row_9_the_token_of_a_chatgpt_login_stays_away_from_other_upstreams() {
     let (codex, _issuer) = with_chatgpt_login().await;
     assert_eq!(keys_received_in_turns(&codex).await, own_key_only());
     let received = everything_received(&codex);
@@ -155,7 +155,7 @@ async fn an_upstream_set_by_its_address_alone_would_receive_the_chatgpt_token() 
 }
 
 #[tokio::test]
-async fn keys_are_in_no_file_but_that_of_the_login() {
+async fn row_9_keys_are_in_no_file_but_that_of_the_login() {
     let codex = with_api_key_login().await;
     keys_received_in_turns(&codex).await;
     codex.client.shutdown().await;

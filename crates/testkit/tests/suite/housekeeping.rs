@@ -4,7 +4,7 @@ use codex_app_server::{Client, ClientConfig, HomeError, StartError};
 use testkit::{TestCodex, codex_binary, files_with, tools};
 
 #[tokio::test]
-async fn the_log_database_does_not_grow_and_holds_no_arguments() {
+async fn row_9_the_log_database_does_not_grow_and_holds_no_arguments() {
     let codex = TestCodex::start().await;
     let size = || -> u64 {
         std::fs::read_dir(codex.home.path())

@@ -185,7 +185,7 @@ impl Story {
 
 /// `SEED=… ./test interleaved` tells the stories of an earlier run again.
 #[tokio::test]
-async fn five_hundred_turns_ended_in_every_way_never_mix_and_leave_nothing() {
+async fn row_10_five_hundred_turns_ended_in_every_way_never_mix_and_leave_nothing() {
     let seed = std::env::var("SEED").map_or_else(
         |_| RandomState::new().hash_one(TURNS),
         |seed| seed.parse().expect("SEED is a number"),

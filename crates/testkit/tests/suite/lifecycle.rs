@@ -5,7 +5,7 @@ use codex_app_server::{FailureKind, InvalidTurn, TurnRequest};
 use testkit::{Outcome, TestCodex, tools};
 
 #[tokio::test]
-async fn dropping_a_turn_ends_it_upstream() {
+async fn row_11_dropping_a_turn_ends_it_upstream() {
     let codex = TestCodex::start().await;
     drop(codex.hanging_turn().await);
     codex.model.until(|counters| counters.disconnects == 1 && counters.in_flight == 0).await;
@@ -14,7 +14,7 @@ async fn dropping_a_turn_ends_it_upstream() {
 }
 
 #[tokio::test]
-async fn turns_dropped_while_they_start_leave_no_thread() {
+async fn row_11_turns_dropped_while_they_start_leave_no_thread() {
     let codex = TestCodex::start().await;
     for _ in 0..20 {
         drop(codex.client.start_turn(codex.ask("[[hang]]")).unwrap());

@@ -12,7 +12,7 @@ use testkit::{Outcome, TestPool, codex_binary, quick_heartbeat, write_script};
 use tokio::task::JoinSet;
 
 #[tokio::test]
-async fn a_child_killed_in_the_middle_of_twenty_turns_is_back_for_the_next() {
+async fn row_13_a_child_killed_in_the_middle_of_twenty_turns_is_back_for_the_next() {
     let codex = TestPool::with(codex_binary().await, |_| {}).await;
     codex.until_ready().await;
     let mut turns = Vec::new();
@@ -40,7 +40,7 @@ async fn a_child_killed_in_the_middle_of_twenty_turns_is_back_for_the_next() {
 }
 
 #[tokio::test]
-async fn one_child_of_three_takes_only_its_own_turns_with_it() {
+async fn row_13_one_child_of_three_takes_only_its_own_turns_with_it() {
     let codex = TestPool::with(codex_binary().await, |config| config.workers = 3).await;
     codex.until_ready().await;
     let mut turns = Vec::new();
@@ -75,7 +75,7 @@ async fn one_child_of_three_takes_only_its_own_turns_with_it() {
 }
 
 #[tokio::test]
-async fn a_child_that_hangs_is_noticed_and_replaced() {
+async fn row_13_a_child_that_hangs_is_noticed_and_replaced() {
     let codex = TestPool::with(codex_binary().await, quick_heartbeat).await;
     codex.until_ready().await;
     let turn = codex.hanging_turn().await;

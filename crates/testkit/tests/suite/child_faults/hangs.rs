@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use super::{LONG, Starts, assert_works, ended, failure_of_the_child, scripted, with_neighbour};
 
 #[tokio::test]
-async fn a_child_that_hangs_in_a_turn_is_replaced() {
+async fn row_13_a_child_that_hangs_in_a_turn_is_replaced() {
     let codex = scripted(quick_heartbeat).await;
     codex.until_ready().await;
     let (begun, busy_before) = (Instant::now(), processor_time());
@@ -23,7 +23,7 @@ async fn a_child_that_hangs_in_a_turn_is_replaced() {
 }
 
 #[tokio::test]
-async fn a_child_that_hangs_in_the_middle_of_a_line_is_replaced() {
+async fn row_13_a_child_that_hangs_in_the_middle_of_a_line_is_replaced() {
     let codex = scripted(quick_heartbeat).await;
     let failure = failure_of_the_child(&codex, "[[half-line-then-hang]]").await;
     assert!(failure.message.contains("hangs"), "{failure}");

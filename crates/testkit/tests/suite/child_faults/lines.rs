@@ -42,7 +42,7 @@ async fn a_hundred_thousand_deltas_arrive_whole_beside_other_turns() {
 }
 
 #[tokio::test]
-async fn half_a_line_of_a_turn_fails_that_turn_alone() {
+async fn row_13_half_a_line_of_a_turn_fails_that_turn_alone() {
     let (codex, neighbour) = with_neighbour(|_| {}).await;
     let torn = ended(codex.start("[[half-line]]")).await;
     assert_eq!((torn.text.as_str(), torn.failure()), ("word0 ", FailureKind::Unexpected));
@@ -52,7 +52,7 @@ async fn half_a_line_of_a_turn_fails_that_turn_alone() {
 }
 
 #[tokio::test]
-async fn half_a_line_of_nobody_costs_the_child_and_its_turns() {
+async fn row_13_half_a_line_of_nobody_costs_the_child_and_its_turns() {
     let (codex, neighbour) = with_neighbour(|_| {}).await;
     let failure = failure_of_the_child(&codex, "[[half-line-of-nobody]]").await;
     assert!(failure.message.contains("not understood"), "{failure}");
@@ -63,7 +63,7 @@ async fn half_a_line_of_nobody_costs_the_child_and_its_turns() {
 
 /// The neighbour's last message is in the line that cannot be read.
 #[tokio::test]
-async fn a_torn_line_that_swallows_another_costs_the_child() {
+async fn row_13_a_torn_line_that_swallows_another_costs_the_child() {
     let (codex, neighbour) = with_neighbour(|_| {}).await;
     let failure = failure_of_the_child(&codex, "[[glued-line]]").await;
     assert!(failure.message.contains("not understood"), "{failure}");
@@ -72,7 +72,7 @@ async fn a_torn_line_that_swallows_another_costs_the_child() {
 }
 
 #[tokio::test]
-async fn a_child_that_ends_in_the_middle_of_a_line_is_brought_back() {
+async fn row_13_a_child_that_ends_in_the_middle_of_a_line_is_brought_back() {
     let codex = scripted(|_| {}).await;
     let failure = failure_of_the_child(&codex, "[[half-line-then-exit]]").await;
     assert!(failure.message.contains("closed its output"), "{failure}");
@@ -80,7 +80,7 @@ async fn a_child_that_ends_in_the_middle_of_a_line_is_brought_back() {
 }
 
 #[tokio::test]
-async fn a_delta_that_is_not_utf8_fails_its_turn_alone() {
+async fn row_13_a_delta_that_is_not_utf8_fails_its_turn_alone() {
     let (codex, neighbour) = with_neighbour(|_| {}).await;
     let spoilt = ended(codex.start("[[bad-text]]")).await;
     assert_eq!((spoilt.text.as_str(), spoilt.failure()), ("word0 ", FailureKind::Unexpected));
@@ -129,7 +129,7 @@ async fn a_delta_of_ten_megabytes_arrives_whole() {
 }
 
 #[tokio::test]
-async fn a_line_over_the_limit_fails_its_turn_alone() {
+async fn row_13_a_line_over_the_limit_fails_its_turn_alone() {
     let (codex, neighbour) =
         with_neighbour(|config| config.client.max_line_bytes = 64 * 1024).await;
     let huge = ended(codex.start("[[huge:100000]]")).await;
@@ -141,7 +141,7 @@ async fn a_line_over_the_limit_fails_its_turn_alone() {
 }
 
 #[tokio::test]
-async fn a_line_over_the_limit_that_is_nobodys_costs_the_child() {
+async fn row_13_a_line_over_the_limit_that_is_nobodys_costs_the_child() {
     let codex = scripted(|config| config.client.max_line_bytes = 64 * 1024).await;
     let failure = failure_of_the_child(&codex, "[[huge-of-nobody:100000]]").await;
     assert!(failure.message.contains("longer than allowed, and nobody's"), "{failure}");
@@ -151,7 +151,7 @@ async fn a_line_over_the_limit_that_is_nobodys_costs_the_child() {
 
 /// The turn ends only when all three of its requests are declined.
 #[tokio::test]
-async fn unknown_methods_are_declined_or_passed_over() {
+async fn row_7_unknown_methods_are_declined_or_passed_over() {
     let codex = scripted(|_| {}).await;
     codex.until_ready().await;
     let asked = ended(codex.start("[[unknown]]")).await;

@@ -36,7 +36,7 @@ async fn tries_until_ready(codex: &TestPool) -> Vec<Try> {
 }
 
 #[tokio::test]
-async fn ten_starts_that_fail_in_turn_are_followed_by_one_that_works() {
+async fn row_13_ten_starts_that_fail_in_turn_are_followed_by_one_that_works() {
     const FAULTS: [&str; 10] = [
         "complain", "exit", "mute", "complain", "babble", "exit", "complain", "exit", "complain",
         "complain",

@@ -1,0 +1,44 @@
+//! The real Codex, with a filter on its way out: what it never does by itself.
+
+use tempfile::TempDir;
+use testkit::{codex_binary, write_script};
+
+/// A Codex whose lines go through `sed`.
+pub(crate) struct AlteredCodex {
+    path: String,
+    folder: TempDir,
+}
+
+// === impl AlteredCodex ===
+
+impl AlteredCodex {
+    /// Each command of `sed` is for lines that say a part of a text.
+    pub(crate) async fn new(commands: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, heard) = (codex_binary().await, folder.path().join("heard"));
+        let filters: Vec<_> = commands
+            .iter()
+            .map(|command| format!("-e '/^{{\"method\":\"item\\/agentMessage\\/delta\"/{command}'"))
+            .collect();
+        let script = format!(
+            "[ \"$1\" = app-server ] || exec '{0}' \"$@\"\n\
+             tee -a '{1}' | '{0}' \"$@\" | sed -u {2}",
+            real.path().display(),
+            heard.display(),
+            filters.join(" "),
+        );
+        let path = folder.path().join("codex");
+        write_script(&path, &script);
+        Self { path: path.to_str().unwrap().to_owned(), folder }
+    }
+
+    /// `CODEX_BIN`
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Everything that was said to it.
+    pub(crate) fn heard(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("heard")).unwrap_or_default()
+    }
+}
