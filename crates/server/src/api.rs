@@ -20,6 +20,7 @@ use crate::body::BodyLimits;
 use crate::chat;
 use crate::content_log::ContentLog;
 use crate::gate::Caller;
+use crate::large_bodies::LargeBodies;
 use crate::metrics::{Metrics, Refused};
 use crate::models::{ModelDirectory, unknown_model};
 use crate::rate_limit::{RateLimit, RateLimiter};
@@ -37,6 +38,7 @@ pub struct Api(pub(crate) Arc<Inner>);
 pub(crate) struct Inner {
     settings: ArcSwap<ApiSettings>,
     pub(crate) queue: TurnQueue,
+    pub(crate) large: LargeBodies,
     rates: RateLimiter,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) tasks: TaskTracker,
@@ -87,6 +89,7 @@ impl Api {
     pub fn new(settings: ApiSettings) -> Self {
         Self(Arc::new(Inner {
             queue: TurnQueue::new(settings.queue),
+            large: LargeBodies::default(),
             rates: RateLimiter::default(),
             settings: ArcSwap::from_pointee(settings),
             metrics: Arc::default(),

@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
+use bytes::BytesMut;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use memchr::memchr2;
 use openai_wire::{ApiError, ErrorType};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
+
+use crate::large_bodies::{BodyRoom, LARGE, LargeBodies};
 
 /// What the body of a request may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,28 +18,102 @@ pub struct BodyLimits {
     pub bytes: usize,
     /// How long it may take to come to its end.
     pub time: Duration,
+    /// How long a large one waits for room.
+    pub wait: Duration,
+}
+
+/// A body that was read to its end.
+#[derive(Debug)]
+pub struct WholeBody {
+    /// All of it.
+    pub bytes: Bytes,
+    /// What it takes up, until its turns run.
+    pub room: Option<BodyRoom>,
+}
+
+/// A body, as far as it was read.
+struct Reading {
+    body: Limited<Body>,
+    frames: Vec<Bytes>,
+    length: usize,
+    time_left: Duration,
+    limits: BodyLimits,
 }
 
 /// Reads the whole body.
 ///
 /// # Errors
-/// If it is too long (413), takes too long (408), or does not come to its end (400).
-pub async fn read_body(body: Body, limits: BodyLimits) -> Result<Bytes, ApiError> {
-    let BodyLimits { bytes, time } = limits;
-    match timeout(time, Limited::new(body, bytes).collect()).await {
-        Err(_) => Err(too_slow(time)),
-        Ok(Ok(whole)) => Ok(whole.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(bytes)),
-        Ok(Err(error)) => {
-            tracing::debug!(%error, "a request's body ended early");
-            Err(ApiError::new(
-                400,
-                ErrorType::InvalidRequestError,
-                "The request's body could not be read to its end.",
-            )
-            .with_code("incomplete_body"))
+/// If it is too long (413), takes too long (408), does not come to its end (400), or is large and
+/// there is no room for it (429).
+pub async fn read_body(
+    body: Body,
+    limits: BodyLimits,
+    large: &LargeBodies,
+) -> Result<WholeBody, ApiError> {
+    let body = Limited::new(body, limits.bytes);
+    let time_left = limits.time;
+    let mut reading = Reading { body, frames: Vec::new(), length: 0, time_left, limits };
+    let mut room = None;
+    if !reading.read(LARGE).await? {
+        // What comes meanwhile waits in the network.
+        room = Some(large.room(limits.wait).await?);
+        reading.read(usize::MAX).await?;
+    }
+    Ok(WholeBody { bytes: reading.into_bytes(), room })
+}
+
+// === impl Reading ===
+
+impl Reading {
+    /// Reads to the end, or until it is as long as that; whether that was the end.
+    async fn read(&mut self, enough: usize) -> Result<bool, ApiError> {
+        let started = Instant::now();
+        let reading = async {
+            while self.length < enough {
+                let Some(frame) = self.body.frame().await else { return Ok(true) };
+                if let Ok(bytes) = frame?.into_data() {
+                    self.length += bytes.len();
+                    self.frames.push(bytes);
+                }
+            }
+            Ok::<_, axum::BoxError>(false)
+        };
+        let read = timeout(self.time_left, reading).await;
+        self.time_left = self.time_left.saturating_sub(started.elapsed());
+        match read {
+            Ok(Ok(at_end)) => Ok(at_end),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(self.limits.bytes)),
+            Ok(Err(error)) => {
+                tracing::debug!(%error, "a request's body ended early");
+                Err(incomplete())
+            }
+            Err(_) => Err(too_slow(self.limits.time)),
         }
     }
+
+    /// A single frame is not copied.
+    fn into_bytes(mut self) -> Bytes {
+        match self.frames.as_mut_slice() {
+            [] => Bytes::new(),
+            [whole] => std::mem::take(whole),
+            frames => {
+                let mut whole = BytesMut::with_capacity(self.length);
+                for frame in frames {
+                    whole.extend_from_slice(&std::mem::take(frame));
+                }
+                whole.freeze()
+            }
+        }
+    }
+}
+
+fn incomplete() -> ApiError {
+    ApiError::new(
+        400,
+        ErrorType::InvalidRequestError,
+        "The request's body could not be read to its end.",
+    )
+    .with_code("incomplete_body")
 }
 
 /// The error for a body of more than `limit` bytes.

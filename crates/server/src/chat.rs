@@ -25,13 +25,14 @@ use tool_call_aggregator::SuffixSource;
 
 use crate::api::{Api, ApiSettings};
 use crate::api_error::ErrorResponse;
-use crate::body::{check_json_depth, read_body};
+use crate::body::{WholeBody, check_json_depth, read_body};
 use crate::connections::Hangup;
 use crate::gate::{Caller, RequestId};
 use crate::headers::{
     X_CODEX_STOP_AFTER_TOOLS_MODE, X_CODEX_TOOL_CALL_COUNT, X_CODEX_TOOL_CALL_TRUNCATED,
     X_PROXY_IGNORED_PARAMS, X_PROXY_MODEL, X_PROXY_OUTPUT_MODE, X_PROXY_USAGE,
 };
+use crate::large_bodies::LARGE;
 use crate::tokens;
 use collect::Collected;
 use session::Session;
@@ -69,9 +70,6 @@ pub(crate) async fn complete(
     api.within_rate(&caller, rate_limit, answer).await
 }
 
-/// A body from here on is read aside, so that nobody else waits for it.
-const LARGE: usize = 256 * 1024;
-
 /// Reads a request.
 fn prepare(body: &[u8], settings: &ApiSettings, mode: Option<&str>) -> Result<Prepared, ApiError> {
     check_json_depth(body, settings.max_json_depth)?;
@@ -88,11 +86,12 @@ async fn start(
 ) -> Result<Started, ApiError> {
     let received = Instant::now();
     let (parts, body) = request.into_parts();
-    let body = read_body(body, settings.body).await?;
+    let WholeBody { bytes: body, room } = read_body(body, settings.body, &api.0.large).await?;
     let request_id = parts.extensions.get::<RequestId>();
     let request_id = request_id.map(|id| id.as_str().to_owned()).unwrap_or_default();
     settings.content_log.request(&request_id, &body);
     let mode = requested_mode(&parts.headers)?;
+    // A large one is read aside, so that nobody else waits for it.
     let mut prepared = if body.len() < LARGE {
         prepare(&body, &settings, mode)?
     } else {
@@ -124,6 +123,7 @@ async fn start(
     };
     // Held by the turns themselves: a client that does not read holds nobody else up.
     let places = Arc::new(api.take_places(caller, choices).await?);
+    drop(room);
     let admitted = Instant::now();
     let policy = Arc::new(policy);
     let suffix: SuffixSource = Arc::new(|| random_text(24));

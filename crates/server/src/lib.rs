@@ -11,6 +11,7 @@ mod content_log;
 mod gate;
 pub mod headers;
 mod health;
+mod large_bodies;
 mod metrics;
 mod models;
 mod rate_limit;
@@ -34,7 +35,7 @@ use health::Health;
 pub use api::{Api, ApiSettings, Backend};
 pub use api_error::ErrorResponse;
 pub use bind::{BindError, Listen, bind, bind_loopback};
-pub use body::{BodyLimits, check_json_depth, read_body};
+pub use body::{BodyLimits, WholeBody, check_json_depth, read_body};
 pub use connections::{ConnectionLimits, IdleTimeout};
 pub use content_log::ContentLog;
 pub use gate::{
@@ -42,6 +43,7 @@ pub use gate::{
     InvalidOrigin, RequestId,
 };
 pub use health::Readiness;
+pub use large_bodies::{BodyRoom, LargeBodies};
 pub use models::ModelDirectory;
 pub use rate_limit::RateLimit;
 pub use remote_images::ImageFetcher;

@@ -7,7 +7,12 @@ use serde_json::{Value, json};
 use super::*;
 
 fn within(bytes: usize) -> BodyLimits {
-    BodyLimits { bytes, time: Duration::from_secs(3_600) }
+    let long = Duration::from_secs(3_600);
+    BodyLimits { bytes, time: long, wait: long }
+}
+
+async fn read(body: Body, limits: BodyLimits) -> Result<Bytes, ApiError> {
+    read_body(body, limits, &LargeBodies::default()).await.map(|whole| whole.bytes)
 }
 
 /// Nobody can tell the length of these before the end.
@@ -17,30 +22,49 @@ fn in_chunks(chunks: &'static [&'static str]) -> Body {
 
 #[tokio::test]
 async fn a_body_may_be_as_long_as_the_limit_and_no_longer() {
-    assert_eq!(read_body(in_chunks(&["ab", "cd"]), within(4)).await, Ok(Bytes::from("abcd")));
-    assert_eq!(read_body(in_chunks(&["ab", "cd", "e"]), within(4)).await, Err(too_large(4)));
-    assert_eq!(read_body(Body::from("abcd"), within(4)).await, Ok(Bytes::from("abcd")));
-    assert_eq!(read_body(Body::from("abcde"), within(4)).await, Err(too_large(4)));
-    assert_eq!(read_body(Body::empty(), within(0)).await, Ok(Bytes::new()));
+    assert_eq!(read(in_chunks(&["ab", "cd"]), within(4)).await, Ok(Bytes::from("abcd")));
+    assert_eq!(read(in_chunks(&["ab", "cd", "e"]), within(4)).await, Err(too_large(4)));
+    assert_eq!(read(Body::from("abcd"), within(4)).await, Ok(Bytes::from("abcd")));
+    assert_eq!(read(Body::from("abcde"), within(4)).await, Err(too_large(4)));
+    assert_eq!(read(Body::empty(), within(0)).await, Ok(Bytes::new()));
     assert_eq!(too_large(4).status, 413);
 }
 
 #[tokio::test]
 async fn a_body_that_breaks_off_is_the_clients_error() {
     let broken = Body::from_stream(stream::iter([Ok("{"), Err(io::Error::other("reset"))]));
-    let error = read_body(broken, within(10)).await.unwrap_err();
+    let error = read(broken, within(10)).await.unwrap_err();
     assert_eq!((error.status, error.code.as_deref()), (400, Some("incomplete_body")));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_body_may_take_as_long_as_the_limit_and_no_longer() {
-    let limits = BodyLimits { bytes: 10, time: Duration::from_millis(300) };
+    let limits = BodyLimits { time: Duration::from_millis(300), ..within(10) };
     let (chunks, body) = tokio::sync::mpsc::unbounded_channel::<io::Result<&str>>();
     let body = stream::unfold(body, async |mut body| Some((body.recv().await?, body)));
-    let started = tokio::time::Instant::now();
+    let started = Instant::now();
     chunks.send(Ok("{")).unwrap();
-    assert_eq!(read_body(Body::from_stream(body), limits).await, Err(too_slow(limits.time)));
+    assert_eq!(read(Body::from_stream(body), limits).await, Err(too_slow(limits.time)));
     assert_eq!(started.elapsed(), limits.time);
+}
+
+/// Memory is for few large bodies at once, and always for small ones.
+#[tokio::test(start_paused = true)]
+async fn row_6_a_large_body_waits_for_room_and_a_small_one_does_not() {
+    let bodies = LargeBodies::default();
+    let limits = BodyLimits { wait: Duration::from_secs(30), ..within(1 << 20) };
+    let large = || read_body(Body::from(vec![b' '; LARGE]), limits, &bodies);
+    let mut held = Vec::new();
+    while let Ok(whole) = large().await {
+        held.push(whole);
+    }
+    assert_eq!(held.len(), 8);
+    let refused = large().await.unwrap_err();
+    assert_eq!((refused.status, refused.retry_after), (429, Some(Duration::from_secs(1))));
+    let small = read_body(Body::from(vec![b' '; LARGE - 1]), limits, &bodies).await.unwrap();
+    assert!(small.room.is_none());
+    let (next, ()) = tokio::join!(large(), async { drop(held.pop()) });
+    assert_eq!(next.unwrap().bytes.len(), LARGE);
 }
 
 #[test]

@@ -9,8 +9,8 @@ use axum::{Extension, Json};
 use serde_json::{Value, json};
 use server::{
     Access, AccessSettings, ApiKey, ApiRoutes, App, BodyLimits, Caller, ConnectionLimits,
-    ErrorResponse, GateSettings, IdleTimeout, QueueLimits, Readiness, RequestId, TurnQueue,
-    check_json_depth, read_body,
+    ErrorResponse, GateSettings, IdleTimeout, LargeBodies, QueueLimits, Readiness, RequestId,
+    TurnQueue, check_json_depth, read_body,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -163,7 +163,7 @@ pub(crate) fn access() -> AccessSettings {
 
 /// Says what it was given, within that time, and panics if told to.
 pub(crate) fn stand_in(body_time: Duration) -> ApiRoutes {
-    let limits = BodyLimits { bytes: MAX_BODY_BYTES, time: body_time };
+    let limits = BodyLimits { bytes: MAX_BODY_BYTES, time: body_time, wait: body_time };
     let echo = move |caller, id, request| echo(caller, id, request, limits);
     ApiRoutes::new()
         .route("/chat/completions", post(echo))
@@ -177,7 +177,7 @@ async fn echo(
     request: Request,
     limits: BodyLimits,
 ) -> Result<Json<Value>, ErrorResponse> {
-    let body = read_body(request.into_body(), limits).await?;
+    let body = read_body(request.into_body(), limits, &LargeBodies::default()).await?.bytes;
     check_json_depth(&body, MAX_JSON_DEPTH)?;
     assert_ne!(body, "panic", "sk-secret in a panic");
     let body = String::from_utf8_lossy(&body);
