@@ -13,7 +13,7 @@ use crate::asking::{ask, streamed, tools, with};
 use crate::proxy::Proxy;
 use crate::reply::Reply;
 
-const REQUESTS: usize = 400;
+const REQUESTS: usize = 300;
 const AT_ONCE: usize = 24;
 
 /// What the model does with the user's text, and how the answer ends if its client waits for it.
@@ -35,6 +35,8 @@ const SCENES: [(&str, &str); 10] = [
 struct Story {
     /// `m042`, in every word, tool, id and header that the client sends.
     own: String,
+    /// What the model says of it, or a part of it.
+    words: String,
     /// A finish reason, or an error's code.
     end: &'static str,
     request: Value,
@@ -50,7 +52,8 @@ impl Story {
         let own = format!("m{number:03}");
         let (mark, end) = SCENES[dice.usize(..SCENES.len())];
         let words: Vec<_> = (0..dice.usize(3..30)).map(|word| format!("{own}.{word} ")).collect();
-        let text = format!("{}[[{}]]", words.concat(), mark);
+        let words = words.concat();
+        let text = format!("{words}[[{mark}]]");
         let names = ["a", "b", "c"].map(|letter| format!("{own}_{letter}"));
         let declared = tools(&names.each_ref().map(String::as_str));
         let mut request =
@@ -61,7 +64,7 @@ impl Story {
         let leaves = request.get("stream").is_some() && dice.u8(..3) == 0;
         let leaves_after = leaves.then(|| dice.usize(1..2_000));
         let mode = *dice.choice(&["openai-json", "obsidian-xml"]).unwrap();
-        Self { own, end, request, leaves_after, mode }
+        Self { own, words, end, request, leaves_after, mode }
     }
 
     /// Asks, and checks every byte that comes back. Gives the ids of the calls; `None` if the client
@@ -89,6 +92,13 @@ impl Story {
             None => finishes.collect(),
         };
         assert!(ends.iter().all(|end| *end == Some(self.end)), "{self:?}: {answer:?}");
+        // Frames can cut a mark in two, so texts are compared as a whole. Calls are blocks in a text.
+        for choice in reply.choices.iter().filter(|choice| choice.calls.is_empty()) {
+            for text in [choice.text(), &choice.reasoning] {
+                assert!(self.words.starts_with(text), "{self:?} was told {text:?}");
+            }
+            assert!(self.end != "stop" || choice.text() == self.words, "{self:?}: {answer:?}");
+        }
         let calls = reply.choices.iter().flat_map(|choice| &choice.calls);
         Some(calls.map(|call| call.id.clone()).collect())
     }
