@@ -59,7 +59,8 @@ impl Session {
             ("PROXY_IDLE_TIMEOUT_MS", "2500"),
             ("PROXY_MAX_LINE_BYTES", "65536"),
             ("PROXY_CALL_PROBE_MS", "200"),
-            ("WORKER_BACKOFF_INITIAL_MS", "50"),
+            // Long enough to be seen.
+            ("WORKER_BACKOFF_INITIAL_MS", "2000"),
         ];
         let settings: Vec<_> = own.into_iter().chain(settings.iter().copied()).collect();
         (Self { proxy: Proxy::start(&settings).await, _codex: codex, said: String::new() }, home)
