@@ -51,7 +51,7 @@ async fn no_process_is_left_after_a_shutdown_or_a_drop() {
     codex.client.shutdown().await;
     println!("stopped after {:?}", stopping.elapsed());
     assert!(!is_running(pid));
-    assert_eq!(Outcome::of(turn).await.failure(), FailureKind::ChildGone);
+    assert_eq!(Outcome::of(turn).await.failure(), FailureKind::Stopping);
 
     let codex = TestCodex::start().await;
     let (mut gone, pid) = (codex.client.gone(), codex.client.process_id().unwrap());

@@ -256,8 +256,8 @@ async fn a_stop_leaves_nothing_whatever_the_children_do() {
     codex.until_ready().await;
     let (children, turn) = (codex.process_ids(), codex.hanging_turn().await);
     codex.pool.shutdown().await;
-    assert_eq!(Outcome::of(turn).await.failure(), FailureKind::ChildGone);
-    assert_eq!(codex.run("late").await.failure(), FailureKind::ChildGone);
+    assert_eq!(Outcome::of(turn).await.failure(), FailureKind::Stopping);
+    assert_eq!(codex.run("late").await.failure(), FailureKind::Stopping);
     assert!(codex.pool.states().borrow().iter().all(|state| *state == WorkerState::Stopped));
     assert!(!children.into_iter().any(is_running));
     // Codex was told to let go before it was told to go.

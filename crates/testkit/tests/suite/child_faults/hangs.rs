@@ -131,7 +131,7 @@ async fn a_stop_takes_its_graces_for_a_child_that_hangs_and_no_longer() {
     let took = stopping.elapsed();
     println!("stopped after {took:?}");
     assert!(!is_running(child));
-    assert_eq!(ended(turn).await.failure(), FailureKind::ChildGone);
+    assert_eq!(ended(turn).await.failure(), FailureKind::Stopping);
     // One second for the interrupts, and then it was asked twice.
     assert!(took >= Duration::from_secs(1) + 2 * grace, "{took:?}");
     assert!(took < Duration::from_secs(5), "{took:?}");
