@@ -87,6 +87,17 @@ pub fn open_files(pid: u32) -> usize {
     std::fs::read_dir(format!("/proc/{pid}/fd")).expect("a process").count()
 }
 
+/// How many sockets a process holds.
+///
+/// # Panics
+/// If there is no such process.
+#[allow(clippy::expect_used, reason = "a test that cannot look cannot go on")]
+pub fn open_sockets(pid: u32) -> usize {
+    let files = std::fs::read_dir(format!("/proc/{pid}/fd")).expect("a process").flatten();
+    let targets = files.filter_map(|file| std::fs::read_link(file.path()).ok());
+    targets.filter(|target| target.to_string_lossy().starts_with("socket:")).count()
+}
+
 /// Processor time of this process, and of its children that have gone.
 ///
 /// # Panics

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use serde_json::Value;
-use testkit::process::{open_files, signal};
+use testkit::process::{open_sockets, signal};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
@@ -100,18 +100,18 @@ async fn row_11_a_client_that_leaves_while_there_is_no_child_is_forgotten() {
 async fn row_11_a_client_that_leaves_within_its_request_leaves_nothing() {
     let proxy = Proxy::start(&[("PROXY_MAX_CONCURRENT_TURNS", "1")]).await;
     let server = proxy.process_id();
-    let before = open_files(server);
+    let before = open_sockets(server);
     let body = streamed(ask("[[hang]]")).to_string();
     let head = proxy.raw_head(body.len());
     for part in [&head[..10], &head[..head.len() - 2], &head, &format!("{head}{}", &body[..20])] {
         let mut leaving = TcpStream::connect(proxy.address()).await.unwrap();
         leaving.write_all(part.as_bytes()).await.unwrap();
-        while open_files(server) == before {
+        while open_sockets(server) == before {
             tokio::task::yield_now().await;
         }
         let left = Instant::now();
         drop(leaving);
-        while open_files(server) > before {
+        while open_sockets(server) > before {
             tokio::task::yield_now().await;
         }
         println!("the connection was closed {:?} after its client had left", left.elapsed());
