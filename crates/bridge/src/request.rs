@@ -3,7 +3,9 @@
 mod call_ids;
 mod content;
 mod history;
+mod image_size;
 mod output;
+mod pixels;
 mod prompt;
 mod remote_images;
 mod schema;
@@ -18,6 +20,7 @@ use openai_wire::chat::{ChatRequest, ReasoningSummary, ToolDialect};
 
 use crate::policy::{CallShape, TurnPolicy, TurnSettings};
 use history::History;
+use pixels::Pixels;
 pub use remote_images::ImageToFetch;
 use tools::OfferedTools;
 
@@ -38,6 +41,8 @@ pub struct Prepared {
     pub turn: TurnRequest,
     /// Images that the turn still names by their address: [`Prepared::put_images`].
     pub images_to_fetch: Vec<ImageToFetch>,
+    /// Those of the images that it has as data.
+    pixels: Pixels,
     /// What becomes of the turn's events.
     pub policy: TurnPolicy,
     /// How many answers.
@@ -112,6 +117,7 @@ pub fn prepare(request: ChatRequest, options: &RequestOptions<'_>) -> Result<Pre
     Ok(Prepared {
         turn,
         images_to_fetch: history.contents.images_to_fetch,
+        pixels: history.contents.pixels,
         policy,
         choices: request.n,
         stream: request.stream,

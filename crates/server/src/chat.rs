@@ -107,7 +107,9 @@ async fn start(
         // As if the request had held them itself.
         let most_bytes = settings.body.bytes.saturating_sub(body.len());
         let images = backend.images.fetch(&prepared.images_to_fetch, most_bytes).await?;
-        prepared.put_images(images);
+        let putting = move || prepared.put_images(images).map(|()| prepared);
+        prepared =
+            api.0.tasks.spawn_blocking(putting).await.map_err(|error| unreadable(&error))??;
     }
     let Prepared { mut turn, policy, choices, stream, include_usage, ignored, model, .. } =
         prepared;

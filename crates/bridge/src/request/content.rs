@@ -4,6 +4,7 @@ use codex_app_server::ContentPart;
 use openai_wire::ApiError;
 use openai_wire::chat::Part;
 
+use super::pixels::Pixels;
 use super::remote_images::ImageToFetch;
 use crate::policy::RemoteImages;
 
@@ -23,6 +24,8 @@ pub(super) struct ContentReader {
     pub(super) ignored: Vec<&'static str>,
     /// Images of which there is only the address, in the order of the history.
     pub(super) images_to_fetch: Vec<ImageToFetch>,
+    /// Those of the images that are there.
+    pub(super) pixels: Pixels,
 }
 
 /// How an image's detail is named where it has no effect.
@@ -32,7 +35,12 @@ const DETAIL: &str = "image_url.detail";
 
 impl ContentReader {
     pub(super) fn new(remote_images: RemoteImages) -> Self {
-        Self { remote_images, ignored: Vec::new(), images_to_fetch: Vec::new() }
+        Self {
+            remote_images,
+            ignored: Vec::new(),
+            images_to_fetch: Vec::new(),
+            pixels: Pixels::default(),
+        }
     }
 
     /// The parts of a message that say something.
@@ -64,7 +72,7 @@ impl ContentReader {
             return invalid("Images are allowed in user messages and in results of tools only.");
         }
         if is_image_data(url) {
-            return Ok(());
+            return self.pixels.add(url, &place);
         }
         match (is_remote(url), self.remote_images) {
             (true, RemoteImages::Fetched) => {

@@ -1,6 +1,7 @@
 //! Images that a request names by their address.
 
 use codex_app_server::{ContentPart, HistoryItem, ToolOutput};
+use openai_wire::ApiError;
 
 use super::Prepared;
 
@@ -18,7 +19,13 @@ pub struct ImageToFetch {
 impl Prepared {
     /// Puts images into the turn, in the order of [`Prepared::images_to_fetch`]. Codex does not take
     /// a turn that still names one by its address.
-    pub fn put_images(&mut self, data_urls: impl IntoIterator<Item = String>) {
+    ///
+    /// # Errors
+    /// An image of too many pixels, as if the request had held it itself.
+    pub fn put_images(&mut self, data_urls: Vec<String>) -> Result<(), ApiError> {
+        for (image, data_url) in self.images_to_fetch.iter().zip(&data_urls) {
+            self.pixels.add(data_url, &image.place)?;
+        }
         let images = self.turn.history.iter_mut().flat_map(parts).filter_map(|part| match part {
             ContentPart::Image { url } if !url.starts_with("data:") => Some(url),
             ContentPart::Image { .. } | ContentPart::Text(_) => None,
@@ -27,6 +34,7 @@ impl Prepared {
             *url = data_url;
         }
         self.images_to_fetch.clear();
+        Ok(())
     }
 }
 

@@ -1,5 +1,7 @@
 //! What Codex cannot take is refused by its place in the request.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use openai_wire::{ApiError, ErrorType};
 use serde_json::{Value, json};
 
@@ -104,4 +106,39 @@ fn too_many_choices() {
     let code = "integer_above_max_value";
     refuses(&with(&json!({"n": 6})), "n", code, "<= 5 (PROXY_MAX_CHAT_CHOICES), but got 6");
     assert!(prepare_with(&TurnSettings::default(), &with(&json!({"n": 5}))).is_ok());
+}
+
+/// The header of a PNG, which is as far as anybody looks here.
+fn png(width: u32, height: u32) -> Value {
+    let size = [width.to_be_bytes(), height.to_be_bytes()].concat();
+    let bytes = [&b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR"[..], &size].concat();
+    let url = format!("data:image/png;base64,{}", STANDARD.encode(bytes));
+    json!({"type": "image_url", "image_url": {"url": url}})
+}
+
+#[test]
+fn row_6_images_of_too_many_pixels() {
+    let shown = |content: Value| with(&json!({"messages": [{"role": "user", "content": content}]}));
+    let allowed = shown(json!([png(10_000, 5000), png(50_000_000, 1)]));
+    assert!(prepare_with(&TurnSettings::default(), &allowed).is_ok());
+
+    let code = "image_too_large";
+    let one = shown(json!(["see", png(10_000, 5001)]));
+    let words = "10000 x 5001 = 50010000 pixels. At most 50000000 are allowed";
+    refuses(&one, "messages[0].content[1].image_url", code, words);
+    let huge = shown(json!([png(u32::MAX, u32::MAX)]));
+    refuses(&huge, "messages[0].content[0].image_url", code, "At most 50000000");
+    // Those of all messages count together.
+    let words = "100000001 pixels. At most 100000000 are allowed together";
+    let messages = json!([
+        {"role": "user", "content": [png(10_000, 5000)]},
+        calls(&["x"]),
+        result("x", json!(["", png(10_000, 5000), png(1, 1)])),
+    ]);
+    let together = with(&json!({"messages": messages}));
+    refuses(&together, "messages[2].content[2].image_url", code, words);
+    let unclear = STANDARD.encode(b"GIF89a\x01\0\x01\0\0\0\0\x21\xfe\0");
+    let url = format!("data:image/gif;base64,{unclear}");
+    let gif = shown(json!([{"type": "image_url", "image_url": url}]));
+    refuses(&gif, "messages[0].content[0].image_url", "invalid_image", "Send it as a PNG");
 }

@@ -1,5 +1,7 @@
 //! Images that are named by their address.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use codex_app_server::{ContentPart, HistoryItem, Role, ToolOutput};
 use openai_wire::ApiError;
 use serde_json::{Value, json};
@@ -38,7 +40,8 @@ fn they_are_replaced_in_their_order() {
     ];
     assert_eq!(prepared.images_to_fetch, expected);
 
-    prepared.put_images(["data:1", "data:2", "data:3"].map(str::to_owned));
+    let images = ["data:1", "data:2", "data:3"].map(str::to_owned);
+    assert_eq!(prepared.put_images(images.to_vec()), Ok(()));
     let fetched = |url: &str| ContentPart::Image { url: url.to_owned() };
     let text = |text: &str| ContentPart::Text(text.to_owned());
     let parts = vec![fetched("data:2"), image(), text("there")];
@@ -76,4 +79,21 @@ fn what_is_refused_says_what_is_allowed() {
     let messages = json!([{"role": "system", "content": [shown("https://a.example/1")]}]);
     let error = prepare(RemoteImages::Fetched, &messages).expect_err("text only");
     assert!(error.message.contains("in user messages"), "{}", error.message);
+}
+
+/// They count together with those that the request has as data.
+#[test]
+fn row_6_fetched_images_of_too_many_pixels() {
+    // 7000 x 7000.
+    let gif = STANDARD.encode(b"GIF89a\x58\x1b\x58\x1b\0\0\0\x2c\0\0\0\0\x01\0\x01\0\0");
+    let gif = format!("data:image/gif;base64,{gif}");
+    let address = "https://a.example/1";
+    let messages =
+        json!([{"role": "user", "content": [shown(&gif), shown(address), shown(address)]}]);
+    let mut prepared =
+        prepare(RemoteImages::Fetched, &messages).expect("a request that can be served");
+    let error = prepared.put_images(vec![gif.clone(), gif]).expect_err("too many pixels");
+    assert_eq!(error.param.as_deref(), Some("messages[0].content[2].image_url"));
+    assert_eq!(error.code.as_deref(), Some("image_too_large"));
+    assert!(error.message.contains("147000000 pixels"), "{}", error.message);
 }
