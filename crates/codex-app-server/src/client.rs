@@ -22,6 +22,7 @@ use crate::request_error::RequestError;
 use crate::stats::{Counter, Stats, StatsSnapshot};
 use crate::turn::driver::Driver;
 use crate::turn::plan::PlannedTurn;
+use crate::turn::set_up::SetUps;
 use crate::turn::{Consumer, InvalidTurn, Turn, TurnRequest};
 
 /// Longest wait for Codex to confirm that the turns of a client that stops are interrupted.
@@ -87,6 +88,7 @@ struct Inner {
     config: ClientConfig,
     working_folder: String,
     login: Arc<LoginWatch>,
+    set_ups: Arc<SetUps>,
     user_agent: String,
 }
 
@@ -199,6 +201,7 @@ impl Client {
                 over,
                 working_folder: home.working_folder().to_string_lossy().into_owned(),
                 login,
+                set_ups: Arc::default(),
                 config,
                 user_agent: initialized.user_agent,
             }),
@@ -224,6 +227,7 @@ impl Client {
             connection: Arc::clone(&inner.connection),
             working_folder: inner.working_folder.clone(),
             login: Arc::clone(&inner.login),
+            set_ups: Arc::clone(&inner.set_ups),
         };
         inner.turns.spawn(driver.run());
     }

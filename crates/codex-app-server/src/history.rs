@@ -124,6 +124,10 @@ impl HistoryItem {
         Self::Message { role, content: vec![ContentPart::Text(text.into())] }
     }
 
+    pub(crate) fn has_images(&self) -> bool {
+        self.parts().iter().any(|part| matches!(part, ContentPart::Image { .. }))
+    }
+
     fn parts(&self) -> &[ContentPart] {
         match self {
             Self::Message { content, .. }

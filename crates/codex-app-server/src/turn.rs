@@ -8,6 +8,7 @@ mod open_message;
 pub(crate) mod plain_delta;
 pub(crate) mod plan;
 pub(crate) mod router;
+pub(crate) mod set_up;
 pub(crate) mod thread_event;
 
 use std::future::poll_fn;
@@ -69,7 +70,8 @@ pub struct TurnOptions {
 
 /// What a turn has of its consumer's.
 pub struct Consumer {
-    /// Dropped when the turn has ended, however slowly its events are read.
+    /// Dropped when the turn has ended, however slowly its events are read, or when the consumer
+    /// leaves, however slowly Codex sets the turn up.
     pub held: Box<dyn Send + Sync>,
     /// Cancelled when the turn is ended because its events are not read: at once, and not only when
     /// the consumer comes to read that.

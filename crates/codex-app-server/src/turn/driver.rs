@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
-use tokio::sync::oneshot;
+use tokio::sync::{SemaphorePermit, oneshot};
 
 use super::machine::TurnMachine;
 use super::plan::{PlannedTurn, Stop};
 use super::router::{Attempt, Route, Wire as _};
+use super::set_up::{SetUps, Waiting};
 use crate::backoff::Backoff;
 use crate::connection::Connection;
 use crate::failure::{Failure, FailureKind};
@@ -30,6 +31,7 @@ pub(crate) struct Driver {
     /// The empty folder that the child stands in.
     pub(crate) working_folder: String,
     pub(crate) login: Arc<LoginWatch>,
+    pub(crate) set_ups: Arc<SetUps>,
 }
 
 // === impl Driver ===
@@ -41,10 +43,12 @@ impl Driver {
             let words = "not signed in to Codex";
             return self.turn.fail(Failure::new(FailureKind::Unauthorized, words));
         }
+        let consumer = std::mem::take(&mut self.turn.consumer);
+        let mut waiting = Waiting::new(consumer, self.turn.commands.clone());
         let mut backoff = Backoff::new(RETRY_PAUSE.0, RETRY_PAUSE.1);
         let mut retries_left = self.turn.options.retries;
         loop {
-            let failure = match self.attempt().await {
+            let failure = match self.attempt(&mut waiting).await {
                 Attempt::Finished => return,
                 Attempt::FailedEarly(failure) => failure,
             };
@@ -68,19 +72,26 @@ impl Driver {
     }
 
     /// One thread, one turn, one request to the model.
-    async fn attempt(&mut self) -> Attempt {
-        let thread = match self.start_thread().await {
+    async fn attempt(&mut self, waiting: &mut Waiting) -> Attempt {
+        let set_ups = Arc::clone(&self.set_ups);
+        let place = match self.place_for_images(&set_ups).await {
+            Ok(place) => place,
+            Err(outcome) => return outcome,
+        };
+        let thread = match waiting.see_through(&set_ups, self.start_thread()).await {
             Ok(thread) => thread,
             Err(error) => return Attempt::FailedEarly(error.into_failure()),
         };
-        if let Err(error) = self.inject_history(&thread).await {
+        if self.is_given_up(&thread) {
+            return Attempt::Finished;
+        }
+        let injected = waiting.see_through(&set_ups, self.inject_history(&thread)).await;
+        drop(place);
+        if let Err(error) = injected {
             self.connection.unsubscribe(&thread);
             return Attempt::FailedEarly(error.into_failure());
         }
-        // Nothing was asked of the model yet, so a consumer that has gone costs nothing.
-        if let Some(stop) = self.turn.stop_wanted() {
-            self.connection.unsubscribe(&thread);
-            self.turn.stopped(stop);
+        if self.is_given_up(&thread) {
             return Attempt::Finished;
         }
         let (sender, attempt) = oneshot::channel();
@@ -89,7 +100,7 @@ impl Driver {
         let machine = TurnMachine::new(aliases, options.limits, *asked_at, Instant::now());
         let route = Route::new(thread.clone(), machine, self.turn.events.clone(), sender);
         self.connection.router.insert(route);
-        if let Err(error) = self.start_turn(&thread).await {
+        if let Err(error) = waiting.see_through(&set_ups, self.start_turn(&thread)).await {
             let running = error.may_have_been_heard();
             let failure = error.into_failure();
             let wire = &*self.connection;
@@ -102,6 +113,42 @@ impl Driver {
             });
         }
         self.watch(&thread, attempt).await
+    }
+
+    /// Waits until Codex may be given a history with images; others do not wait.
+    async fn place_for_images<'a>(
+        &mut self,
+        set_ups: &'a SetUps,
+    ) -> Result<Option<SemaphorePermit<'a>>, Attempt> {
+        if !self.turn.plan.has_images {
+            return Ok(None);
+        }
+        let limit = self.turn.options.limits.timeout;
+        let time_left = limit.saturating_sub(self.turn.asked_at.elapsed());
+        tokio::select! {
+            place = tokio::time::timeout(time_left, set_ups.images.acquire()) => {
+                // It is never closed.
+                place.map(Result::ok).map_err(|_| {
+                    let words = format!("Codex did not come to the images within {limit:?}");
+                    Attempt::FailedEarly(Failure::new(FailureKind::Timeout, words))
+                })
+            }
+            stop = self.turn.next_stop() => {
+                self.turn.stopped(stop);
+                Err(Attempt::Finished)
+            }
+        }
+    }
+
+    /// Lets go of a thread that nobody wants any more. Nothing was asked of the model yet, so that
+    /// costs nothing.
+    fn is_given_up(&self, thread: &ThreadId) -> bool {
+        let stop = self.turn.stop_wanted();
+        if let Some(stop) = stop {
+            self.connection.unsubscribe(thread);
+            self.turn.stopped(stop);
+        }
+        stop.is_some()
     }
 
     async fn start_thread(&self) -> Result<ThreadId, RequestError> {

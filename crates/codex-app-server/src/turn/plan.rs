@@ -27,6 +27,8 @@ pub(crate) struct Plan {
     tool_names: Vec<String>,
     pub(crate) aliases: Arc<ToolAliases>,
     pub(crate) items: Vec<Box<RawValue>>,
+    /// Whether the items hold images, which Codex decodes.
+    pub(crate) has_images: bool,
     effort: Option<String>,
     summary: Option<String>,
     output_schema: Option<Value>,
@@ -41,8 +43,8 @@ pub(crate) struct PlannedTurn {
     pub(crate) events: EventSender,
     pub(crate) commands: watch::Receiver<Command>,
     pub(crate) asked_at: Instant,
-    /// What is the consumer's is let go when the turn has ended.
-    _consumer: Consumer,
+    /// What is the consumer's, to be let go when the turn has ended.
+    pub(crate) consumer: Consumer,
 }
 
 /// Why a consumer does not want its turn any more.
@@ -76,6 +78,7 @@ impl TryFrom<TurnRequest> for Plan {
         }
         let mut aliases = ToolAliases::default();
         let tool_names = request.tools.iter().map(|tool| aliases.alias(&tool.name)).collect();
+        let has_images = request.history.iter().any(HistoryItem::has_images);
         let items = history::to_wire(&request.history, &mut aliases)?;
         Ok(Self {
             model: request.model,
@@ -83,6 +86,7 @@ impl TryFrom<TurnRequest> for Plan {
             tool_names,
             aliases: Arc::new(aliases),
             items,
+            has_images,
             effort: request.effort,
             summary: request.summary,
             output_schema: request.output_schema,
@@ -154,7 +158,7 @@ impl PlannedTurn {
             channel::channel(options.max_waiting_bytes, consumer.overflow.clone());
         let (control, commands) = watch::channel(Command::Run);
         let asked_at = Instant::now();
-        let planned = Self { plan, options, events, commands, asked_at, _consumer: consumer };
+        let planned = Self { plan, options, events, commands, asked_at, consumer };
         Ok((planned, Turn::new(receiver, control)))
     }
 
@@ -185,14 +189,19 @@ impl PlannedTurn {
 
     /// Waits for a command that was not seen before.
     pub(crate) async fn next_stop(&mut self) -> Stop {
-        loop {
-            if self.commands.changed().await.is_err() {
-                return Stop::ConsumerGone;
-            }
-            match *self.commands.borrow_and_update() {
-                Command::Interrupt => return Stop::Interrupted,
-                Command::Run => {}
-            }
+        command_to_stop(&mut self.commands).await
+    }
+}
+
+/// Waits for a command that this receiver has not seen before.
+pub(crate) async fn command_to_stop(commands: &mut watch::Receiver<Command>) -> Stop {
+    loop {
+        if commands.changed().await.is_err() {
+            return Stop::ConsumerGone;
+        }
+        match *commands.borrow_and_update() {
+            Command::Interrupt => return Stop::Interrupted,
+            Command::Run => {}
         }
     }
 }
