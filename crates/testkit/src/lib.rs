@@ -4,6 +4,7 @@
 mod browser;
 mod codex;
 mod files;
+mod image;
 mod issuer;
 mod outcome;
 mod pool;
@@ -13,6 +14,7 @@ mod token;
 pub use browser::{Page, browse};
 pub use codex::{TestCodex, codex_binary};
 pub use files::{file_sizes, files_with, write_script};
+pub use image::gray_jpeg;
 pub use issuer::{Consent, IssuedAccount, IssuerRequest, Routing, ScriptedIssuer};
 pub use outcome::Outcome;
 pub use pool::{TestPool, quick_heartbeat};

@@ -3,9 +3,11 @@
 mod leaving;
 mod lost_child;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 use crate::asking::{ask, streamed, with, with_tools};
 use crate::proxy::Proxy;
@@ -97,6 +99,35 @@ async fn a_response_that_breaks_off_after_its_calls_ends_with_them() {
     // What is only slow goes on: a probe cuts nothing.
     let told = Told { calls: 2, truncated: false, mode: "burst", stop_reason: "tool_calls" };
     both_ways(&proxy, &with_tools(ask("[[parallel-slow:900]]")), &told).await;
+}
+
+/// Images that Codex has to decode for a while, as many as may come at once.
+#[tokio::test]
+async fn row_6_large_images_do_not_keep_others_waiting() {
+    let proxy = Arc::new(Proxy::start(&[]).await);
+    assert_works(&proxy).await;
+    let mut shown = JoinSet::new();
+    for number in 0..12 {
+        // All different, because Codex remembers what it has decoded.
+        let url = testkit::gray_jpeg(7000, 7000 - number);
+        let content = json!(["[[text]]", {"type": "image_url", "image_url": {"url": url}}]);
+        let request = with(ask(""), json!({"messages": [{"role": "user", "content": content}]}));
+        let proxy = Arc::clone(&proxy);
+        shown.spawn(async move { proxy.chat(&request).await });
+    }
+    let (begun, mut longest) = (Instant::now(), Duration::ZERO);
+    while !shown.is_empty() {
+        let asked = Instant::now();
+        assert_works(&proxy).await;
+        longest = longest.max(asked.elapsed());
+        while let Some(answer) = shown.try_join_next() {
+            let reply = Reply::of(&answer.unwrap());
+            assert_eq!(reply.choice().text(), "Hello from the scripted model.");
+        }
+    }
+    println!("twelve turns with images took {:?}", begun.elapsed());
+    println!("the longest of the plain ones meanwhile took {longest:?}");
+    assert!(longest < Duration::from_secs(5));
 }
 
 /// Its own turn is ended and its connection closed, and nobody else has to wait for it.

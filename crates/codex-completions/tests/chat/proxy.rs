@@ -222,6 +222,11 @@ impl Proxy {
         while self.counter("turns_waiting").await != requests {}
     }
 
+    /// Waits until so many turns run.
+    pub(crate) async fn until_running(&self, turns: u64) {
+        while self.counter("turns_running").await != turns {}
+    }
+
     /// Waits for the server's end.
     pub(crate) async fn exit_code(mut self) -> Option<i32> {
         self.process.wait().await.unwrap().code()

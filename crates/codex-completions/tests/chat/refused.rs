@@ -16,6 +16,31 @@ async fn post(proxy: &Proxy, body: impl Into<Bytes>) -> Answer {
 }
 
 #[tokio::test]
+async fn row_6_an_image_of_too_many_pixels_is_refused() {
+    let proxy = Proxy::start(&[]).await;
+    let shown = |sizes: &[(u16, u16)]| {
+        let part = |(width, height): &(u16, u16)| {
+            let url = testkit::gray_jpeg(*width, *height);
+            json!({"type": "image_url", "image_url": {"url": url}})
+        };
+        let parts: Vec<_> = sizes.iter().map(part).collect();
+        json!({"model": "gpt-5.5", "messages": [{"role": "user", "content": parts}]})
+    };
+    for (sizes, place, words) in [
+        (&[(20_000, 20_000)][..], 0, "20000 x 20000 = 400000000 pixels. At most 50000000"),
+        (&[(7000, 7000); 3], 2, "147000000 pixels. At most 100000000"),
+    ] {
+        let refused = proxy.chat(&shown(sizes)).await;
+        let place = format!("messages[0].content[{place}].image_url");
+        assert_eq!(refused.error(), (400, json!(place), json!("image_too_large")));
+        assert!(refused.body.contains(words), "{}", refused.body);
+    }
+    assert_eq!(proxy.model.requests(), 0);
+    let allowed = proxy.chat(&shown(&[(7000, 7000)])).await;
+    assert_eq!(allowed.status, 200, "{}", allowed.body);
+}
+
+#[tokio::test]
 async fn bad_fields_are_named() {
     let proxy = Proxy::start(&[]).await;
     let image = |url: &str| {

@@ -3,6 +3,7 @@
 
 mod hangs;
 mod lines;
+mod slow_images;
 mod starts;
 
 use std::path::Path;

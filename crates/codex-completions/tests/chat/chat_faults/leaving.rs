@@ -95,6 +95,29 @@ async fn row_11_a_client_that_leaves_while_there_is_no_child_is_forgotten() {
     assert_eq!(proxy.model.requests(), 2);
 }
 
+/// The child answers nothing while it stands still: the turn is being set up all the time.
+#[tokio::test]
+async fn row_11_a_client_that_leaves_during_the_set_up_frees_its_place() {
+    let proxy = Proxy::start(&[("PROXY_MAX_CONCURRENT_TURNS", "1")]).await;
+    assert_works(&proxy).await;
+    let child = proxy.children()[0];
+    signal(child, "-STOP");
+    for request in [streamed(ask("[[text]]")), ask("[[text]]")] {
+        tokio::select! {
+            answer = proxy.chat(&request) => panic!("{answer:?}"),
+            () = proxy.until_running(1) => {}
+        }
+        let left = Instant::now();
+        proxy.until_running(0).await;
+        println!("the place was free {:?} after a client had left", left.elapsed());
+        assert!(left.elapsed() < SOON);
+    }
+    signal(child, "-CONT");
+    assert_works(&proxy).await;
+    // Nobody who has left was answered by the model.
+    assert_eq!(proxy.model.requests(), 2);
+}
+
 /// Neither a turn nor a connection is left of a request that never came whole.
 #[tokio::test]
 async fn row_11_a_client_that_leaves_within_its_request_leaves_nothing() {

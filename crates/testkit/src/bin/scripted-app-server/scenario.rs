@@ -15,8 +15,10 @@ pub(crate) enum Scenario {
     Calls { count: usize },
     /// The first delta of a text, whose rest comes with `Finish`: the neighbour of a fault.
     Open,
-    /// The rest of every open text, and one of its own.
+    /// The rest of everything that waits for it, and a text of its own.
     Finish,
+    /// A text of a thread whose history is taken with `Finish` only, as if that took long.
+    Slow,
     /// A text that something goes wrong with.
     Faulty(TurnFault),
 }
@@ -41,6 +43,7 @@ impl Scenario {
             Some(("calls", count)) => Self::Calls { count },
             Some(("open", _)) => Self::Open,
             Some(("finish", _)) => Self::Finish,
+            Some(("slow", _)) => Self::Slow,
             Some((name, number)) => {
                 TurnFault::named(name, number).map_or(Self::Text { deltas: 1 }, Self::Faulty)
             }

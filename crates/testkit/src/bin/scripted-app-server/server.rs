@@ -43,6 +43,8 @@ pub(crate) struct Server {
     threads: HashMap<String, Scenario>,
     /// Thread and turn of each text that is to be finished later.
     open: Vec<(String, String)>,
+    /// Requests whose history is still to be taken.
+    slow: Vec<u64>,
     /// Threads and turns so far.
     ids: u64,
     /// Requests of ours so far.
@@ -152,16 +154,20 @@ impl Server {
     }
 
     fn inject_items(&mut self, id: u64, params: &Params<'_>) {
-        self.result(id, "{}");
         let thread = params.thread_id;
+        let scenario = params.items.last().map(|item| Scenario::marked(item.get()));
+        if scenario == Some(Scenario::Slow) {
+            return self.slow.push(id);
+        }
+        self.result(id, "{}");
         for item in &params.items {
             self.notify(
                 "rawResponseItem/completed",
                 &format!(r#""threadId":"{thread}","turnId":"auto-compact-0","item":{item}"#),
             );
         }
-        if let (Some(item), Some(scenario)) = (params.items.last(), self.threads.get_mut(thread)) {
-            *scenario = Scenario::marked(item.get());
+        if let (Some(marked), Some(scenario)) = (scenario, self.threads.get_mut(thread)) {
+            *scenario = marked;
         }
     }
 
@@ -182,6 +188,7 @@ impl Server {
         );
         match scenario {
             Scenario::Text { deltas } => self.play_text(thread, &turn, words(deltas)),
+            Scenario::Slow => self.play_text(thread, &turn, words(1)),
             Scenario::Paced { deltas } => self.play_paced(thread, &turn, deltas),
             Scenario::Block { deltas } => self.play_text(thread, &turn, block(deltas)),
             Scenario::Calls { count } => self.play_calls(thread, &turn, count),
@@ -216,6 +223,9 @@ impl Server {
     }
 
     pub(crate) fn finish_open_texts(&mut self) {
+        for id in std::mem::take(&mut self.slow) {
+            self.result(id, "{}");
+        }
         for (thread, turn) in std::mem::take(&mut self.open) {
             self.close_text(&thread, &turn);
         }
