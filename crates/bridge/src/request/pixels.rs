@@ -3,7 +3,7 @@
 
 use openai_wire::ApiError;
 
-use super::image_size::{Measured, measure};
+use super::image_size::{Measured, Size, measure};
 
 /// Most pixels of an image.
 const MAX_OF_AN_IMAGE: u64 = 50_000_000;
@@ -28,16 +28,21 @@ impl Pixels {
         };
         let pixels = size.pixels();
         if pixels > MAX_OF_AN_IMAGE {
+            let Size { width, height, profile } = size;
+            let with_profile = match profile {
+                0 => String::new(),
+                _ => format!(" with its packed colour profile of {profile} bytes"),
+            };
             let message = format!(
-                "The image has {} x {} = {pixels} pixels. At most {MAX_OF_AN_IMAGE} are allowed.",
-                size.width, size.height
+                "The image of {width} x {height}{with_profile} counts as {pixels} pixels. At most \
+                 {MAX_OF_AN_IMAGE} are allowed."
             );
             return Err(too_large(place, message));
         }
         self.0 += pixels;
         if self.0 > MAX_OF_A_REQUEST {
             let message = format!(
-                "The images of the request up to this one have {} pixels. At most \
+                "The images of the request up to this one count as {} pixels. At most \
                  {MAX_OF_A_REQUEST} are allowed together.",
                 self.0
             );

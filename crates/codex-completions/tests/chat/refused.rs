@@ -27,7 +27,7 @@ async fn row_6_an_image_of_too_many_pixels_is_refused() {
         json!({"model": "gpt-5.5", "messages": [{"role": "user", "content": parts}]})
     };
     for (sizes, place, words) in [
-        (&[(20_000, 20_000)][..], 0, "20000 x 20000 = 400000000 pixels. At most 50000000"),
+        (&[(20_000, 20_000)][..], 0, "20000 x 20000 counts as 400000000 pixels. At most 50000000"),
         (&[(7000, 7000); 3], 2, "147000000 pixels. At most 100000000"),
     ] {
         let refused = proxy.chat(&shown(sizes)).await;

@@ -7,7 +7,7 @@ fn measured(bytes: &[u8]) -> Measured {
 }
 
 fn size(width: u32, height: u32) -> Measured {
-    Measured::Size(Size { width, height })
+    Measured::Size(Size::new(width, height))
 }
 
 fn png(width: u32, height: u32) -> Vec<u8> {
@@ -97,6 +97,32 @@ fn nothing_passes_for_smaller_than_it_is() {
     }
     // Decoders differ about what follows an extension without data.
     assert_eq!(measured(&gif((1, 1), &[], b"\x21\xfe\0", (1, 1))), Measured::Unclear);
+}
+
+#[test]
+fn a_packed_profile_counts() {
+    let chunk = |name: &[u8], length: usize| {
+        let head = u32::try_from(length).unwrap().to_be_bytes();
+        [&head, name, &vec![b'.'; length + 4]].concat()
+    };
+    let (header, checksum) = (png(2, 3), [0; 4]);
+    // However its bytes fall into letters.
+    for before in 0..4 {
+        let chunks = [
+            chunk(b"tEXt", before),
+            chunk(b"iCCP", 1000),
+            chunk(b"iCCP", 234),
+            chunk(b"IDAT", 5),
+            chunk(b"iCCP", 5000),
+        ];
+        let image = [&header[..], &checksum, &chunks.concat()].concat();
+        let size = Size { width: 2, height: 3, profile: 1234 };
+        assert_eq!(measured(&image), Measured::Size(size));
+        assert_eq!(size.pixels(), 6 + 1234 * 258);
+    }
+    let endless = [&header[..], &checksum, &[0xff; 4], b"iCCP"].concat();
+    let size = Size { width: 2, height: 3, profile: u32::MAX };
+    assert_eq!(measured(&endless), Measured::Size(size));
 }
 
 #[test]

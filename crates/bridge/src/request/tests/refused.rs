@@ -124,7 +124,7 @@ fn row_6_images_of_too_many_pixels() {
 
     let code = "image_too_large";
     let one = shown(json!(["see", png(10_000, 5001)]));
-    let words = "10000 x 5001 = 50010000 pixels. At most 50000000 are allowed";
+    let words = "10000 x 5001 counts as 50010000 pixels. At most 50000000 are allowed";
     refuses(&one, "messages[0].content[1].image_url", code, words);
     let huge = shown(json!([png(u32::MAX, u32::MAX)]));
     refuses(&huge, "messages[0].content[0].image_url", code, "At most 50000000");
