@@ -27,19 +27,10 @@ use configuration::{Inputs, Loaded};
 
 use cli::{Cli, Command, Task};
 
-/// One thread: the work is waiting for the child and for clients, and a hop between threads
-/// costs more than it gains.
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> ExitCode {
+fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Calls(options) => calls::run(&options),
-        Task::WithSettings(command) => {
-            let inputs = Inputs::of_process(command.flags());
-            match configuration::load(&inputs) {
-                Ok(loaded) => run(command, inputs, loaded).await,
-                Err(problems) => Err(problems.into()),
-            }
-        }
+        Task::WithSettings(command) => run_with_settings(command),
     };
     outcome.unwrap_or_else(|error| {
         // Whoever read our output has seen enough, as in `… | head`.
@@ -51,6 +42,18 @@ async fn main() -> ExitCode {
         }
         ExitCode::FAILURE
     })
+}
+
+/// One thread: the work is waiting for the child and for clients, and a hop between threads
+/// costs more than it gains.
+fn run_with_settings(command: Command) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    let inputs = Inputs::of_process(command.flags());
+    let loaded = configuration::load(&inputs)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let outcome = runtime.block_on(run(command, inputs, loaded));
+    // A name that is still looked up for somebody must not keep us.
+    runtime.shutdown_background();
+    outcome
 }
 
 async fn run(

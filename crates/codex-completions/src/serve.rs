@@ -70,7 +70,7 @@ pub(crate) async fn run(
     tracing::info!("stopping");
     service_manager.stopping();
     readiness.send_modify(|now| now.workers.fill(WorkerState::Stopped));
-    api.queue().close();
+    api.close();
     let grace = settings.codex.children.shutdown_grace;
     let end = async {
         if let Some(pool) = pool {
