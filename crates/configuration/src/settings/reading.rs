@@ -142,6 +142,7 @@ fn turns(values: &Values, problems: &mut Vec<Problem>) -> TurnSettings {
             ..Limits::default()
         },
         max_held_bytes,
+        max_answer_bytes: values.number(&t::PROXY_MAX_ANSWER_BYTES),
         max_choices: values.number(&t::PROXY_MAX_CHAT_CHOICES),
         remote_images: if values.flag(&t::PROXY_ALLOW_REMOTE_IMAGES) {
             RemoteImages::Fetched
