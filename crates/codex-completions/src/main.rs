@@ -7,6 +7,7 @@ mod calls;
 mod cli;
 mod codex;
 mod config;
+mod demo;
 mod doctor;
 mod file_watch;
 mod json_log;
@@ -24,6 +25,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use configuration::{Inputs, Loaded};
+use rustix::fs::Mode;
 
 use cli::{Cli, Command, Task};
 
@@ -47,6 +49,8 @@ fn main() -> ExitCode {
 /// One thread: the work is waiting for the child and for clients, and a hop between threads
 /// costs more than it gains.
 fn run_with_settings(command: Command) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    // What we or Codex make is for nobody else, whatever the user's habit is.
+    rustix::process::umask(Mode::from_raw_mode(0o077));
     let inputs = Inputs::of_process(command.flags());
     let loaded = configuration::load(&inputs)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
