@@ -13,6 +13,12 @@ const NOT_TAKEN: &str = "If PROXY_UPSTREAM_BASE_URL is set, look at PROXY_UPSTRE
 
 const RESTARTING: &str = "Codex is not available: it is being started again. /readyz says why.";
 
+/// Most characters of a message of the upstream's.
+const MOST_WORDS: usize = 4_000;
+
+/// Most characters of a code or a parameter of the upstream's.
+const MOST_OF_A_NAME: usize = 200;
+
 const STOPPING: &str = "The server is stopping.";
 
 /// What a client is told of a failed turn.
@@ -41,7 +47,7 @@ pub fn api_error(failure: &Failure) -> ApiError {
         FailureKind::Unexpected => (502, ErrorType::ServerError, "unexpected"),
     };
     let upstream = failure.upstream_body.as_ref().map(|body| &body["error"]);
-    let said = |member: &str| Some(upstream?.get(member)?.as_str()?.to_owned());
+    let said = |member: &str| Some(start_of(upstream?.get(member)?.as_str()?, MOST_OF_A_NAME));
     let message = match kind {
         FailureKind::Unauthorized => {
             // Without a status nothing was sent: nobody is signed in.
@@ -49,18 +55,27 @@ pub fn api_error(failure: &Failure) -> ApiError {
                 None => SIGN_IN,
                 Some(_) => NOT_TAKEN,
             };
-            format!("{}. {advice}", failure.message.trim_end_matches('.'))
+            let words = start_of(&failure.message, MOST_WORDS);
+            format!("{}. {advice}", words.trim_end_matches('.'))
         }
         // Codex's own last words can be about another request.
         FailureKind::ChildGone => RESTARTING.to_owned(),
         FailureKind::Stopping => STOPPING.to_owned(),
-        _ => failure.message.clone(),
+        _ => start_of(&failure.message, MOST_WORDS),
     };
     ApiError {
         param: said("param"),
         code: Some(said("code").map_or(code.into(), Into::into)),
         should_retry: kind.retry_can_help(),
         ..ApiError::new(status, r#type, message)
+    }
+}
+
+/// As much as may be told of what an upstream has said, which may be anything.
+fn start_of(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 
@@ -98,6 +113,19 @@ mod tests {
                 ..ApiError::invalid("input[1]", "no").with_code("bad_thing")
             }
         );
+    }
+
+    #[test]
+    fn what_an_upstream_says_without_end_is_cut() {
+        let long = "é".repeat(MOST_WORDS + 1);
+        let told = api_error(&Failure {
+            message: long.clone(),
+            upstream_body: Some(json!({"error": {"code": long, "param": long}})),
+            ..failure(FailureKind::BadRequest)
+        });
+        let lengths = [Some(told.message), told.code.map(Into::into), told.param]
+            .map(|text: Option<String>| text.unwrap().chars().count());
+        assert_eq!(lengths, [MOST_WORDS + 1, MOST_OF_A_NAME + 1, MOST_OF_A_NAME + 1]);
     }
 
     #[test]

@@ -15,6 +15,9 @@ use tool_call_aggregator::obsidian::XmlEscaping;
 /// How much text may be held back, for a block or after a call.
 const MAX_HELD_BYTES: usize = 1024 * 1024;
 
+/// Far more than any model says in one answer.
+const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
+
 /// How calls are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OutputMode {
@@ -108,6 +111,8 @@ pub struct TurnSettings {
     pub limits: Limits,
     /// `PROXY_MAX_HELD_BYTES`: most text that is held back after a call.
     pub max_held_bytes: usize,
+    /// `PROXY_MAX_ANSWER_BYTES`: most text and reasoning of a choice.
+    pub max_answer_bytes: usize,
     /// `PROXY_MAX_CHAT_CHOICES`
     pub max_choices: u32,
     /// `PROXY_ALLOW_REMOTE_IMAGES`
@@ -143,6 +148,8 @@ pub struct TurnPolicy {
     pub limits: Limits,
     /// Most text that is held back after a call.
     pub max_held_bytes: usize,
+    /// Most text and reasoning: all of it is kept to the end, for counting.
+    pub max_answer_bytes: usize,
     /// The tools that the request declares.
     pub tools: DeclaredTools,
     /// Texts that end the visible text.
@@ -224,6 +231,7 @@ impl Default for TurnSettings {
             reasoning: true,
             limits: Limits { held_bytes: MAX_HELD_BYTES, ..Limits::default() },
             max_held_bytes: MAX_HELD_BYTES,
+            max_answer_bytes: MAX_ANSWER_BYTES,
             max_choices: 5,
             remote_images: RemoteImages::Refused,
             instructions: None,

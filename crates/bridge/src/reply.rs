@@ -65,6 +65,8 @@ pub struct Reply {
     usage: Option<TokenUsage>,
     /// Whether anything was seen that a response without text or calls does not have.
     has_spoken: bool,
+    /// How much text and reasoning it may still have.
+    bytes_left: usize,
     /// How to end, found while an event was being read.
     ending: Option<Ending>,
     end: Option<EndReason>,
@@ -100,12 +102,13 @@ impl Reply {
             text_start: 0,
             calls,
             visible: VisibleText::new(&policy, tokenizer),
-            policy,
             reasoning_part: None,
             burst_until: None,
             response_ended: false,
             usage: None,
             has_spoken: false,
+            bytes_left: policy.max_answer_bytes,
+            policy,
             ending: None,
             end: None,
         }
@@ -122,8 +125,20 @@ impl Reply {
             return None;
         }
         match event {
-            TurnEvent::Text(text) => self.on_text(&text, now, out),
-            TurnEvent::Reasoning { kind, part, text } => self.on_reasoning(kind, part, &text, out),
+            TurnEvent::Text(text) => {
+                let fitting = self.fitting(&text);
+                self.on_text(fitting, now, out);
+                if fitting.len() < text.len() {
+                    return Some(self.overflow(out));
+                }
+            }
+            TurnEvent::Reasoning { kind, part, text } => {
+                let fitting = self.fitting(&text);
+                self.on_reasoning(kind, part, fitting, out);
+                if fitting.len() < text.len() {
+                    return Some(self.overflow(out));
+                }
+            }
             TurnEvent::ToolCall(call) => self.on_call(&call, now, out),
             TurnEvent::ResponseEnd { usage, .. } => {
                 self.usage = usage;
@@ -190,6 +205,24 @@ impl Reply {
             suppressed_bytes: self.visible.suppressed(),
             usage: self.usage,
             said: self.visible.into_said(),
+        }
+    }
+
+    /// As much of a text as the answer may still have, however it was cut.
+    fn fitting<'a>(&mut self, text: &'a str) -> &'a str {
+        let mut end = text.len().min(self.bytes_left);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.bytes_left -= end;
+        &text[..end]
+    }
+
+    /// The model goes on and on.
+    fn overflow(&mut self, out: &mut impl Output) -> Ended {
+        match self.calls.count() {
+            0 => self.fail(answer_too_large(self.policy.max_answer_bytes), out),
+            _ => self.conclude(EndReason::HeldText, out),
         }
     }
 
@@ -407,6 +440,11 @@ fn interrupted() -> Failure {
 
 fn too_large(limit: Limit) -> Failure {
     failure(FailureKind::OutputTooLarge, format!("a tool call is over the limit of {limit}"))
+}
+
+fn answer_too_large(limit: usize) -> Failure {
+    let words = format!("the answer is larger than {limit} bytes (PROXY_MAX_ANSWER_BYTES)");
+    failure(FailureKind::OutputTooLarge, words)
 }
 
 fn changed() -> Failure {

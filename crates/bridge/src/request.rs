@@ -110,6 +110,7 @@ pub fn prepare(request: ChatRequest, options: &RequestOptions<'_>) -> Result<Pre
         reasoning: settings.reasoning,
         limits: settings.limits,
         max_held_bytes: settings.max_held_bytes,
+        max_answer_bytes: settings.max_answer_bytes,
         tools: offered.declared,
         stop_sequences: request.stop,
         max_tokens: request.max_tokens,

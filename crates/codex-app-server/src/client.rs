@@ -183,14 +183,17 @@ impl Client {
         };
         drop(starting);
         last_words.begin_turns(config.stderr_content);
-        tasks.spawn_blocking({
+        // Before any turn, of which it would hold the arguments.
+        let muting = tasks.spawn_blocking({
             let home = home.path().to_owned();
-            move || match log_database::mute(&home) {
-                Ok(0) => tracing::warn!("no log database of Codex was found, so none is muted"),
-                Ok(count) => tracing::debug!(count, "muted Codex's log databases"),
-                Err(error) => tracing::warn!(%error, "cannot mute Codex's log database"),
-            }
+            move || log_database::mute(&home)
         });
+        match muting.await {
+            Ok(Ok(0)) => tracing::warn!("no log database of Codex was found, so none is muted"),
+            Ok(Ok(count)) => tracing::debug!(count, "muted Codex's log databases"),
+            Ok(Err(error)) => tracing::warn!(%error, "cannot mute Codex's log database"),
+            Err(error) => tracing::warn!(%error, "cannot mute Codex's log database"),
+        }
         Ok(Self {
             inner: Arc::new(Inner {
                 connection,

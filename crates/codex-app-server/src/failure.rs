@@ -59,6 +59,9 @@ pub enum FailureKind {
     Unexpected,
 }
 
+/// What stands for a secret.
+const HIDDEN: &str = "(hidden)";
+
 /// Codex puts this in front of everything that ends a stream early.
 const DISCONNECTED: &str = "stream disconnected before completion: ";
 
@@ -106,10 +109,21 @@ impl Failure {
         Self { kind, message: message.into(), upstream_status: None, upstream_body: None }
     }
 
+    /// Takes a secret out of everything that is told: an upstream may quote the key that it was sent.
+    pub(crate) fn hide(&mut self, secret: &str) {
+        if secret.is_empty() {
+            return;
+        }
+        self.message = self.message.replace(secret, HIDDEN);
+        if let Some(body) = &mut self.upstream_body {
+            hide_in(body, secret);
+        }
+    }
+
     /// Reads Codex's description of a failed turn.
     pub(crate) fn from_codex(error: &TurnError) -> Self {
         let (name, status) = error_info(error.codex_error_info.as_ref());
-        let text = error.message.as_str();
+        let text = without_address(&error.message);
         let mut failure = Self::new(FailureKind::Unexpected, text);
         failure.upstream_status = status;
         failure.kind = match (name, status) {
@@ -181,6 +195,20 @@ impl Failure {
         self.upstream_body = Some(body);
         self
     }
+}
+
+fn hide_in(value: &mut Value, secret: &str) {
+    match value {
+        Value::String(text) => *text = text.replace(secret, HIDDEN),
+        Value::Array(entries) => entries.iter_mut().for_each(|entry| hide_in(entry, secret)),
+        Value::Object(members) => members.values_mut().for_each(|member| hide_in(member, secret)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// The upstream's address, which Codex puts behind its words, is nobody's business.
+fn without_address(text: &str) -> &str {
+    text.rsplit_once(", url: ").map_or(text, |(words, _)| words)
 }
 
 /// Name and HTTP status of Codex's error, which is a string or an object with one member.

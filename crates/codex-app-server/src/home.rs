@@ -1,8 +1,10 @@
 //! The folder that Codex lives in: its configuration, model catalog, login and databases.
 
-use std::fs::{File, TryLockError};
+use std::fs::{File, Permissions, TryLockError};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{
+    DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
+};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -43,6 +45,14 @@ pub enum HomeError {
         path: PathBuf,
         /// What was found in it.
         found: String,
+    },
+    /// Somebody else may have put something into it.
+    #[error("{} is not for Codex alone: {reason}; set PROXY_CODEX_HOME to a folder of its own", path.display())]
+    Shared {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        reason: &'static str,
     },
     /// It cannot be written.
     #[error("cannot write {}: {source}", path.display())]
@@ -165,12 +175,24 @@ impl CodexHome {
     }
 }
 
+/// Makes a folder that is ours alone. One in which somebody else may have put something is not taken.
 fn make_private_folder(path: &Path) -> Result<(), HomeError> {
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)
-        .map_err(|source| HomeError::Write { path: path.to_owned(), source })
+    const WRITABLE_BY_ALL: u32 = 0o002;
+    const OTHERS: u32 = 0o077;
+    let failed = |source| HomeError::Write { path: path.to_owned(), source };
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
+    let metadata = std::fs::metadata(path).map_err(failed)?;
+    let shared = |reason| HomeError::Shared { path: path.to_owned(), reason };
+    if metadata.uid() != rustix::process::geteuid().as_raw() {
+        return Err(shared("it belongs to another user"));
+    }
+    if metadata.mode() & WRITABLE_BY_ALL != 0 {
+        return Err(shared("every user can write to it"));
+    }
+    if metadata.mode() & OTHERS != 0 {
+        std::fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(failed)?;
+    }
+    Ok(())
 }
 
 /// A JSON string is a TOML string too.

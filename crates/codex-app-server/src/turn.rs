@@ -98,11 +98,12 @@ pub enum InvalidTurn {
 /// A running turn: a stream of events that always ends in exactly one last event.
 ///
 /// Dropping it interrupts the turn and lets Codex forget the thread.
-#[derive(Debug)]
 pub struct Turn {
     events: EventReceiver,
     control: watch::Sender<Command>,
     ended: bool,
+    /// The upstream's key, which no failure may tell.
+    secret: Option<String>,
 }
 
 /// What the consumer wants of its turn; gone when the consumer has gone.
@@ -129,8 +130,12 @@ impl std::fmt::Debug for Consumer {
 // === impl Turn ===
 
 impl Turn {
-    pub(crate) fn new(events: EventReceiver, control: watch::Sender<Command>) -> Self {
-        Self { events, control, ended: false }
+    pub(crate) fn new(
+        events: EventReceiver,
+        control: watch::Sender<Command>,
+        secret: Option<String>,
+    ) -> Self {
+        Self { events, control, ended: false, secret }
     }
 
     /// The next event; `None` after the last one.
@@ -145,12 +150,15 @@ impl Turn {
         if self.ended {
             return Poll::Ready(None);
         }
-        let event = ready!(self.events.poll_recv(context)).unwrap_or_else(|| {
+        let mut event = ready!(self.events.poll_recv(context)).unwrap_or_else(|| {
             // Only a panic in the task behind the turn leads here.
             let words = "the turn ended without a last event";
             TurnEvent::Failed(Failure::new(FailureKind::Unexpected, words))
         });
         self.ended = event.is_last();
+        if let (TurnEvent::Failed(failure), Some(secret)) = (&mut event, &self.secret) {
+            failure.hide(secret);
+        }
         Poll::Ready(Some(event))
     }
 
@@ -162,6 +170,12 @@ impl Turn {
     /// Asks Codex to stop. Events go on until it has, and the last one is the turn's end.
     pub fn interrupt(&self) {
         self.control.send_replace(Command::Interrupt);
+    }
+}
+
+impl std::fmt::Debug for Turn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Turn").field("ended", &self.ended).finish_non_exhaustive()
     }
 }
 

@@ -39,11 +39,7 @@ pub(crate) fn api_settings(settings: &Settings) -> ApiSettings {
         rate_limit: limits
             .rate_limit
             .map(|configuration::RateLimit { max, window }| RateLimit { max, window }),
-        body: BodyLimits {
-            bytes: limits.body_bytes,
-            time: limits.body_time,
-            wait: limits.queue_wait,
-        },
+        body: BodyLimits { bytes: limits.body_bytes, time: limits.body_time },
         max_json_depth: limits.json_depth,
         metrics: settings.metrics.enabled,
         content_log: if settings.log.content { ContentLog::On } else { ContentLog::Off },

@@ -4,12 +4,13 @@ use std::error::Error;
 
 use codex_app_server::{Client, CodexBinary, DEMO_MODEL, Model, Upstream};
 use configuration::Settings;
-use scripted_model::ScriptedModel;
+
+use crate::demo::Demo;
 
 /// A running child, and the model `demo` behind it.
 pub(crate) struct Codex {
     pub(crate) client: Client,
-    demo: ScriptedModel,
+    demo: Demo,
     upstream: Option<Upstream>,
 }
 
@@ -26,14 +27,14 @@ impl Codex {
         settings: &Settings,
     ) -> Result<Self, Box<dyn Error>> {
         let client = Client::start(settings.client_config(binary)).await?;
-        let demo = ScriptedModel::start().await?;
+        let demo = Demo::start().await?;
         Ok(Self { client, demo, upstream: settings.codex.upstream.clone() })
     }
 
     /// Where a model's requests go; `None` is wherever the login leads.
     pub(crate) fn upstream_of(&self, model: &str) -> Option<Upstream> {
         if model == DEMO_MODEL {
-            return Some(Upstream { base_url: self.demo.base_url(), api_key: None });
+            return Some(self.demo.upstream());
         }
         self.upstream.clone()
     }

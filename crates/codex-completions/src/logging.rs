@@ -17,6 +17,9 @@ use tracing_subscriber::{EnvFilter, Registry, reload};
 use crate::cli::Command;
 use crate::json_log::JsonLines;
 
+/// The watch of files tells of each write, also of those to a log in a folder that is watched.
+const UNHEARD: &str = "notify=off";
+
 /// What can be changed about logs while they are written.
 pub(crate) struct Logs {
     filter: reload::Handle<EnvFilter, Registry>,
@@ -71,7 +74,7 @@ impl Logs {
         self.is_json.store(format == LogFormat::Json, Ordering::Relaxed);
         let filter = settings.filter.as_deref().unwrap_or(self.default_filter);
         // Who writes the logs lives as long as we do.
-        let _ = self.filter.reload(EnvFilter::new(filter));
+        let _ = self.filter.reload(EnvFilter::new(format!("{filter},{UNHEARD}")));
     }
 }
 

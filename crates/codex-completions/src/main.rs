@@ -7,6 +7,7 @@ mod calls;
 mod cli;
 mod codex;
 mod config;
+mod demo;
 mod doctor;
 mod file_watch;
 mod json_log;
@@ -24,22 +25,14 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use configuration::{Inputs, Loaded};
+use rustix::fs::Mode;
 
 use cli::{Cli, Command, Task};
 
-/// One thread: the work is waiting for the child and for clients, and a hop between threads
-/// costs more than it gains.
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> ExitCode {
+fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Calls(options) => calls::run(&options),
-        Task::WithSettings(command) => {
-            let inputs = Inputs::of_process(command.flags());
-            match configuration::load(&inputs) {
-                Ok(loaded) => run(command, inputs, loaded).await,
-                Err(problems) => Err(problems.into()),
-            }
-        }
+        Task::WithSettings(command) => run_with_settings(command),
     };
     outcome.unwrap_or_else(|error| {
         // Whoever read our output has seen enough, as in `… | head`.
@@ -51,6 +44,20 @@ async fn main() -> ExitCode {
         }
         ExitCode::FAILURE
     })
+}
+
+/// One thread: the work is waiting for the child and for clients, and a hop between threads
+/// costs more than it gains.
+fn run_with_settings(command: Command) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    // What we or Codex make is for nobody else, whatever the user's habit is.
+    rustix::process::umask(Mode::from_raw_mode(0o077));
+    let inputs = Inputs::of_process(command.flags());
+    let loaded = configuration::load(&inputs)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let outcome = runtime.block_on(run(command, inputs, loaded));
+    // A name that is still looked up for somebody must not keep us.
+    runtime.shutdown_background();
+    outcome
 }
 
 async fn run(

@@ -8,9 +8,8 @@ use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use codex_app_server::{CodexBinary, CodexHome, Pool, Upstream, WorkerState};
+use codex_app_server::{CodexBinary, CodexHome, Pool, WorkerState};
 use configuration::{ApiKey, Inputs, Keys, Loaded, Settings};
-use scripted_model::ScriptedModel;
 use server::{Access, Api, Backend, IdleTimeout, ImageFetcher, ModelDirectory, Readiness};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -20,6 +19,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::app;
 use crate::codex;
+use crate::demo::Demo;
 use crate::logging::Logs;
 use crate::reload::{InUse, Reload, TerminalGone};
 use crate::service_manager::ServiceManager;
@@ -70,7 +70,7 @@ pub(crate) async fn run(
     tracing::info!("stopping");
     service_manager.stopping();
     readiness.send_modify(|now| now.workers.fill(WorkerState::Stopped));
-    api.queue().close();
+    api.close();
     let grace = settings.codex.children.shutdown_grace;
     let end = async {
         if let Some(pool) = pool {
@@ -108,7 +108,7 @@ async fn work(
         () = signals.stop() => return Ok(None),
     };
     let pool = Pool::start(settings.pool_config(binary.clone()));
-    let demo = ScriptedModel::start().await?;
+    let demo = Demo::start().await?;
     api.open(Backend {
         pool: pool.clone(),
         models: models(settings, &pool, &demo),
@@ -147,10 +147,9 @@ async fn renew_on_request(pool: Pool, mut requests: Signal) -> Infallible {
     }
 }
 
-fn models(settings: &Settings, pool: &Pool, demo: &ScriptedModel) -> ModelDirectory {
+fn models(settings: &Settings, pool: &Pool, demo: &Demo) -> ModelDirectory {
     let codex = &settings.codex;
-    let demo = Upstream { base_url: demo.base_url(), api_key: None };
-    ModelDirectory::new(pool.clone(), codex.model.clone(), codex.upstream.clone(), demo)
+    ModelDirectory::new(pool.clone(), codex.model.clone(), codex.upstream.clone(), demo.upstream())
 }
 
 /// Tells a person what there is.

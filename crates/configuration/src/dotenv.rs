@@ -5,15 +5,19 @@ use std::path::Path;
 use dotenvy::Error;
 
 use crate::problem::Problem;
+use crate::trusted;
 
 /// The lines of the file at `path`; none if there is no such file. Our own environment is not
 /// changed.
 pub(crate) fn read(path: &Path) -> (Vec<(String, String)>, Vec<Problem>) {
     let problem = |reason: String| Problem::File { path: path.to_owned(), reason };
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
+    let content = match trusted::read(path) {
+        Ok(content) => content,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Default::default(),
         Err(error) => return (Vec::new(), vec![problem(error.to_string())]),
+    };
+    let Ok(text) = String::from_utf8(content) else {
+        return (Vec::new(), vec![problem("it is not UTF-8".to_owned())]);
     };
     let (mut lines, mut problems) = (Vec::new(), Vec::new());
     // The parser knows neither the mark that some editors put in front, nor a blank at the very

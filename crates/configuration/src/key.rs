@@ -57,16 +57,16 @@ impl ApiKey {
     /// # Errors
     /// If no key can be made or kept.
     pub fn obtain(settings: &Settings) -> Result<Self, KeyError> {
-        if let Some(secret) = settings.access.api_key.clone() {
-            return Ok(Self { secret, origin: KeyOrigin::Given, warnings: Vec::new() });
-        }
         let mut warnings = Vec::new();
         private::make_folder(&settings.data_folder, &mut warnings)?;
+        if let Some(secret) = settings.access.api_key.clone() {
+            return Ok(Self { secret, origin: KeyOrigin::Given, warnings });
+        }
         let path = Self::file(settings);
         if let Some(secret) = kept(&path, &mut warnings)? {
             return Ok(Self { secret, origin: KeyOrigin::Kept(path), warnings });
         }
-        let new = generate()?;
+        let new = random_key()?;
         if private::write_new(&path, &format!("{new}\n"))? == Written::New {
             let origin = KeyOrigin::Generated(path);
             return Ok(Self { secret: new.into(), origin, warnings });
@@ -87,7 +87,7 @@ impl ApiKey {
         let mut warnings = Vec::new();
         private::make_folder(&settings.data_folder, &mut warnings)?;
         let path = Self::file(settings);
-        let new = generate()?;
+        let new = random_key()?;
         private::replace(&path, &format!("{new}\n"))?;
         Ok(Self { secret: new.into(), origin: KeyOrigin::Generated(path), warnings })
     }
@@ -98,7 +98,11 @@ impl ApiKey {
     }
 }
 
-fn generate() -> Result<String, KeyError> {
+/// A key that nobody can guess.
+///
+/// # Errors
+/// If the system has no random numbers.
+pub fn random_key() -> Result<String, KeyError> {
     let mut bytes = [0; RANDOM_BYTES];
     getrandom::fill(&mut bytes)?;
     Ok(format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes)))

@@ -19,6 +19,7 @@ mod settings;
 mod source;
 mod table;
 mod toml_file;
+mod trusted;
 mod value;
 mod values;
 mod variable;
@@ -26,6 +27,7 @@ mod variable;
 pub use access::is_weak_key;
 pub use key::{
     ApiKey, InvalidKeyName, KeyChangeError, KeyDigest, KeyError, KeyName, KeyOrigin, NamedKeys,
+    random_key,
 };
 pub use keys::{Kept, Key, Keys};
 pub use kind::Kind;

@@ -17,7 +17,7 @@ use crate::table::{
 use crate::value::Value;
 use crate::values::Values;
 use crate::variable::{Effect, Variable};
-use crate::{dotenv, toml_file};
+use crate::{dotenv, toml_file, trusted};
 
 /// What the command line says.
 #[derive(Debug, Clone, Default)]
@@ -97,6 +97,7 @@ pub(crate) fn load_with(inputs: &Inputs, earlier: Option<&ConfigFile>) -> Result
         reader.take(&name, &text, from);
     }
     reader.name_folders(inputs.user_data.as_deref());
+    reader.check_data_folder();
     let Reader { values, problems, warnings } = reader;
     finish(values, problems, warnings, Files { dotenv, config })
 }
@@ -216,6 +217,15 @@ impl Reader {
         // The system's order means nothing.
         given.sort_by(|one, other| one.name.cmp(&other.name));
         given
+    }
+
+    /// Whoever can write there could do as if he were us.
+    fn check_data_folder(&mut self) {
+        let Some(path) = self.values.path(&PROXY_DATA_DIR) else { return };
+        if let Err(error) = trusted::check_folder(&path) {
+            let reason = format!("{error}; choose another folder (PROXY_DATA_DIR)");
+            self.problems.push(Problem::File { path, reason });
+        }
     }
 
     fn file(&mut self, path: &Path) {

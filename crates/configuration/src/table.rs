@@ -148,6 +148,8 @@ variables! {
             .means("most calls of a turn that are taken");
         PROXY_MAX_ARGUMENT_BYTES = bytes(1_024).default("67108864")
             .means("most bytes of arguments, names and ids of a turn");
+        PROXY_MAX_ANSWER_BYTES = bytes(65_536).default("16777216")
+            .means("most text and reasoning of an answer, for each choice; over it the answer fails");
         PROXY_MAX_HELD_BYTES = bytes(1_024).default("1048576")
             .means("most text that is held back, after a call or for a block that is not complete");
     }

@@ -8,6 +8,7 @@ use crate::kind::Kind;
 use crate::problem::Problem;
 use crate::source::Source;
 use crate::table::{PROXY_CONFIG, VARIABLES};
+use crate::trusted;
 use crate::variable::Variable;
 
 /// A setting of the file, in the text that stands for it everywhere else.
@@ -16,9 +17,12 @@ pub(crate) type Setting = (&'static Variable, String);
 /// The settings of the file at `path`.
 pub(crate) fn read(path: &Path) -> (Vec<Setting>, Vec<Problem>) {
     let problem = |reason: String| vec![Problem::File { path: path.to_owned(), reason }];
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
+    let content = match trusted::read(path) {
+        Ok(content) => content,
         Err(error) => return (Vec::new(), problem(error.to_string())),
+    };
+    let Ok(text) = String::from_utf8(content) else {
+        return (Vec::new(), problem("it is not UTF-8".to_owned()));
     };
     match text.parse() {
         Ok(table) => settings(&table, &Source::File(path.to_owned())),

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 const MOST_REQUESTS: usize = 1_000;
 const MOST_BYTES: usize = 64 << 20;
+const MOST_ATTEMPTS: usize = 100_000;
 
 /// How much the server had to do since its start or its last reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -74,15 +75,37 @@ impl Log {
     }
 }
 
+/// Whether requests are remembered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Memory {
+    /// The newest ones.
+    #[default]
+    Requests,
+    /// Only how many there were.
+    Counters,
+}
+
 /// The memory that all connections of a server share.
 #[derive(Default)]
 pub(crate) struct Record {
+    memory: Memory,
     counters: watch::Sender<Counters>,
     log: Mutex<Log>,
     attempts: Mutex<HashMap<u64, u64>>,
 }
 
 impl Record {
+    pub(crate) fn new(memory: Memory) -> Self {
+        Self { memory, ..Self::default() }
+    }
+
+    fn remember(&self, bytes: usize, request: RecordedRequest) {
+        match self.memory {
+            Memory::Requests => locked(&self.log).push(bytes, request),
+            Memory::Counters => {}
+        }
+    }
+
     pub(crate) fn counters(&self) -> Counters {
         *self.counters.borrow()
     }
@@ -114,6 +137,9 @@ impl Record {
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
         let mut attempts = locked(&self.attempts);
+        if attempts.len() >= MOST_ATTEMPTS {
+            attempts.clear();
+        }
         let attempt = attempts.entry(hasher.finish()).or_insert(0);
         *attempt += 1;
         *attempt
@@ -121,14 +147,14 @@ impl Record {
 
     /// A request that is refused.
     pub(crate) fn refused(&self, bytes: usize, request: RecordedRequest) {
-        locked(&self.log).push(bytes, request);
+        self.remember(bytes, request);
         self.counters.send_modify(|counters| counters.requests += 1);
     }
 
     /// A request whose response begins now. Both counters change in one step, so that nobody can
     /// see the request without its response.
     pub(crate) fn begun(self: &Arc<Self>, bytes: usize, request: RecordedRequest) -> InFlight {
-        locked(&self.log).push(bytes, request);
+        self.remember(bytes, request);
         self.counters.send_modify(|counters| {
             counters.requests += 1;
             counters.in_flight += 1;

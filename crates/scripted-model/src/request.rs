@@ -1,5 +1,7 @@
 //! A reader's view of a request's body: messages, tools and tool results.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 /// The namespace that stands for "no namespace" where tools come inside an input item.
@@ -71,10 +73,15 @@ impl<'a> Request<'a> {
         let items = self.items();
         let since =
             items.iter().rposition(|item| has_role(item, "user")).map_or(0, |user| user + 1);
+        let names = self.names_of_calls();
+        let name = |item: &Value| names.get(string(item, "call_id")).copied();
         items[since..]
             .iter()
             .filter(|item| is_tool_output(item))
-            .map(|item| ToolResult { name: self.name_of_call(item), output: output_of(item) })
+            .map(|item| ToolResult {
+                name: name(item).unwrap_or("the tool").to_owned(),
+                output: output_of(item),
+            })
             .collect()
     }
 
@@ -104,15 +111,12 @@ impl<'a> Request<'a> {
             .find(|item| !matches!(kind(item), "configuration_update" | "additional_tools"))
     }
 
-    fn name_of_call(self, output: &Value) -> String {
-        let call_id = output.get("call_id");
-        self.items()
-            .iter()
-            .rev()
-            .filter(|item| !is_tool_output(item) && item.get("call_id") == call_id)
-            .find_map(|item| item.get("name").and_then(Value::as_str))
-            .unwrap_or("the tool")
-            .to_owned()
+    /// The name of each call by its id; of several, the last.
+    fn names_of_calls(self) -> HashMap<&'a str, &'a str> {
+        let calls = self.items().iter().filter(|item| !is_tool_output(item));
+        let named = calls
+            .filter_map(|item| Some((item.get("call_id")?.as_str()?, item.get("name")?.as_str()?)));
+        named.collect()
     }
 }
 

@@ -182,9 +182,11 @@ const CALL_INCOMPLETE: &str = "a whole call, then response.incomplete";
 
 /// What answers a request: the marked scenario, the thanks after it, or the demo model.
 ///
-/// `attempt` is asked, with the marked text, only for a scenario that is about to be played.
+/// `attempt` is asked, with the marked text, only for a scenario that is about to be played. No
+/// answer is larger than `most`, in whatever its scenario counts.
 pub(crate) fn answer(
     request: Request<'_>,
+    most: u64,
     ids: &Ids,
     now: u64,
     attempt: impl FnOnce(&str) -> u64,
@@ -201,7 +203,7 @@ pub(crate) fn answer(
     if request.ends_with_tool_output() && !scenario.sticky {
         return Ok(texts::thanks(ids));
     }
-    let number = scenario.number(mark.argument)?;
+    let number = scenario.number(mark.argument, most)?;
     let attempt = attempt(mark.text());
     let scene = Scene { request, mark, ids, number, attempt, now };
     match scenario.play {
@@ -211,9 +213,10 @@ pub(crate) fn answer(
 }
 
 impl Scenario {
-    fn number(&self, argument: Option<&str>) -> Result<u64, ErrorReply> {
+    fn number(&self, argument: Option<&str>, most_of_all: u64) -> Result<u64, ErrorReply> {
         match (self.argument, argument.map(str::trim).filter(|text| !text.is_empty())) {
             (Argument::Number { label, most, .. }, Some(text)) => {
+                let most = most.min(most_of_all);
                 text.parse().ok().filter(|number| *number <= most).ok_or_else(|| {
                     ErrorReply::invalid_mark(&format!(
                         "`[[{}:{label}]]` takes a number up to {most}, not `{text}`",
@@ -221,7 +224,7 @@ impl Scenario {
                     ))
                 })
             }
-            (Argument::Number { default, .. }, None) => Ok(default),
+            (Argument::Number { default, .. }, None) => Ok(default.min(most_of_all)),
             _ => Ok(0),
         }
     }

@@ -20,9 +20,12 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::failures::ErrorReply;
 use crate::ids::Ids;
 use crate::playback;
-use crate::record::{Counters, Record, RecordedRequest};
+use crate::record::{Counters, Memory, Record, RecordedRequest};
 use crate::request::Request;
 use crate::scenario;
+
+/// A few megabytes at most, or an hour of silence.
+const MOST_FOR_OWNER: u64 = 4_000_000;
 
 /// A running scripted model. Dropping it stops the server and cuts its responses.
 pub struct ScriptedModel {
@@ -41,20 +44,38 @@ impl ScriptedModel {
         Self::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await
     }
 
+    /// Starts the model `demo` of a product: it answers whoever has the key, remembers nothing of
+    /// what is said, and says nothing of any size.
+    ///
+    /// # Errors
+    /// If no port can be listened on.
+    pub async fn demo(key: &str) -> io::Result<Self> {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        Self::bind_for(address, Audience::Owner { bearer: format!("Bearer {key}").into() }).await
+    }
+
     /// Starts a server on an address.
     ///
     /// # Errors
     /// If the address cannot be listened on.
     pub async fn bind(address: SocketAddr) -> io::Result<Self> {
+        Self::bind_for(address, Audience::Tests).await
+    }
+
+    async fn bind_for(address: SocketAddr, audience: Audience) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
-        let record = Arc::new(Record::default());
+        let record = Arc::new(Record::new(match audience {
+            Audience::Tests => Memory::Requests,
+            Audience::Owner { .. } => Memory::Counters,
+        }));
         let stop = CancellationToken::new();
         let stage = Stage {
             record: Arc::clone(&record),
             ids: Arc::new(Ids::new(seed(address.port()))),
             started: now(),
             stop: stop.clone(),
+            audience,
         };
         let mut tasks = JoinSet::new();
         tasks.spawn(serve(listener, router(stage), stop.clone()));
@@ -125,6 +146,41 @@ struct Stage {
     ids: Arc<Ids>,
     started: u64,
     stop: CancellationToken,
+    audience: Audience,
+}
+
+/// Who may use a model.
+#[derive(Clone)]
+enum Audience {
+    /// Everybody, for anything: it is a test.
+    Tests,
+    /// Whoever has the key of its owner.
+    Owner { bearer: Arc<str> },
+}
+
+// === impl Audience ===
+
+impl Audience {
+    fn admit(&self, headers: &HeaderMap) -> Result<(), ErrorReply> {
+        match self {
+            Self::Owner { bearer } if !is_authorized(headers, bearer) => {
+                Err(ErrorReply::new(401, "invalid_api_key", "this model belongs to somebody else"))
+            }
+            Self::Owner { .. } | Self::Tests => Ok(()),
+        }
+    }
+
+    /// The largest number that a scenario takes.
+    fn most(&self) -> u64 {
+        match self {
+            Self::Tests => u64::MAX,
+            Self::Owner { .. } => MOST_FOR_OWNER,
+        }
+    }
+}
+
+fn is_authorized(headers: &HeaderMap, bearer: &str) -> bool {
+    headers.get(header::AUTHORIZATION).is_some_and(|given| given.as_bytes() == bearer.as_bytes())
 }
 
 async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {
@@ -139,10 +195,14 @@ async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {
 }
 
 fn router(stage: Stage) -> Router {
-    Router::new()
-        .route("/ctl/stats", get(stats))
-        .route("/ctl/last", get(last))
-        .route("/ctl/reset", post(reset))
+    let controls = match stage.audience {
+        Audience::Tests => Router::new()
+            .route("/ctl/stats", get(stats))
+            .route("/ctl/last", get(last))
+            .route("/ctl/reset", post(reset)),
+        Audience::Owner { .. } => Router::new(),
+    };
+    controls
         .route("/v1/models", get(models))
         .fallback(respond)
         .method_not_allowed_fallback(not_found)
@@ -189,14 +249,19 @@ async fn respond(
     if method != Method::POST || !uri.path().ends_with("/responses") {
         return error_response(&nothing_at(&method, &uri));
     }
+    if let Err(error) = stage.audience.admit(&headers) {
+        return error_response(&error);
+    }
     let parsed = serde_json::from_slice::<Value>(&bytes);
     let reply = match &parsed {
         Ok(body) if body["stream"] == Value::Bool(false) => {
             Err(ErrorReply::new(400, "unsupported_value", "only `\"stream\": true` is supported"))
         }
-        Ok(body) => scenario::answer(Request::new(body), &stage.ids, now(), |text| {
-            stage.record.attempt(text)
-        }),
+        Ok(body) => {
+            let most = stage.audience.most();
+            let attempt = |text: &str| stage.record.attempt(text);
+            scenario::answer(Request::new(body), most, &stage.ids, now(), attempt)
+        }
         Err(error) => {
             Err(ErrorReply::new(400, "invalid_json", &format!("the body is not JSON: {error}")))
         }

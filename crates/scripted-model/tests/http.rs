@@ -194,3 +194,36 @@ async fn dropping_the_model_ends_its_responses_and_frees_its_port() {
     assert!(!rest.ends_with(WHOLE_BODY.as_bytes()));
     ScriptedModel::bind(address).await.unwrap();
 }
+
+/// The model of a product has an owner, and forgets what it was asked.
+#[tokio::test]
+async fn the_demo_answers_its_owner_alone_and_remembers_nothing() {
+    let model = ScriptedModel::demo("sk-owner").await.unwrap();
+    let body = asked("[[text]]");
+    for head in ["", "authorization: Bearer sk-other\r\n"] {
+        let refused = ask_as(&model, head, &body).await;
+        assert!(refused.starts_with("HTTP/1.1 401"), "{refused}");
+    }
+    let owner = "authorization: Bearer sk-owner\r\n";
+    let answered = ask_as(&model, owner, &body).await;
+    assert!(answered.starts_with("HTTP/1.1 200"), "{answered}");
+    assert_eq!((model.requests(), model.recorded()), (1, vec![]));
+    for path in ["/ctl/last", "/ctl/stats"] {
+        assert!(exchange(&model, "GET", path, "").await.starts_with("HTTP/1.1 404"), "{path}");
+    }
+    let refused = ask_as(&model, owner, &asked("[[big-delta:1073741824]]")).await;
+    assert!(refused.starts_with("HTTP/1.1 400") && refused.contains("4000000"), "{refused}");
+}
+
+async fn ask_as(model: &ScriptedModel, lines: &str, body: &str) -> String {
+    let mut stream = TcpStream::connect(model.address()).await.unwrap();
+    let head = format!(
+        "POST /v1/responses HTTP/1.1\r\nhost: test\r\nconnection: close\r\n{lines}\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).await.unwrap();
+    String::from_utf8(bytes).unwrap()
+}

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
@@ -89,7 +90,7 @@ impl Api {
     pub fn new(settings: ApiSettings) -> Self {
         Self(Arc::new(Inner {
             queue: TurnQueue::new(settings.queue),
-            large: LargeBodies::default(),
+            large: LargeBodies::new(settings.queue.longest_wait),
             rates: RateLimiter::default(),
             settings: ArcSwap::from_pointee(settings),
             metrics: Arc::default(),
@@ -101,12 +102,19 @@ impl Api {
     /// From now on requests are answered in this way. Those that are under way are not affected.
     pub fn change(&self, settings: ApiSettings) {
         self.0.queue.change(settings.queue);
+        self.0.large.change(settings.queue.longest_wait);
         self.0.settings.store(Arc::new(settings));
     }
 
     /// How requests are answered now; a request asks once.
     pub(crate) fn settings(&self) -> Arc<ApiSettings> {
         self.0.settings.load_full()
+    }
+
+    /// Lets nothing new in; [`TurnQueue::idle`] waits for the turns that run.
+    pub fn close(&self) {
+        self.0.queue.close();
+        self.0.large.close();
     }
 
     /// The queue before the turns.
@@ -191,8 +199,10 @@ async fn list_models(State(api): State<Api>) -> Result<Response, ErrorResponse> 
 /// `GET /v1/models/{id}`
 async fn show_model(
     State(api): State<Api>,
-    Path(id): Path<String>,
+    id: Result<Path<String>, PathRejection>,
 ) -> Result<Response, ErrorResponse> {
+    // What is not text is no name.
+    let Path(id) = id.map_err(|_| unknown_model("\u{fffd}"))?;
     if api.backend().await?.models.contains(&id, &api.settings().aliases).await? {
         Ok(axum::Json(model(&id)).into_response())
     } else {

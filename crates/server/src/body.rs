@@ -9,6 +9,7 @@ use memchr::memchr2;
 use openai_wire::{ApiError, ErrorType};
 use tokio::time::{Instant, timeout};
 
+use crate::gate::Caller;
 use crate::large_bodies::{BodyRoom, LARGE, LargeBodies};
 
 /// What the body of a request may cost.
@@ -18,8 +19,6 @@ pub struct BodyLimits {
     pub bytes: usize,
     /// How long it may take to come to its end.
     pub time: Duration,
-    /// How long a large one waits for room.
-    pub wait: Duration,
 }
 
 /// A body that was read to its end.
@@ -49,6 +48,7 @@ pub async fn read_body(
     body: Body,
     limits: BodyLimits,
     large: &LargeBodies,
+    caller: &Caller,
 ) -> Result<WholeBody, ApiError> {
     let body = Limited::new(body, limits.bytes);
     let time_left = limits.time;
@@ -56,7 +56,7 @@ pub async fn read_body(
     let mut room = None;
     if !reading.read(LARGE).await? {
         // What comes meanwhile waits in the network.
-        room = Some(large.room(limits.wait).await?);
+        room = Some(large.room(caller).await?);
         reading.read(usize::MAX).await?;
     }
     Ok(WholeBody { bytes: reading.into_bytes(), room })

@@ -86,7 +86,8 @@ async fn start(
 ) -> Result<Started, ApiError> {
     let received = Instant::now();
     let (parts, body) = request.into_parts();
-    let WholeBody { bytes: body, room } = read_body(body, settings.body, &api.0.large).await?;
+    let large = &api.0.large;
+    let WholeBody { bytes: body, mut room } = read_body(body, settings.body, large, caller).await?;
     let request_id = parts.extensions.get::<RequestId>();
     let request_id = request_id.map(|id| id.as_str().to_owned()).unwrap_or_default();
     settings.content_log.request(&request_id, &body);
@@ -105,6 +106,9 @@ async fn start(
     let chosen = backend.models.choose(&prepared.model, effort, &settings.aliases).await?;
     if !prepared.images_to_fetch.is_empty() {
         // As if the request had held them itself.
+        if room.is_none() {
+            room = Some(large.room(caller).await?);
+        }
         let most_bytes = settings.body.bytes.saturating_sub(body.len());
         let images = backend.images.fetch(&prepared.images_to_fetch, most_bytes).await?;
         let putting = move || prepared.put_images(images).map(|()| prepared);

@@ -1,56 +1,71 @@
 //! Room for requests that are large, which few may be at once.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use openai_wire::{ApiError, ErrorType};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
+
+use crate::gate::Caller;
+use crate::turn_queue::{QueueLimits, Refusal, TakenPlaces, TurnQueue};
 
 /// A body from here on is large.
 pub(crate) const LARGE: usize = 256 * 1024;
 
 /// How many of them are read, or wait for their turns, at once.
-const AT_ONCE: usize = 8;
+const AT_ONCE: u32 = 8;
 
 /// When it is worth a try again.
 const SOON: Duration = Duration::from_secs(1);
 
 /// Keeps the memory for requests whose turns do not run yet within bounds: a small body needs no
-/// room, and of a large one no more is read until there is some. Clones share it.
+/// room, and of a large one no more is read until there is some. Clones share it, and so do keys,
+/// as they share the turns.
 #[derive(Debug, Clone)]
-pub struct LargeBodies(Arc<Semaphore>);
+pub struct LargeBodies(TurnQueue);
 
 /// Room for a large body, free again when dropped.
 #[derive(Debug)]
-pub struct BodyRoom(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit);
+pub struct BodyRoom(#[expect(dead_code, reason = "held for its drop")] TakenPlaces);
 
 // === impl LargeBodies ===
 
-impl Default for LargeBodies {
-    fn default() -> Self {
-        Self(Arc::new(Semaphore::new(AT_ONCE)))
-    }
-}
-
 impl LargeBodies {
-    /// Waits for room, first come, first served.
+    /// Who needs room waits for it that long.
+    pub fn new(longest_wait: Duration) -> Self {
+        Self(TurnQueue::new(limits(longest_wait)))
+    }
+
+    pub(crate) fn change(&self, longest_wait: Duration) {
+        self.0.change(limits(longest_wait));
+    }
+
+    pub(crate) fn close(&self) {
+        self.0.close();
+    }
+
+    /// Waits for room.
     ///
     /// # Errors
-    /// If there is none within that time (429).
-    pub(crate) async fn room(&self, within: Duration) -> Result<BodyRoom, ApiError> {
-        match timeout(within, Arc::clone(&self.0).acquire_owned()).await {
-            Ok(Ok(permit)) => Ok(BodyRoom(permit)),
-            Ok(Err(_)) | Err(_) => Err(no_room(within)),
+    /// If there is none in time (429).
+    pub(crate) async fn room(&self, caller: &Caller) -> Result<BodyRoom, ApiError> {
+        match self.0.take(caller, 1).await {
+            Ok(taken) => Ok(BodyRoom(taken)),
+            Err(Refusal::ShuttingDown) => Err(Refusal::ShuttingDown.into()),
+            Err(
+                Refusal::QueueFull(_) | Refusal::WaitedTooLong { .. } | Refusal::NeverFits { .. },
+            ) => Err(no_room()),
         }
     }
 }
 
-fn no_room(within: Duration) -> ApiError {
+/// Whoever waits has a connection, of which there are not too many.
+fn limits(longest_wait: Duration) -> QueueLimits {
+    QueueLimits { turns: AT_ONCE, waiting: usize::MAX, longest_wait }
+}
+
+fn no_room() -> ApiError {
     let message = format!(
-        "{AT_ONCE} requests of more than {LARGE} bytes are read or wait for their turns already, and \
-         none made room within {} ms (PROXY_QUEUE_WAIT_MS).",
-        within.as_millis()
+        "{AT_ONCE} requests of more than {LARGE} bytes, or with images to fetch, wait for their \
+         turns already, and none made room in time (PROXY_QUEUE_WAIT_MS)."
     );
     ApiError {
         retry_after: Some(SOON),

@@ -12,6 +12,7 @@ mod target;
 mod tls;
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -38,6 +39,13 @@ const AT_ONCE_FOR_ALL: usize = 64;
 /// Time limit of an image, from its name to its last byte.
 const WITHIN: Duration = Duration::from_secs(10);
 
+/// Time limit of all images of a request.
+const ALL_WITHIN: Duration = Duration::from_secs(30);
+
+/// How many names are looked up at once, because each occupies a thread until the system gives up,
+/// whoever still waits for it.
+const LOOKUPS_AT_ONCE: usize = 16;
+
 /// How often an address may lead to another one.
 const MAX_REDIRECTS: usize = 5;
 
@@ -49,6 +57,7 @@ pub struct ImageFetcher {
     tls: OnceCell<TlsConnector>,
     /// Places for the images of all requests.
     places: Semaphore,
+    lookups: Arc<Semaphore>,
 }
 
 /// How many bytes the images of a request may still have.
@@ -64,7 +73,12 @@ impl ImageFetcher {
 
     /// Fetches from the addresses for which `may_connect` is true.
     pub fn connecting_to(may_connect: fn(IpAddr) -> bool) -> Self {
-        Self { may_connect, tls: OnceCell::new(), places: Semaphore::new(AT_ONCE_FOR_ALL) }
+        Self {
+            may_connect,
+            tls: OnceCell::new(),
+            places: Semaphore::new(AT_ONCE_FOR_ALL),
+            lookups: Arc::new(Semaphore::new(LOOKUPS_AT_ONCE)),
+        }
     }
 
     /// All of these images as data URLs, together of about `most_bytes` at most.
@@ -79,7 +93,13 @@ impl ImageFetcher {
         // Three bytes are four characters of base64.
         let room = Room(AtomicUsize::new(most_bytes / 4 * 3));
         let places = Semaphore::new(AT_ONCE);
-        try_join_all(images.iter().map(|image| self.fetch_one(image, &room, &places))).await
+        let all = try_join_all(images.iter().map(|image| self.fetch_one(image, &room, &places)));
+        let all = tokio::time::timeout(ALL_WITHIN, all).await;
+        // The first one stands for all of them.
+        all.unwrap_or_else(|_| {
+            let first = images.first().map(|image| FetchError::AllTooSlow.about(image));
+            first.map_or(Ok(Vec::new()), Err)
+        })
     }
 
     async fn fetch_one(

@@ -63,6 +63,26 @@ fn half_a_block_at_a_failure_is_text() {
 }
 
 #[test]
+fn an_answer_may_be_as_long_as_the_limit_and_no_longer() {
+    let policy = || TurnPolicy { max_answer_bytes: 4, ..json() };
+    assert_eq!(play(policy(), &[say("1234"), end()]), completed([text("1234")]));
+    let too_large = |sent: &[Sent]| failed(sent, FailureKind::OutputTooLarge);
+    for script in [vec![say("12"), say("345"), end()], vec![say("123456789"), end()]] {
+        assert_eq!(play(policy(), &script), too_large(&[text("1234")]), "{script:?}");
+    }
+    // Half a character does not fit, and reasoning counts.
+    assert_eq!(play(policy(), &[say("123ä"), end()]), too_large(&[text("123")]));
+    let script = [think(0, "123"), say("45"), end()];
+    assert_eq!(play(policy(), &script), too_large(&[reasoning("123"), text("4")]));
+    // After calls it is cut like any text that goes on and on.
+    let kept = TurnPolicy { suppress_tail: false, ..policy() };
+    assert_eq!(
+        play(kept, &[call("a", "{}"), say("12345"), end()]),
+        answer([a(), text("1234")], FinishReason::ToolCalls, EndReason::HeldText).truncated()
+    );
+}
+
+#[test]
 fn the_upstreams_own_limit_is_a_length() {
     assert_eq!(
         play(json(), &[say("Hi <use"), fail(FailureKind::MaxOutput)]),

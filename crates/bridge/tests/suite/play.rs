@@ -87,6 +87,7 @@ pub(crate) fn json() -> TurnPolicy {
         reasoning: true,
         limits: Limits::default(),
         max_held_bytes: 1024,
+        max_answer_bytes: usize::MAX,
         tools: [("a".to_owned(), json!({})), ("b".to_owned(), json!({}))].into_iter().collect(),
         stop_sequences: Vec::new(),
         max_tokens: None,

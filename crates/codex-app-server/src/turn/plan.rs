@@ -153,13 +153,14 @@ impl PlannedTurn {
         options: TurnOptions,
         consumer: Consumer,
     ) -> Result<(Self, Turn), InvalidTurn> {
+        let secret = request.upstream.as_ref().and_then(|upstream| upstream.api_key.clone());
         let plan = Plan::try_from(request)?;
         let (events, receiver) =
             channel::channel(options.max_waiting_bytes, consumer.overflow.clone());
         let (control, commands) = watch::channel(Command::Run);
         let asked_at = Instant::now();
         let planned = Self { plan, options, events, commands, asked_at, consumer };
-        Ok((planned, Turn::new(receiver, control)))
+        Ok((planned, Turn::new(receiver, control, secret)))
     }
 
     pub(crate) fn fail(&self, failure: Failure) {

@@ -164,11 +164,7 @@ fn api_settings(settings: &Settings) -> ApiSettings {
         keep_alive: None,
         queue: QueueLimits { turns: 1, waiting: 0, longest_wait: Duration::ZERO },
         rate_limit: None,
-        body: BodyLimits {
-            bytes: settings.limits.body_bytes,
-            time: settings.limits.body_time,
-            wait: Duration::ZERO,
-        },
+        body: BodyLimits { bytes: settings.limits.body_bytes, time: settings.limits.body_time },
         max_json_depth: settings.limits.json_depth,
         metrics: false,
         content_log: ContentLog::Off,

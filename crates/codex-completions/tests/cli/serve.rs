@@ -2,6 +2,8 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use testkit::process::{is_running, signal, until_gone};
@@ -231,4 +233,52 @@ async fn row_6_idle_connections_lock_nobody_out_where_files_are_few() {
         assert!(server.get("/livez").starts_with("HTTP/1.1 200"));
     }
     drop(idle);
+}
+
+/// Whoever can write the settings can choose the Codex that is run.
+#[tokio::test]
+async fn row_5_settings_that_others_can_write_are_not_obeyed() {
+    let user = User::new().await;
+    let file = user.folder.path().join("config.toml");
+    std::fs::write(&file, "log = \"info\"\n").unwrap();
+    let chmod = |path: &Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    for command in [&["serve", "--port", "0"][..], &["status"], &["config"], &["key", "list"]] {
+        chmod(&file, 0o666);
+        let refused = user.run(command);
+        assert!(err(&refused).contains("every user can write to it"), "{}", err(&refused));
+        chmod(&file, 0o644);
+        chmod(user.folder.path(), 0o777);
+        let refused = user.run(command);
+        assert!(err(&refused).contains("every user can write to it"), "{}", err(&refused));
+        chmod(user.folder.path(), 0o700);
+    }
+    let home = user.folder.path().join("shared-home");
+    std::fs::create_dir(&home).unwrap();
+    chmod(&home, 0o777);
+    let mut command = user.command(&["serve", "--port", "0"]);
+    let refused = command.env("PROXY_CODEX_HOME", &home).output().unwrap();
+    assert!(err(&refused).contains("is not for Codex alone"), "{}", err(&refused));
+}
+
+/// What cannot be read to its end must not keep a running server.
+#[tokio::test]
+async fn pipes_and_devices_in_the_place_of_settings_change_nothing() {
+    let user = User::new().await;
+    let mut server = Server::start_with_log(&user, &[], Stdio::piped());
+    let mut log = BufReader::new(server.process.stderr.take().unwrap()).lines();
+    let file = user.folder.path().join("config.toml");
+    assert!(Command::new("mkfifo").arg(&file).status().unwrap().success());
+    let mut until_told = || {
+        let is_told = |line: &String| line.contains("it is not a regular file");
+        assert!(log.by_ref().map_while(Result::ok).any(|line| is_told(&line)));
+    };
+    until_told();
+    std::fs::remove_file(&file).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
+    until_told();
+    assert!(server.get("/livez").starts_with("HTTP/1.1 200"));
+    signal(server.process.id(), "-TERM");
+    assert_eq!(server.process.wait().unwrap().code(), Some(0));
 }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
-use super::{KeyChangeError, KeyDigest, KeyError, KeyName, generate, private};
+use super::{KeyChangeError, KeyDigest, KeyError, KeyName, private, random_key};
 use crate::problem::Warning;
 use crate::settings::Settings;
 
@@ -132,7 +132,7 @@ impl NamedKeys {
 }
 
 fn new_key(name: KeyName) -> Result<(SecretString, Record), KeyError> {
-    let secret = generate()?;
+    let secret = random_key()?;
     let sha256 = KeyDigest::of(&secret);
     Ok((secret.into(), Record { name, sha256, since: to_the_second(Timestamp::now()) }))
 }

@@ -9,6 +9,7 @@ use tempfile::NamedTempFile;
 
 use super::KeyError;
 use crate::problem::Warning;
+use crate::trusted;
 
 /// A folder that is shared, as the one for temporary files is.
 const STICKY: u32 = 0o1000;
@@ -34,7 +35,7 @@ pub(super) fn make_folder(path: &Path, warnings: &mut Vec<Warning>) -> Result<()
 /// A file of somebody else is not taken: what we can read of theirs is open, and they alone can close
 /// it.
 pub(super) fn read(path: &Path, warnings: &mut Vec<Warning>) -> Result<Option<Vec<u8>>, KeyError> {
-    let content = match std::fs::read(path) {
+    let content = match trusted::read(path) {
         Ok(content) => content,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(KeyError::at(path)(error)),

@@ -35,9 +35,12 @@ pub(crate) fn place() -> (TempDir, PathBuf) {
 #[test]
 fn a_key_that_was_set_is_taken_and_not_kept() {
     let (_parent, data) = place();
+    std::fs::create_dir_all(&data).unwrap();
+    set_mode(&data, 0o755);
     let key = ApiKey::obtain(&settings(&data, "test")).unwrap();
     assert_eq!((key.secret.expose_secret(), key.origin), ("test", KeyOrigin::Given));
-    assert!(!data.exists());
+    assert_eq!(key.warnings, [Warning::Tightened { path: data.clone() }]);
+    assert_eq!((mode_of(&data).unwrap() & 0o777, data.read_dir().unwrap().count()), (0o700, 0));
 }
 
 #[test]
@@ -81,8 +84,9 @@ fn row_5_what_others_could_read_is_closed_and_told() {
 fn a_shared_folder_is_refused_and_left_alone() {
     let (_parent, data) = place();
     std::fs::create_dir_all(&data).unwrap();
+    let settings = settings(&data, "");
     set_mode(&data, 0o1777);
-    let error = ApiKey::obtain(&settings(&data, "")).unwrap_err();
+    let error = ApiKey::obtain(&settings).unwrap_err();
     assert!(matches!(error, KeyError::SharedFolder(folder) if folder == data));
     assert_eq!(mode_of(&data).unwrap() & 0o7777, 0o1777);
 }

@@ -1,5 +1,6 @@
 //! From checked values to typed settings, and what single values cannot tell.
 
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use super::{
 use crate::access;
 use crate::problem::Problem;
 use crate::table as t;
+use crate::trusted;
 use crate::values::Values;
 use crate::variable::Variable;
 
@@ -142,6 +144,7 @@ fn turns(values: &Values, problems: &mut Vec<Problem>) -> TurnSettings {
             ..Limits::default()
         },
         max_held_bytes,
+        max_answer_bytes: values.number(&t::PROXY_MAX_ANSWER_BYTES),
         max_choices: values.number(&t::PROXY_MAX_CHAT_CHOICES),
         remote_images: if values.flag(&t::PROXY_ALLOW_REMOTE_IMAGES) {
             RemoteImages::Fetched
@@ -174,7 +177,11 @@ fn delimiter(text: &str) -> String {
 }
 
 fn instructions(path: PathBuf, problems: &mut Vec<Problem>) -> Option<Arc<str>> {
-    match std::fs::read_to_string(&path) {
+    // Words of anybody's can be said: they decide about nothing here.
+    let text = trusted::read_of_anybody(&path).and_then(|content| {
+        String::from_utf8(content).map_err(|_| io::Error::other("it is not UTF-8"))
+    });
+    match text {
         Ok(text) if text.trim().is_empty() => None,
         Ok(text) => Some(text.into()),
         Err(error) => {

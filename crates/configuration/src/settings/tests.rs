@@ -144,6 +144,7 @@ fn every_choice_about_an_answer_can_be_made() {
         ("PROXY_REASONING", "off"),
         ("PROXY_MAX_TOOL_CALLS", "7"),
         ("PROXY_MAX_ARGUMENT_BYTES", "2048"),
+        ("PROXY_MAX_ANSWER_BYTES", "70000"),
         ("PROXY_MAX_HELD_BYTES", "4096"),
         ("PROXY_MAX_CHAT_CHOICES", "2"),
         ("PROXY_ALLOW_REMOTE_IMAGES", "true"),
@@ -169,6 +170,7 @@ fn every_choice_about_an_answer_can_be_made() {
                 ..Limits::default()
             },
             max_held_bytes: 4096,
+            max_answer_bytes: 70_000,
             max_choices: 2,
             remote_images: RemoteImages::Fetched,
             instructions: Some("Be brief.\n".into()),

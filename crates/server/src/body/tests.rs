@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use super::*;
 
 fn within(bytes: usize) -> BodyLimits {
-    let long = Duration::from_secs(3_600);
-    BodyLimits { bytes, time: long, wait: long }
+    BodyLimits { bytes, time: Duration::from_secs(3_600) }
 }
 
 async fn read(body: Body, limits: BodyLimits) -> Result<Bytes, ApiError> {
-    read_body(body, limits, &LargeBodies::default()).await.map(|whole| whole.bytes)
+    let large = LargeBodies::new(Duration::ZERO);
+    read_body(body, limits, &large, &Caller::named("owner")).await.map(|whole| whole.bytes)
 }
 
 /// Nobody can tell the length of these before the end.
@@ -48,23 +48,26 @@ async fn a_body_may_take_as_long_as_the_limit_and_no_longer() {
     assert_eq!(started.elapsed(), limits.time);
 }
 
-/// Memory is for few large bodies at once, and always for small ones.
+/// Memory is for few large bodies at once, always for small ones, and for every key.
 #[tokio::test(start_paused = true)]
 async fn row_6_a_large_body_waits_for_room_and_a_small_one_does_not() {
-    let bodies = LargeBodies::default();
-    let limits = BodyLimits { wait: Duration::from_secs(30), ..within(1 << 20) };
-    let large = || read_body(Body::from(vec![b' '; LARGE]), limits, &bodies);
+    let bodies = LargeBodies::new(Duration::from_secs(30));
+    let (greedy, other) = (Caller::named("greedy"), Caller::named("other"));
+    let large = |caller| read_body(Body::from(vec![b' '; LARGE]), within(1 << 20), &bodies, caller);
     let mut held = Vec::new();
-    while let Ok(whole) = large().await {
+    while let Ok(whole) = large(&greedy).await {
         held.push(whole);
     }
     assert_eq!(held.len(), 8);
-    let refused = large().await.unwrap_err();
+    let refused = large(&greedy).await.unwrap_err();
     assert_eq!((refused.status, refused.retry_after), (429, Some(Duration::from_secs(1))));
-    let small = read_body(Body::from(vec![b' '; LARGE - 1]), limits, &bodies).await.unwrap();
+    let small = Body::from(vec![b' '; LARGE - 1]);
+    let small = read_body(small, within(1 << 20), &bodies, &greedy).await.unwrap();
     assert!(small.room.is_none());
-    let (next, ()) = tokio::join!(large(), async { drop(held.pop()) });
-    assert_eq!(next.unwrap().bytes.len(), LARGE);
+    // The next room is for the key that has none, whoever came first.
+    let freed = async { drop(held.pop()) };
+    let (first, second, ()) = tokio::join!(large(&greedy), large(&other), freed);
+    assert_eq!((first.unwrap_err().status, second.unwrap().bytes.len()), (429, LARGE));
 }
 
 #[test]

@@ -11,6 +11,12 @@ use crate::content_log::ContentLog;
 use crate::gate::Caller;
 use crate::metrics::Metrics;
 
+/// Most names of calls in a line of the log.
+const MOST_NAMES: usize = 32;
+
+/// The longest of them.
+const LONGEST_NAME: usize = 64;
+
 /// What is known about a request's turns before they run.
 #[derive(Debug)]
 pub(super) struct TurnLog {
@@ -85,13 +91,13 @@ impl TurnLog {
                 output_mode = self.mode.as_str(),
                 has_tool_calls = report.call_count > 0,
                 tool_call_count = report.call_count,
-                tool_call_names = %report.call_names.join(","),
-                tool_call_ids = %report.call_ids.join(","),
+                tool_call_names = listed(&report.call_names),
+                tool_call_ids = listed(&report.call_ids),
                 tool_call_truncated = report.truncated,
                 stop_after_tools_mode = self.stop_after_tools.as_str(),
                 stop_reason = report.end.as_str(),
                 suppressed_bytes = report.suppressed_bytes,
-                settings = %self.settings,
+                settings = &*self.settings,
                 queue_ms = millis(self.admitted - self.received),
                 first_event_ms = first_event.map(|at| millis(at - self.admitted)),
                 duration_ms = millis(now - self.received),
@@ -103,6 +109,21 @@ impl TurnLog {
             );
         }
     }
+}
+
+/// Names or ids for the log. A model can say anything where a name should be: what does not look like
+/// one is not told, and neither is more than a person would read.
+fn listed(names: &[String]) -> String {
+    let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.:/".contains(&byte);
+    let told = |name: &String| {
+        let is_a_name = (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(is_usual);
+        if is_a_name { name.clone() } else { "(unusual)".to_owned() }
+    };
+    let mut listed: Vec<String> = names.iter().take(MOST_NAMES).map(told).collect();
+    if let Some(more) = names.len().checked_sub(MOST_NAMES).filter(|more| *more > 0) {
+        listed.push(format!("({more} more)"));
+    }
+    listed.join(",")
 }
 
 /// Calls of all choices.
@@ -117,4 +138,21 @@ pub(super) fn is_truncated(reports: &[ChoiceReport]) -> bool {
 
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn row_9_a_name_that_is_none_is_not_logged() {
+        let names = ["get_weather", "a.b:c-d/e", "", "my secret prompt", "a\nb", "\u{1b}[31m", "é"];
+        let long = "x".repeat(LONGEST_NAME + 1);
+        let names: Vec<_> = names.into_iter().chain([long.as_str()]).map(str::to_owned).collect();
+        let expected = ["get_weather", "a.b:c-d/e"].into_iter().chain(["(unusual)"; 6]);
+        assert_eq!(listed(&names), expected.collect::<Vec<_>>().join(","));
+        let many = vec!["a".to_owned(); 1_024];
+        assert_eq!(listed(&many), format!("{}({} more)", "a,".repeat(32), 1_024 - 32));
+        assert_eq!(listed(&[]), "");
+    }
 }

@@ -54,8 +54,8 @@ pub(super) fn unreadable(error: &hyper::Error, limits: &ConnectionLimits) -> Api
     ApiError::new(
         400,
         ErrorType::InvalidRequestError,
-        "This is not a request in HTTP/1.1. The server speaks plain HTTP: its address begins with \
-         http://.",
+        "This is not a valid request in HTTP/1.1. If the address begins with https://: the server \
+         speaks plain HTTP.",
     )
     .with_code("invalid_http")
 }

@@ -36,6 +36,11 @@ pub(super) enum FetchError {
     Broken,
     #[error("it did not come within {} seconds", super::WITHIN.as_secs())]
     TooSlow,
+    #[error(
+        "it and the other images of the request did not come within {} seconds",
+        super::ALL_WITHIN.as_secs()
+    )]
+    AllTooSlow,
     #[error("the request with all its images as data is larger than PROXY_MAX_BODY_BYTES allows")]
     TooLarge,
     #[error("it is no PNG, JPEG, GIF or WebP")]

@@ -1,7 +1,8 @@
 //! One request for an image: to where it is said to be, or to where that leads.
 
 use std::future::pending;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
@@ -34,7 +35,7 @@ pub(super) enum Hop {
 
 impl ImageFetcher {
     pub(super) async fn get(&self, target: &Target, room: &Room) -> Result<Hop, FetchError> {
-        let stream = connect(&self.addresses(target).await?).await?;
+        let stream = self.connect(&self.addresses(target).await?).await?;
         match target.scheme {
             Scheme::Http => exchange(stream, target, room).await,
             Scheme::Https => {
@@ -50,21 +51,32 @@ impl ImageFetcher {
     /// The addresses of a host that may be connected to. A name is asked for once: asked again, it
     /// might have another answer.
     async fn addresses(&self, target: &Target) -> Result<Vec<SocketAddr>, FetchError> {
-        let found = tokio::net::lookup_host((target.host.as_str(), target.port)).await;
-        let found = found.map_err(|_| FetchError::UnknownHost)?;
+        let lookup = Arc::clone(&self.lookups).acquire_owned().await;
+        let name = (target.host.clone(), target.port);
+        // Somebody who stops waiting does not stop the lookup, and its place is taken until it ends.
+        let found = tokio::task::spawn_blocking(move || {
+            let _lookup = lookup;
+            name.to_socket_addrs()
+        });
+        let found = found.await.ok().and_then(Result::ok).ok_or(FetchError::UnknownHost)?;
         let allowed: Vec<_> = found.filter(|address| (self.may_connect)(address.ip())).collect();
         if allowed.is_empty() { Err(FetchError::NotPublic) } else { Ok(allowed) }
     }
-}
 
-async fn connect(addresses: &[SocketAddr]) -> Result<TcpStream, FetchError> {
-    for address in addresses {
-        let connecting = TcpStream::connect(address);
-        if let Ok(Ok(stream)) = tokio::time::timeout(CONNECTED_WITHIN, connecting).await {
-            return Ok(stream);
+    /// Connects to the first address that answers. One of our own is not public, whatever it looks
+    /// like from elsewhere: a connection to oneself has the same address at both ends.
+    async fn connect(&self, addresses: &[SocketAddr]) -> Result<TcpStream, FetchError> {
+        for address in addresses {
+            let connecting = TcpStream::connect(address);
+            if let Ok(Ok(stream)) = tokio::time::timeout(CONNECTED_WITHIN, connecting).await {
+                let own = stream.local_addr().map_err(|_| FetchError::Unreachable)?;
+                let is_own = own.ip().to_canonical() == address.ip().to_canonical();
+                let own_may_be = (self.may_connect)(IpAddr::V4(Ipv4Addr::LOCALHOST));
+                return if is_own && !own_may_be { Err(FetchError::NotPublic) } else { Ok(stream) };
+            }
         }
+        Err(FetchError::Unreachable)
     }
-    Err(FetchError::Unreachable)
 }
 
 /// Asks for the image, and reads it.

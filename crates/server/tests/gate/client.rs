@@ -163,7 +163,7 @@ pub(crate) fn access() -> AccessSettings {
 
 /// Says what it was given, within that time, and panics if told to.
 pub(crate) fn stand_in(body_time: Duration) -> ApiRoutes {
-    let limits = BodyLimits { bytes: MAX_BODY_BYTES, time: body_time, wait: body_time };
+    let limits = BodyLimits { bytes: MAX_BODY_BYTES, time: body_time };
     let echo = move |caller, id, request| echo(caller, id, request, limits);
     ApiRoutes::new()
         .route("/chat/completions", post(echo))
@@ -177,7 +177,8 @@ async fn echo(
     request: Request,
     limits: BodyLimits,
 ) -> Result<Json<Value>, ErrorResponse> {
-    let body = read_body(request.into_body(), limits, &LargeBodies::default()).await?.bytes;
+    let large = LargeBodies::new(limits.time);
+    let body = read_body(request.into_body(), limits, &large, &caller).await?.bytes;
     check_json_depth(&body, MAX_JSON_DEPTH)?;
     assert_ne!(body, "panic", "sk-secret in a panic");
     let body = String::from_utf8_lossy(&body);
