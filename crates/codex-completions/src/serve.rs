@@ -66,14 +66,15 @@ pub(crate) async fn run(
         key,
         service_manager: Arc::clone(&service_manager),
     });
-    let pool = work(&settings, &api, &mut signals, &mut reload, &readiness, greeting).await?;
+    let backend = work(&settings, &api, &mut signals, &mut reload, &readiness, greeting).await?;
     tracing::info!("stopping");
     service_manager.stopping();
     readiness.send_modify(|now| now.workers.fill(WorkerState::Stopped));
     api.close();
     let grace = settings.codex.children.shutdown_grace;
     let end = async {
-        if let Some(pool) = pool {
+        // The demo answers until then.
+        if let Some((pool, _demo)) = backend {
             // What ends by itself in time is not cut off; all else is told.
             let _ = tokio::time::timeout(grace, api.queue().idle()).await;
             pool.shutdown().await;
@@ -90,8 +91,8 @@ pub(crate) async fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Keeps the children running until somebody asks us to stop; they are there unless that was very
-/// soon.
+/// Keeps the children and the demo running until somebody asks us to stop; they are there unless
+/// that was very soon.
 async fn work(
     settings: &Settings,
     api: &Api,
@@ -99,7 +100,7 @@ async fn work(
     reload: &mut Reload,
     readiness: &watch::Sender<Readiness>,
     mut greeting: Option<Greeting>,
-) -> Result<Option<Pool>, Box<dyn Error>> {
+) -> Result<Option<(Pool, Demo)>, Box<dyn Error>> {
     let renewals = signal(SignalKind::user_defined2())?;
     // What no restart can mend is an error at once.
     CodexHome::make(&settings.codex.home)?;
@@ -133,7 +134,7 @@ async fn work(
             () = signals.stop() => break,
         }
     }
-    Ok(Some(pool))
+    Ok(Some((pool, demo)))
 }
 
 /// Takes up another version of Codex at every request; one that comes meanwhile is the next.

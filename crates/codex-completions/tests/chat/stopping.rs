@@ -5,9 +5,14 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use testkit::process::{is_running, signal};
 
-use crate::asking::{ask, streamed, with_tools};
+use crate::asking::{ask, streamed, with, with_tools};
 use crate::proxy::Proxy;
 use crate::reply::Reply;
+
+/// A question to the built-in model.
+fn demo(text: &str) -> Value {
+    streamed(with(ask(text), json!({"model": "demo"})))
+}
 
 #[tokio::test]
 async fn row_14_sigterm_lets_running_answers_end() {
@@ -15,6 +20,8 @@ async fn row_14_sigterm_lets_running_answers_end() {
     let processes = proxy.processes();
     let mut stream = proxy.open(&streamed(with_tools(ask("[[parallel-slow:1000]]")))).await;
     stream.until("get_weather").await;
+    let mut demo = proxy.open(&demo("[[slow:1000]]")).await;
+    demo.until("content\":\"").await;
     let slow = ask("[[slow:1000]]");
     let whole = proxy.chat(&slow);
     let (whole, ()) = tokio::join!(whole, async {
@@ -23,6 +30,8 @@ async fn row_14_sigterm_lets_running_answers_end() {
         proxy.logged("stopping").await;
     });
     assert_eq!(Reply::of(&whole).choice().text().split_whitespace().count(), 20);
+    let demo = demo.whole().await.body;
+    assert!(demo.contains(r#""finish_reason":"stop""#) && !demo.contains("error"), "{demo}");
     let told = stream.whole().await.body;
     assert!(told.contains(r#""tool_call_count":2,"tool_call_truncated":false"#), "{told}");
     assert!(told.ends_with("data: [DONE]\n\n"), "{told}");
