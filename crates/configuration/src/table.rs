@@ -179,7 +179,7 @@ variables! {
         WORKER_REQUEST_TIMEOUT_MS = millis(1).default("30000")
             .means("time limit of one request to the child");
         WORKER_SHUTDOWN_GRACE_MS = millis(0).default("5000")
-            .means("pause between two ways of stopping the child: closed input, SIGTERM, SIGKILL");
+            .means("at a stop: how long running answers may go on, and then the pause between two ways of stopping the child: closed input, SIGTERM, SIGKILL");
     }
     "Logs, metrics and files" {
         PROXY_LOG = of(Kind::LogFilter).unset("`info` for `serve`, else `error`").live()

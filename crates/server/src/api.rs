@@ -161,6 +161,14 @@ impl Api {
         response
     }
 
+    /// Counts an error of a request that found no room for its body.
+    pub(crate) fn count_if_no_room(&self, error: &ApiError) {
+        let refused = Refused::TooManyLargeRequests;
+        if error.code.as_deref() == Some(refused.as_str()) {
+            self.0.metrics.request_refused(refused);
+        }
+    }
+
     /// Places for the turns of a request.
     pub(crate) async fn take_places(
         &self,

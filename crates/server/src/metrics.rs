@@ -45,6 +45,7 @@ struct RefusedLabels {
 pub(crate) enum Refused {
     QueueFull,
     TooManyTurns,
+    TooManyLargeRequests,
     RateLimitExceeded,
     ShuttingDown,
 }
@@ -149,10 +150,11 @@ impl Refused {
         }
     }
 
-    fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::QueueFull => "queue_full",
             Self::TooManyTurns => "too_many_turns",
+            Self::TooManyLargeRequests => "too_many_large_requests",
             Self::RateLimitExceeded => "rate_limit_exceeded",
             Self::ShuttingDown => "shutting_down",
         }

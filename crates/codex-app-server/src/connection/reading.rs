@@ -1,5 +1,6 @@
 //! The reading half of a connection: everything that Codex says.
 
+use std::future::ready;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -53,6 +54,12 @@ impl Connection {
                         }
                         if bytes >= BURST {
                             tokio::task::yield_now().await;
+                            // Where reading never has to wait, the clock has its turn here.
+                            tokio::select! {
+                                biased;
+                                _ = tick.tick(), if ticking => self.router.on_tick(self),
+                                () = ready(()) => {}
+                            }
                         }
                     }
                 },

@@ -93,7 +93,13 @@ async fn row_16_labels_are_bounded() {
         ]
         .map(str::to_owned),
     );
-    let refusals = ["queue_full", "too_many_turns", "rate_limit_exceeded", "shutting_down"];
+    let refusals = [
+        "queue_full",
+        "too_many_turns",
+        "too_many_large_requests",
+        "rate_limit_exceeded",
+        "shutting_down",
+    ];
     known.extend(refusals.map(|reason| format!(r#"requests_refused_total{{reason="{reason}"}}"#)));
     let unknown: Vec<_> = first.difference(&known).collect();
     assert_eq!(unknown, [""; 0]);
