@@ -111,13 +111,15 @@ impl Story {
     }
 }
 
-/// Where a text has an `m` with three digits behind it, and no letter or digit before.
+/// Where a text has an `m` with three digits and a dot behind it, and no letter or digit before. Ids,
+/// which are random, have no dots.
 fn marks(text: &str) -> impl Iterator<Item = usize> {
     let bytes = text.as_bytes();
-    bytes.windows(5).enumerate().filter_map(|(at, window)| {
+    bytes.windows(6).enumerate().filter_map(|(at, window)| {
         let is_mark = !window[0].is_ascii_alphanumeric()
             && window[1] == b'm'
-            && window[2..].iter().all(u8::is_ascii_digit);
+            && window[2..5].iter().all(u8::is_ascii_digit)
+            && window[5] == b'.';
         is_mark.then_some(at + 1)
     })
 }
