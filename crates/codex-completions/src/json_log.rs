@@ -117,10 +117,10 @@ pub(crate) mod tests {
 
     /// What was logged.
     #[derive(Clone, Default)]
-    pub(crate) struct Written(Arc<Mutex<Vec<u8>>>);
+    struct Written(Arc<Mutex<Vec<u8>>>);
 
     impl Written {
-        pub(crate) fn text(&self) -> String {
+        fn text(&self) -> String {
             String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
         }
     }
@@ -136,22 +136,27 @@ pub(crate) mod tests {
         }
     }
 
-    #[test]
-    fn every_kind_of_field_is_json() {
+    /// What is logged by something.
+    pub(crate) fn logged(something: impl FnOnce()) -> String {
         let written = Written::default();
         let writer = written.clone();
         let subscriber = tracing_subscriber::fmt()
             .event_format(JsonLines)
             .with_writer(move || writer.clone())
             .finish();
-        tracing::subscriber::with_default(subscriber, || {
+        tracing::subscriber::with_default(subscriber, something);
+        written.text()
+    }
+
+    #[test]
+    fn every_kind_of_field_is_json() {
+        let line = logged(|| {
             let (none, quoted) = (None::<u64>, "a \"b\"\n\\ \u{1} é");
             tracing::warn!(
                 target: "turn", text = quoted, shown = %quoted, number = 7, negative = -7, half = 0.5,
                 nothing = f64::NAN, flag = true, some = Some(3_u64), none, list = ?["x"], "it \"ended\""
             );
         });
-        let line = written.text();
         assert!(line.ends_with("}\n"), "{line}");
         let mut line: Value = serde_json::from_str(&line).unwrap();
         assert!(line["timestamp"].take().as_str().unwrap().ends_with('Z'));

@@ -27,26 +27,19 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::json_log::JsonLines;
-    use crate::json_log::tests::Written;
+    use crate::json_log::tests::logged;
 
     #[test]
     fn row_9_panics_are_logged_by_their_place_alone() {
-        let written = Written::default();
-        let writer = written.clone();
-        let subscriber = tracing_subscriber::fmt()
-            .event_format(JsonLines)
-            .with_writer(move || writer.clone())
-            .finish();
         let secret = "sk-sécret".to_owned();
         let line = line!() + 3;
-        tracing::subscriber::with_default(subscriber, || {
+        let told = logged(|| {
             std::panic::set_hook(Box::new(log));
             let panicked = catch_unwind(|| secret[..5].len());
             drop(std::panic::take_hook());
             assert!(panicked.is_err());
         });
-        let mut told: Value = serde_json::from_str(&written.text()).unwrap();
+        let mut told: Value = serde_json::from_str(&told).unwrap();
         let told = told.as_object_mut().unwrap();
         assert!(told.remove("timestamp").is_some());
         told.remove("backtrace");

@@ -88,12 +88,13 @@ pub struct Backend {
 impl Api {
     /// The API without a backend: requests wait for [`Self::open`].
     pub fn new(settings: ApiSettings) -> Self {
+        let metrics = Arc::<Metrics>::default();
         Self(Arc::new(Inner {
             queue: TurnQueue::new(settings.queue),
-            large: LargeBodies::new(settings.queue.longest_wait),
+            large: LargeBodies::counted(settings.queue.longest_wait, Arc::clone(&metrics)),
             rates: RateLimiter::default(),
             settings: ArcSwap::from_pointee(settings),
-            metrics: Arc::default(),
+            metrics,
             tasks: TaskTracker::new(),
             backend: SetOnce::new(),
         }))
@@ -159,14 +160,6 @@ impl Api {
         };
         standing.write(response.headers_mut());
         response
-    }
-
-    /// Counts an error of a request that found no room for its body.
-    pub(crate) fn count_if_no_room(&self, error: &ApiError) {
-        let refused = Refused::TooManyLargeRequests;
-        if error.code.as_deref() == Some(refused.as_str()) {
-            self.0.metrics.request_refused(refused);
-        }
     }
 
     /// Places for the turns of a request.

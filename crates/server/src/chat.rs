@@ -107,8 +107,7 @@ async fn start(
     if !prepared.images_to_fetch.is_empty() {
         // As if the request had held them itself.
         if room.is_none() {
-            let found = large.room(caller).await;
-            room = Some(found.inspect_err(|error| api.count_if_no_room(error))?);
+            room = Some(large.room(caller).await?);
         }
         let most_bytes = settings.body.bytes.saturating_sub(body.len());
         let images = backend.images.fetch(&prepared.images_to_fetch, most_bytes).await?;

@@ -1,10 +1,12 @@
 //! Room for requests that are large, which few may be at once.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use openai_wire::{ApiError, ErrorType};
 
 use crate::gate::Caller;
+use crate::metrics::{Metrics, Refused};
 use crate::turn_queue::{QueueLimits, Refusal, TakenPlaces, TurnQueue};
 
 /// A body from here on is large.
@@ -20,7 +22,10 @@ const SOON: Duration = Duration::from_secs(1);
 /// room, and of a large one no more is read until there is some. Clones share it, and so do keys,
 /// as they share the turns.
 #[derive(Debug, Clone)]
-pub struct LargeBodies(TurnQueue);
+pub struct LargeBodies {
+    queue: TurnQueue,
+    metrics: Arc<Metrics>,
+}
 
 /// Room for a large body, free again when dropped.
 #[derive(Debug)]
@@ -31,15 +36,20 @@ pub struct BodyRoom(#[expect(dead_code, reason = "held for its drop")] TakenPlac
 impl LargeBodies {
     /// Who needs room waits for it that long.
     pub fn new(longest_wait: Duration) -> Self {
-        Self(TurnQueue::new(limits(longest_wait)))
+        Self::counted(longest_wait, Arc::default())
+    }
+
+    /// The same, where it is counted who finds none.
+    pub(crate) fn counted(longest_wait: Duration, metrics: Arc<Metrics>) -> Self {
+        Self { queue: TurnQueue::new(limits(longest_wait)), metrics }
     }
 
     pub(crate) fn change(&self, longest_wait: Duration) {
-        self.0.change(limits(longest_wait));
+        self.queue.change(limits(longest_wait));
     }
 
     pub(crate) fn close(&self) {
-        self.0.close();
+        self.queue.close();
     }
 
     /// Waits for room.
@@ -47,12 +57,15 @@ impl LargeBodies {
     /// # Errors
     /// If there is none in time (429).
     pub(crate) async fn room(&self, caller: &Caller) -> Result<BodyRoom, ApiError> {
-        match self.0.take(caller, 1).await {
+        match self.queue.take(caller, 1).await {
             Ok(taken) => Ok(BodyRoom(taken)),
             Err(Refusal::ShuttingDown) => Err(Refusal::ShuttingDown.into()),
             Err(
                 Refusal::QueueFull(_) | Refusal::WaitedTooLong { .. } | Refusal::NeverFits { .. },
-            ) => Err(no_room()),
+            ) => {
+                self.metrics.request_refused(Refused::TooManyLargeRequests);
+                Err(no_room())
+            }
         }
     }
 }

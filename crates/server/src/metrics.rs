@@ -150,7 +150,7 @@ impl Refused {
         }
     }
 
-    pub(crate) fn as_str(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
             Self::QueueFull => "queue_full",
             Self::TooManyTurns => "too_many_turns",

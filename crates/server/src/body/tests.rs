@@ -1,10 +1,13 @@
 use std::io;
+use std::sync::Arc;
 
 use futures_util::stream;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::metrics::Metrics;
+use crate::turn_queue::Load;
 
 fn within(bytes: usize) -> BodyLimits {
     BodyLimits { bytes, time: Duration::from_secs(3_600) }
@@ -51,7 +54,8 @@ async fn a_body_may_take_as_long_as_the_limit_and_no_longer() {
 /// Memory is for few large bodies at once, always for small ones, and for every key.
 #[tokio::test(start_paused = true)]
 async fn row_6_a_large_body_waits_for_room_and_a_small_one_does_not() {
-    let bodies = LargeBodies::new(Duration::from_secs(30));
+    let metrics = Arc::<Metrics>::default();
+    let bodies = LargeBodies::counted(Duration::from_secs(30), Arc::clone(&metrics));
     let (greedy, other) = (Caller::named("greedy"), Caller::named("other"));
     let large = |caller| read_body(Body::from(vec![b' '; LARGE]), within(1 << 20), &bodies, caller);
     let mut held = Vec::new();
@@ -68,6 +72,9 @@ async fn row_6_a_large_body_waits_for_room_and_a_small_one_does_not() {
     let freed = async { drop(held.pop()) };
     let (first, second, ()) = tokio::join!(large(&greedy), large(&other), freed);
     assert_eq!((first.unwrap_err().status, second.unwrap().bytes.len()), (429, LARGE));
+    let counted = metrics.encode(Load { running: 0, limit: 0, waiting: 0 });
+    let line = "requests_refused_total{reason=\"too_many_large_requests\"} 3\n";
+    assert!(counted.unwrap().contains(line));
 }
 
 #[test]
