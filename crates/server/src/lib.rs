@@ -19,6 +19,7 @@ mod remote_images;
 mod routes;
 mod tokens;
 mod turn_queue;
+mod turn_record;
 mod unknown_path;
 
 use std::sync::Arc;

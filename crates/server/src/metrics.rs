@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::atomic::Ordering;
 
-use bridge::{ChoiceReport, EndReason};
+use bridge::EndReason;
 use codex_app_server::StatsSnapshot;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use prometheus_client::metrics::counter::Counter;
@@ -12,6 +12,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
 use crate::turn_queue::{Load, Refusal};
+use crate::turn_record::TurnRecord;
 
 /// Everything that is counted.
 #[derive(Debug)]
@@ -123,7 +124,8 @@ impl Metrics {
         self.codex_declined_requests.inner().store(stats.declined_requests, Ordering::Relaxed);
     }
 
-    pub(crate) fn turn_ended(&self, report: &ChoiceReport) {
+    pub(crate) fn turn_ended(&self, turn: &TurnRecord<'_>) {
+        let report = turn.report;
         self.tool_call_count.inc_by(report.call_count as u64);
         if report.truncated {
             self.tool_call_truncated.inc();

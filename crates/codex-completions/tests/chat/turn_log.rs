@@ -12,7 +12,7 @@ fn steady(mut line: Value) -> Value {
     for name in ["timestamp", "request_id", "tool_call_ids"] {
         assert!(members.remove(name).expect(name).is_string());
     }
-    for name in ["queue_ms", "first_event_ms", "duration_ms"] {
+    for name in ["queue_ms", "first_event_ms", "first_token_ms", "duration_ms"] {
         assert!(members.remove(name).expect(name).is_u64(), "{name}");
     }
     line

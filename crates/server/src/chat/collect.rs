@@ -127,6 +127,18 @@ impl Answer for Collected {
     fn is_full(&self) -> bool {
         false
     }
+
+    fn has_spoken(&self) -> bool {
+        self.choices.iter().any(Partial::has_spoken)
+    }
+}
+
+// === impl Partial ===
+
+impl Partial {
+    fn has_spoken(&self) -> bool {
+        !(self.content.is_empty() && self.reasoning.is_empty() && self.calls.is_empty())
+    }
 }
 
 // === impl Call ===

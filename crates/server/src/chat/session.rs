@@ -8,7 +8,7 @@ use bridge::{ChoiceReport, EndReason, Ended, FinishReason, Output, Reply};
 use codex_app_server::{Failure, Turn};
 use tokio_util::task::TaskTracker;
 
-use super::turn_log::TurnLog;
+use super::turn_log::{Marks, TurnLog};
 use crate::alarm::Alarm;
 use crate::connections::Hangup;
 
@@ -26,7 +26,7 @@ pub(super) struct Session {
     stepping: bool,
     tasks: TaskTracker,
     log: Arc<TurnLog>,
-    first_event: Option<Instant>,
+    marks: Marks,
     reported: bool,
 }
 
@@ -44,6 +44,8 @@ pub(super) trait Answer: Output {
     fn finish(&mut self, reason: FinishReason);
     /// Whether it wants no more for now.
     fn is_full(&self) -> bool;
+    /// Whether there is anything in it that the model has said.
+    fn has_spoken(&self) -> bool;
 }
 
 /// What a step has brought.
@@ -78,7 +80,7 @@ impl Session {
             stepping: false,
             tasks,
             log,
-            first_event: None,
+            marks: Marks::default(),
             reported: false,
         }
     }
@@ -110,7 +112,10 @@ impl Session {
         for index in 0..self.choices.len() {
             let failure = self.take_events(index, answer, now, &mut happened, context);
             if happened {
-                self.first_event.get_or_insert(now);
+                self.marks.first_event.get_or_insert(now);
+            }
+            if self.marks.first_token.is_none() && answer.has_spoken() {
+                self.marks.first_token = Some(now);
             }
             if let Some(failure) = failure {
                 return Poll::Ready(Step::Failed(failure));
@@ -157,7 +162,7 @@ impl Session {
             })
             .collect();
         let completed = complete(&mut reports);
-        self.log.turns_ended(&reports, self.first_event);
+        self.log.turns_ended(&reports, self.marks);
         (completed, reports)
     }
 

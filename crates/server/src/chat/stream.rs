@@ -50,6 +50,7 @@ pub(super) struct Frames {
     writer: ChunkWriter,
     shape: CallShape,
     choice: u32,
+    has_spoken: bool,
     buffer: BytesMut,
 }
 
@@ -165,12 +166,13 @@ impl Frames {
         for choice in 0..choices {
             writer.role(choice, &mut buffer);
         }
-        Self { writer, shape, choice: 0, buffer }
+        Self { writer, shape, choice: 0, has_spoken: false, buffer }
     }
 }
 
 impl Output for Frames {
     fn text(&mut self, text: &str) {
+        self.has_spoken = true;
         self.writer.content(self.choice, text, &mut self.buffer);
     }
 
@@ -179,10 +181,12 @@ impl Output for Frames {
     }
 
     fn reasoning(&mut self, text: &str) {
+        self.has_spoken = true;
         self.writer.reasoning(self.choice, text, &mut self.buffer);
     }
 
     fn call(&mut self, delta: &ToolCallDelta<'_>) {
+        self.has_spoken = true;
         match self.shape {
             CallShape::ToolCalls => self.writer.tool_call(self.choice, delta, &mut self.buffer),
             CallShape::FunctionCall => {
@@ -204,5 +208,9 @@ impl Answer for Frames {
 
     fn is_full(&self) -> bool {
         self.buffer.len() >= FULL
+    }
+
+    fn has_spoken(&self) -> bool {
+        self.has_spoken
     }
 }

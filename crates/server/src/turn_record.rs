@@ -1,0 +1,147 @@
+//! One turn that has ended: everything that is told about it, in the log and in figures.
+
+use std::time::{Duration, Instant};
+
+use bridge::{ChoiceReport, OutputMode, StopAfterTools};
+
+use crate::gate::Caller;
+
+/// Most names of calls in a line of the log.
+const MOST_NAMES: usize = 32;
+
+/// The longest of them.
+const LONGEST_NAME: usize = 64;
+
+/// A turn that has ended. Whoever tells of it gets the same record, so that all tell the same: names,
+/// numbers and ids, and nothing of what was said.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TurnRecord<'a> {
+    pub(crate) request_id: &'a str,
+    /// Whose key it came with.
+    pub(crate) key: &'a Caller,
+    /// Which of the request's choices.
+    pub(crate) choice: usize,
+    /// As the client names it, and the real one.
+    pub(crate) model: &'a str,
+    pub(crate) backend_model: &'a str,
+    pub(crate) streamed: bool,
+    pub(crate) mode: OutputMode,
+    pub(crate) stop_after_tools: StopAfterTools,
+    /// Settings that differ from their defaults.
+    pub(crate) settings: &'a str,
+    pub(crate) report: &'a ChoiceReport,
+    pub(crate) times: TurnTimes,
+}
+
+/// When a turn came how far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TurnTimes {
+    /// The request's head was there.
+    pub(crate) received: Instant,
+    /// The turn was let in.
+    pub(crate) admitted: Instant,
+    /// The first event of the backend, for any choice of the request.
+    pub(crate) first_event: Option<Instant>,
+    /// The first text, reasoning or call for the client, of any choice.
+    pub(crate) first_token: Option<Instant>,
+    /// The whole request has ended.
+    pub(crate) ended: Instant,
+}
+
+// === impl TurnRecord ===
+
+impl TurnRecord<'_> {
+    /// Writes its line of the log.
+    pub(crate) fn log(&self) {
+        let Self { report, times, .. } = self;
+        let usage = report.usage.as_ref();
+        tracing::info!(
+            target: "turn",
+            request_id = self.request_id,
+            key = self.key.name(),
+            choice = self.choice,
+            model = self.model,
+            backend_model = self.backend_model,
+            stream = self.streamed,
+            output_mode = self.mode.as_str(),
+            has_tool_calls = report.call_count > 0,
+            tool_call_count = report.call_count,
+            tool_call_names = listed(&report.call_names),
+            tool_call_ids = listed(&report.call_ids),
+            tool_call_truncated = report.truncated,
+            stop_after_tools_mode = self.stop_after_tools.as_str(),
+            stop_reason = report.end.as_str(),
+            suppressed_bytes = report.suppressed_bytes,
+            settings = self.settings,
+            queue_ms = millis(times.queued()),
+            first_event_ms = times.to_first_event().map(millis),
+            first_token_ms = times.to_first_token().map(millis),
+            duration_ms = millis(times.whole()),
+            prompt_tokens = usage.map(|usage| usage.input_tokens),
+            cached_tokens = usage.map(|usage| usage.cached_input_tokens),
+            completion_tokens = usage.map(|usage| usage.output_tokens),
+            reasoning_tokens = usage.map(|usage| usage.reasoning_output_tokens),
+            "a turn has ended"
+        );
+    }
+}
+
+// === impl TurnTimes ===
+
+impl TurnTimes {
+    /// From the request's head to its place among the turns.
+    pub(crate) fn queued(self) -> Duration {
+        self.admitted - self.received
+    }
+
+    /// From there to the first event of the backend.
+    pub(crate) fn to_first_event(self) -> Option<Duration> {
+        self.first_event.map(|at| at - self.admitted)
+    }
+
+    /// From the request's head to the first token for the client.
+    pub(crate) fn to_first_token(self) -> Option<Duration> {
+        self.first_token.map(|at| at - self.received)
+    }
+
+    /// From the request's head to its end.
+    pub(crate) fn whole(self) -> Duration {
+        self.ended - self.received
+    }
+}
+
+/// Names or ids for the log. A model can say anything where a name should be: what does not look like
+/// one is not told, and neither is more than a person would read.
+fn listed(names: &[String]) -> String {
+    let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.:/".contains(&byte);
+    let told = |name: &String| {
+        let is_a_name = (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(is_usual);
+        if is_a_name { name.clone() } else { "(unusual)".to_owned() }
+    };
+    let mut listed: Vec<String> = names.iter().take(MOST_NAMES).map(told).collect();
+    if let Some(more) = names.len().checked_sub(MOST_NAMES).filter(|more| *more > 0) {
+        listed.push(format!("({more} more)"));
+    }
+    listed.join(",")
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn row_9_a_name_that_is_none_is_not_logged() {
+        let names = ["get_weather", "a.b:c-d/e", "", "my secret prompt", "a\nb", "\u{1b}[31m", "é"];
+        let long = "x".repeat(LONGEST_NAME + 1);
+        let names: Vec<_> = names.into_iter().chain([long.as_str()]).map(str::to_owned).collect();
+        let expected = ["get_weather", "a.b:c-d/e"].into_iter().chain(["(unusual)"; 6]);
+        assert_eq!(listed(&names), expected.collect::<Vec<_>>().join(","));
+        let many = vec!["a".to_owned(); 1_024];
+        assert_eq!(listed(&many), format!("{}({} more)", "a,".repeat(32), 1_024 - 32));
+        assert_eq!(listed(&[]), "");
+    }
+}
