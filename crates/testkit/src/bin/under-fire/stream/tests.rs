@@ -51,7 +51,7 @@ fn error() -> String {
 fn check(frames: &[String], piece: usize) -> Result<Said, String> {
     let expected = Expected::of(&answer(), Mode::Json);
     let mut check = StreamCheck::new(&expected, Terms { model: "m", choices: 1, usage: true });
-    let body: String = frames.iter().map(|frame| format!("{frame}\n\n")).collect();
+    let body = frames.join("\n\n") + "\n\n";
     for bytes in body.as_bytes().chunks(piece) {
         check.take(bytes)?;
     }
