@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::completion;
 use crate::errors::{ErrorBody, Place};
-use crate::expected::Expected;
+use crate::expected::{Expected, start_of};
 use crate::http::{Connection, Gone, Head};
 use crate::mischief::{Mischief, Then, head, post};
 use crate::server::Target;
@@ -212,8 +212,9 @@ async fn refusal(connection: &mut Connection, head: &Head) -> Result<String, Str
     if head.header("content-type") != Some("application/json") {
         return Err(format!("{}: an error that is not JSON", head.status));
     }
-    let error: ErrorBody = serde_json::from_slice(&body)
-        .map_err(|error| format!("{}: {error} in {}", head.status, body.escape_ascii()))?;
+    let error: ErrorBody = serde_json::from_slice(&body).map_err(|error| {
+        format!("{}: {error} in {}", head.status, start_of(String::from_utf8_lossy(&body)))
+    })?;
     let retry_after = head.header("retry-after").is_some();
     error.check(Place::Answer { status: head.status, retry_after })
 }

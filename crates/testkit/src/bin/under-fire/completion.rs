@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::expected::{Expected, Mode};
+use crate::expected::{Expected, Mode, start_of};
 use crate::http::Head;
 use crate::stream::{Said, Terms, Usage};
 
@@ -113,12 +113,12 @@ impl Choice {
             return Err("a call with a strange id or type".to_owned());
         }
         if reasoning_content != expected.reasoning() {
-            return Err(format!("another reasoning: {reasoning_content:?}"));
+            return Err(format!("another reasoning: {}", start_of(reasoning_content)));
         }
         let is_whole = calls == expected.calls();
         let is_begun = truncated && !calls.is_empty() && expected.calls().starts_with(&calls);
         if !is_whole && !is_begun {
-            return Err(format!("other calls: {calls:?}"));
+            return Err(format!("other calls: {}", start_of(&calls)));
         }
         let text = expected.text();
         let is_right = match (content, mode) {
@@ -129,7 +129,6 @@ impl Choice {
         if is_right {
             return Ok(());
         }
-        let content: Option<String> = content.as_ref().map(|text| text.chars().take(200).collect());
-        Err(format!("another text: {content:?}"))
+        Err(format!("another text: {}", start_of(content)))
     }
 }

@@ -1,5 +1,7 @@
 //! What an answer must say, piece by piece, and how far it has come.
 
+use std::fmt::Debug;
+
 use scripted_model::{MarkedAnswer, MarkedCall};
 
 /// How calls are shown.
@@ -147,7 +149,7 @@ impl Progress<'_> {
                 self.torn += piece.len();
                 Ok(())
             }
-            other => Err(format!("the text {piece:?} where {} is due", told(other))),
+            other => Err(format!("the text {} where {} is due", start_of(piece), told(other))),
         }
     }
 
@@ -157,7 +159,7 @@ impl Progress<'_> {
                 let rest = &text[self.bytes..];
                 self.take(rest, piece)
             }
-            other => Err(format!("the reasoning {piece:?} where {} is due", told(other))),
+            other => Err(format!("the reasoning {} where {} is due", start_of(piece), told(other))),
         }
     }
 
@@ -176,8 +178,7 @@ impl Progress<'_> {
 
     fn take(&mut self, rest: &str, piece: &str) -> Result<(), String> {
         if !rest.starts_with(piece) {
-            let due: String = rest.chars().take(piece.chars().count().max(40)).collect();
-            return Err(format!("{piece:?} where {due:?} is due"));
+            return Err(format!("{} where {} is due", start_of(piece), start_of(rest)));
         }
         self.bytes += piece.len();
         if piece.len() == rest.len() {
@@ -199,10 +200,15 @@ impl Progress<'_> {
     }
 }
 
-/// The beginning of a part, which may be long.
 fn told(part: Option<&Part>) -> String {
-    match part {
-        None => "nothing".to_owned(),
-        Some(part) => format!("{part:?}").chars().take(120).collect(),
+    part.map_or("nothing".to_owned(), start_of)
+}
+
+/// The beginning of something that may be long.
+pub(crate) fn start_of(told: impl Debug) -> String {
+    let told = format!("{told:?}");
+    match told.char_indices().nth(120) {
+        Some((end, _)) => format!("{}…", &told[..end]),
+        None => told,
     }
 }

@@ -40,15 +40,15 @@ pub(crate) async fn sample(
 }
 
 pub(crate) async fn take(pid: u32, target: &Target, started: Instant) -> Result<Sample, String> {
-    let running = target.metric("turns_running").await?;
-    let waiting = target.metric("turns_waiting").await?;
+    // First of all: asking takes connections.
+    let (files, threads) = (open_files(pid), threads(pid));
     Ok(Sample {
         at: started.elapsed(),
         resident_kilobytes: resident_kilobytes(pid),
-        files: open_files(pid),
-        threads: threads(pid),
-        running,
-        waiting,
+        files,
+        threads,
+        running: target.metric("turns_running").await?,
+        waiting: target.metric("turns_waiting").await?,
     })
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use crate::errors::{ErrorBody, Place};
-use crate::expected::{Expected, Progress};
+use crate::expected::{Expected, Progress, start_of};
 
 /// What an answer has said of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -156,7 +156,7 @@ impl<'a> StreamCheck<'a> {
         let mut rest = received.as_slice();
         while let Some(end) = memchr::memmem::find(rest, b"\n\n") {
             let frame = std::str::from_utf8(&rest[..end]).map_err(|error| error.to_string())?;
-            self.frame(frame).map_err(|wrong| format!("{wrong}; in the frame {frame}"))?;
+            self.frame(frame).map_err(|wrong| format!("{wrong}; in {}", start_of(frame)))?;
             rest = &rest[end + 2..];
         }
         self.begun = rest.to_vec();
