@@ -16,6 +16,7 @@ mod logging;
 mod models;
 mod panics;
 mod reload;
+mod request_ids;
 mod serve;
 mod service_manager;
 mod signals;

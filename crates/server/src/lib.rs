@@ -41,7 +41,7 @@ pub use connections::{ConnectionLimits, IdleTimeout};
 pub use content_log::ContentLog;
 pub use gate::{
     Access, AccessSettings, AllowedHost, AllowedOrigin, ApiKey, Caller, GateSettings, InvalidHost,
-    InvalidOrigin, RequestId,
+    InvalidOrigin, REQUEST_SPAN, RequestId, TraceContext, TraceId,
 };
 pub use health::Readiness;
 pub use large_bodies::{BodyRoom, LargeBodies};

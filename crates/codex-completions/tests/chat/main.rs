@@ -19,6 +19,7 @@ mod refused;
 mod reload;
 mod remote_images;
 mod reply;
+mod request_ids;
 mod same_either_way;
 mod secrets;
 mod silence;

@@ -7,7 +7,7 @@ use bridge::{ChoiceReport, OutputMode, StopAfterTools};
 use serde::Serialize;
 
 use crate::content_log::ContentLog;
-use crate::gate::Caller;
+use crate::gate::{Caller, TraceContext};
 use crate::metrics::Metrics;
 use crate::turn_record::{TurnRecord, TurnTimes};
 
@@ -15,6 +15,7 @@ use crate::turn_record::{TurnRecord, TurnTimes};
 #[derive(Debug)]
 pub(super) struct TurnLog {
     pub(super) request_id: String,
+    pub(super) trace: TraceContext,
     /// Whose key it came with.
     pub(super) key: Caller,
     /// As the client names it, and the real one.
@@ -88,6 +89,7 @@ impl TurnLog {
         for (choice, report) in reports.iter().enumerate() {
             let turn = TurnRecord {
                 request_id: &self.request_id,
+                trace: self.trace,
                 key: &self.key,
                 choice,
                 model: &self.model,
@@ -101,7 +103,7 @@ impl TurnLog {
             };
             self.metrics.turn_ended(&turn);
             turn.log();
-            self.content.answer(&self.request_id, choice, &report.said);
+            self.content.answer(choice, &report.said);
         }
     }
 }

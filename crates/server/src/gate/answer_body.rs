@@ -9,9 +9,9 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use bytes::BytesMut;
 use http_body::{Frame, SizeHint};
 use openai_wire::chat::stream::{done, error_frame};
+use tracing::Span;
 
 use super::panicked;
-use super::request_id::RequestId;
 use crate::connections::Underway;
 
 /// A body; dropping it says that its request is over.
@@ -19,7 +19,8 @@ pub(crate) struct AnswerBody {
     /// `None` after a panic.
     body: Option<Body>,
     form: Form,
-    request_id: RequestId,
+    /// The request's.
+    span: Span,
     _underway: Underway,
 }
 
@@ -40,25 +41,20 @@ pub(crate) struct Panicked;
 // === impl AnswerBody ===
 
 impl AnswerBody {
-    pub(crate) fn new(
-        body: Body,
-        headers: &HeaderMap,
-        request_id: RequestId,
-        underway: Underway,
-    ) -> Self {
+    pub(crate) fn new(body: Body, headers: &HeaderMap, span: Span, underway: Underway) -> Self {
         let events = HeaderValue::from_static("text/event-stream");
         let form = match headers.get(header::CONTENT_TYPE) {
             Some(kind) if kind == events => Form::Events,
             _ => Form::Other,
         };
-        Self { body: Some(body), form, request_id, _underway: underway }
+        Self { body: Some(body), form, span, _underway: underway }
     }
 
     fn break_off(&mut self) -> Result<Frame<Bytes>, Panicked> {
-        tracing::error!(request_id = self.request_id.as_str(), "the body of an answer panicked");
+        tracing::error!(parent: &self.span, "the body of an answer panicked");
         // What has panicked once may do so again when it is dropped.
         let body = self.body.take();
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(body)));
+        let _ = catch_unwind(AssertUnwindSafe(|| self.span.in_scope(|| drop(body))));
         match self.form {
             Form::Events => {
                 let mut last = BytesMut::new();
@@ -79,8 +75,10 @@ impl http_body::Body for AnswerBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let Some(body) = &mut self.body else { return Poll::Ready(None) };
-        match catch_unwind(AssertUnwindSafe(|| Pin::new(body).poll_frame(context))) {
+        let Self { body, span, .. } = &mut *self;
+        let Some(body) = body else { return Poll::Ready(None) };
+        let polling = || span.in_scope(|| Pin::new(body).poll_frame(context));
+        match catch_unwind(AssertUnwindSafe(polling)) {
             Ok(polled) => polled,
             Err(_) => Poll::Ready(Some(self.break_off().map_err(axum::Error::new))),
         }
@@ -92,5 +90,13 @@ impl http_body::Body for AnswerBody {
 
     fn size_hint(&self) -> SizeHint {
         self.body.as_ref().map(Body::size_hint).unwrap_or_default()
+    }
+}
+
+impl Drop for AnswerBody {
+    /// The end of an answer that its client did not wait for is told too.
+    fn drop(&mut self) {
+        let body = self.body.take();
+        self.span.in_scope(|| drop(body));
     }
 }
