@@ -24,6 +24,7 @@ mod turn_record;
 mod unknown_path;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -73,7 +74,7 @@ pub struct App {
 /// Serves until `stop` is cancelled, then finishes the requests that are under way.
 pub async fn serve(listeners: Vec<TcpListener>, app: App, stop: CancellationToken) {
     let App { api, readiness, queue, access, gate, limits } = app;
-    let health = Health { readiness, queue, access: access.clone() };
+    let health = Health { started: Instant::now(), readiness, queue, access: access.clone() };
     let gate = Gate::new(access.clone(), routes::router(api, health, &access, &gate));
     let tasks = TaskTracker::new();
     let connections = Arc::new(Connections::new(gate, limits, tasks.clone(), stop));

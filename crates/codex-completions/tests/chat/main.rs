@@ -11,6 +11,7 @@ mod exact_text;
 mod golden;
 mod http;
 mod metric_labels;
+mod metrics;
 mod obsidian;
 mod paths;
 mod phantom_noise;
