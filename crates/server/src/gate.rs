@@ -9,6 +9,7 @@ pub(crate) mod admission;
 mod answer_body;
 mod content_type;
 mod cors;
+mod counted;
 mod hardening;
 mod host;
 mod key;
@@ -17,8 +18,8 @@ mod request_id;
 mod trace_context;
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri, header, uri};
 use axum::response::{IntoResponse as _, Response};
@@ -31,13 +32,15 @@ use tracing::Span;
 use crate::api_error::ErrorResponse;
 use crate::connections::Underway;
 use crate::headers::X_REQUEST_ID;
-use crate::routes::name_methods;
+use crate::routes::{Routes, name_methods};
 use answer_body::AnswerBody;
 use cors::Cors;
 use origin::Sender;
 
 pub(crate) use access::Rules;
 pub use access::{Access, AccessSettings};
+use counted::Counted;
+pub(crate) use counted::Fate;
 pub(crate) use hardening::harden;
 pub use host::{AllowedHost, InvalidHost};
 pub use key::{ApiKey, Caller};
@@ -64,13 +67,13 @@ pub struct GateSettings {
 pub(crate) struct Gate {
     access: Access,
     cors: Cors,
-    routes: Router,
+    routes: Routes,
 }
 
 // === impl Gate ===
 
 impl Gate {
-    pub(crate) fn new(access: Access, routes: Router) -> Self {
+    pub(crate) fn new(access: Access, routes: Routes) -> Self {
         Self { access, cors: Cors::new(), routes }
     }
 
@@ -83,23 +86,27 @@ impl Gate {
         let id = RequestId::of(request.headers());
         let trace = TraceContext::of(request.headers());
         let span = request_span(&id, trace);
-        let response = self.answer_within(request, &id, trace).instrument(span.clone()).await;
-        let (head, body) = response.into_parts();
-        let body = AnswerBody::new(body, &head.headers, span, underway);
+        let Routes { table, metrics, .. } = &self.routes;
+        let mut counted = Counted::new(Arc::clone(metrics), table.find(request.uri().path()));
+        let answering = self.answer_within(request, &id, trace, counted.fate());
+        let (head, body) = answering.instrument(span.clone()).await.into_parts();
+        counted.answered(head.status);
+        let body = AnswerBody::new(body, &head.headers, span, counted, underway);
         Response::from_parts(head, body)
     }
 
-    /// Answers it in its own span.
+    /// Answers it, in its span.
     async fn answer_within(
         &self,
         request: Request,
         id: &RequestId,
         trace: TraceContext,
+        fate: &Fate,
     ) -> Response {
         let rules = self.access.now();
         let sender = rules.origins.sender(request.headers());
         let mut response = match answer_here(&request, &rules, sender) {
-            Ok(None) => self.answer_by_routes(request, id, trace).await,
+            Ok(None) => self.answer_by_routes(request, id, trace, fate).await,
             Ok(Some(response)) => response,
             Err(error) => {
                 tracing::debug!(%error, "a request was refused");
@@ -122,14 +129,16 @@ impl Gate {
         mut request: Request,
         id: &RequestId,
         trace: TraceContext,
+        fate: &Fate,
     ) -> Response {
         request.extensions_mut().insert(id.clone());
         request.extensions_mut().insert(trace);
+        request.extensions_mut().insert(fate.clone());
         if let Some(uri) = without_trailing_slash(request.uri()) {
             *request.uri_mut() = uri;
         }
         let method = request.method().clone();
-        let answer = async { self.routes.clone().call(request).await };
+        let answer = async { self.routes.router.clone().call(request).await };
         match AssertUnwindSafe(answer).catch_unwind().await {
             Ok(Ok(response)) => name_methods(&method, response),
             Err(_) => {

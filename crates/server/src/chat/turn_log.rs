@@ -7,7 +7,7 @@ use bridge::{ChoiceReport, OutputMode, StopAfterTools};
 use serde::Serialize;
 
 use crate::content_log::ContentLog;
-use crate::gate::{Caller, TraceContext};
+use crate::gate::{Caller, Fate, TraceContext};
 use crate::metrics::Metrics;
 use crate::turn_record::{TurnRecord, TurnTimes};
 
@@ -30,6 +30,7 @@ pub(super) struct TurnLog {
     /// When the turns were let in.
     pub(super) admitted: Instant,
     pub(super) metrics: Arc<Metrics>,
+    pub(super) fate: Fate,
     pub(super) content: ContentLog,
 }
 
@@ -102,6 +103,7 @@ impl TurnLog {
                 times,
             };
             self.metrics.turn_ended(&turn);
+            self.fate.turn_ended(report.end);
             turn.log();
             self.content.answer(choice, &report.said);
         }

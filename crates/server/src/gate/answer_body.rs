@@ -6,11 +6,13 @@ use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, header};
+use bridge::EndReason;
 use bytes::BytesMut;
 use http_body::{Frame, SizeHint};
 use openai_wire::chat::stream::{done, error_frame};
 use tracing::Span;
 
+use super::counted::Counted;
 use super::panicked;
 use crate::connections::Underway;
 
@@ -21,6 +23,7 @@ pub(crate) struct AnswerBody {
     form: Form,
     /// The request's.
     span: Span,
+    counted: Counted,
     _underway: Underway,
 }
 
@@ -41,16 +44,23 @@ pub(crate) struct Panicked;
 // === impl AnswerBody ===
 
 impl AnswerBody {
-    pub(crate) fn new(body: Body, headers: &HeaderMap, span: Span, underway: Underway) -> Self {
+    pub(crate) fn new(
+        body: Body,
+        headers: &HeaderMap,
+        span: Span,
+        counted: Counted,
+        underway: Underway,
+    ) -> Self {
         let events = HeaderValue::from_static("text/event-stream");
         let form = match headers.get(header::CONTENT_TYPE) {
             Some(kind) if kind == events => Form::Events,
             _ => Form::Other,
         };
-        Self { body: Some(body), form, span, _underway: underway }
+        Self { body: Some(body), form, span, counted, _underway: underway }
     }
 
     fn break_off(&mut self) -> Result<Frame<Bytes>, Panicked> {
+        self.counted.fate().turn_ended(EndReason::Failed);
         tracing::error!(parent: &self.span, "the body of an answer panicked");
         // What has panicked once may do so again when it is dropped.
         let body = self.body.take();
@@ -67,6 +77,18 @@ impl AnswerBody {
     }
 }
 
+impl Drop for AnswerBody {
+    fn drop(&mut self) {
+        // Whoever writes a body of a known length stops there.
+        if self.body.as_ref().is_some_and(http_body::Body::is_end_stream) {
+            self.counted.complete();
+        }
+        // The end of an answer that its client did not wait for is told too.
+        let body = self.body.take();
+        self.span.in_scope(|| drop(body));
+    }
+}
+
 impl http_body::Body for AnswerBody {
     type Data = Bytes;
     type Error = axum::Error;
@@ -79,7 +101,12 @@ impl http_body::Body for AnswerBody {
         let Some(body) = body else { return Poll::Ready(None) };
         let polling = || span.in_scope(|| Pin::new(body).poll_frame(context));
         match catch_unwind(AssertUnwindSafe(polling)) {
-            Ok(polled) => polled,
+            Ok(polled) => {
+                if let Poll::Ready(None) = polled {
+                    self.counted.complete();
+                }
+                polled
+            }
             Err(_) => Poll::Ready(Some(self.break_off().map_err(axum::Error::new))),
         }
     }
@@ -90,13 +117,5 @@ impl http_body::Body for AnswerBody {
 
     fn size_hint(&self) -> SizeHint {
         self.body.as_ref().map(Body::size_hint).unwrap_or_default()
-    }
-}
-
-impl Drop for AnswerBody {
-    /// The end of an answer that its client did not wait for is told too.
-    fn drop(&mut self) {
-        let body = self.body.take();
-        self.span.in_scope(|| drop(body));
     }
 }
