@@ -1,6 +1,5 @@
 //! `POST /v1/chat/completions`.
 
-mod collect;
 mod session;
 mod stream;
 mod turn_log;
@@ -14,7 +13,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
-use bridge::{EndReason, Prepared, Reply, RequestOptions, TurnPolicy};
+use bridge::{Collected, EndReason, Frames, Prepared, Reply, RequestOptions, TurnPolicy};
 use codex_app_server::Consumer;
 use openai_wire::chat::ChatRequest;
 use openai_wire::chat::completion::ChatCompletion;
@@ -34,10 +33,9 @@ use crate::headers::{
 };
 use crate::large_bodies::LARGE;
 use crate::tokens;
-use collect::Collected;
 use session::Session;
-use stream::{ChatStream, Frames};
-use turn_log::{TurnLog, call_count, is_truncated};
+use stream::ChatStream;
+use turn_log::TurnLog;
 use usage::Prompt;
 
 /// A request whose turns are running.
@@ -199,7 +197,7 @@ impl Started {
     async fn collect(self) -> Result<Response, ErrorResponse> {
         let Self { mut session, policy, log, mut headers, prompt, .. } = self;
         let mut collected = Collected::new(policy.mode, policy.shape, self.choices);
-        let outcome = collected.collect(&mut session).await;
+        let outcome = session.collect(&mut collected).await;
         let (choices, reports) =
             session.conclude_with(EndReason::Failed, |reports| collected.into_choices(reports));
         if let Err(failure) = outcome {
@@ -212,8 +210,8 @@ impl Started {
                 std::future::poll_fn(|context| counting.poll_usage(context)).await
             }
         };
-        let truncated = if is_truncated(&reports) { "true" } else { "false" };
-        headers.insert(X_CODEX_TOOL_CALL_COUNT, HeaderValue::from(call_count(&reports)));
+        let truncated = if bridge::is_truncated(&reports) { "true" } else { "false" };
+        headers.insert(X_CODEX_TOOL_CALL_COUNT, HeaderValue::from(bridge::call_count(&reports)));
         headers.insert(X_CODEX_TOOL_CALL_TRUNCATED, HeaderValue::from_static(truncated));
         let completion = ChatCompletion {
             id: &self.id,

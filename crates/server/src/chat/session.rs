@@ -1,10 +1,11 @@
 //! The turns behind one request, and what is made of their events as they come.
 
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use bridge::{ChoiceReport, EndReason, Ended, FinishReason, Output, Reply};
+use bridge::{Answer, ChoiceReport, Collected, EndReason, Ended, Reply};
 use codex_app_server::{Failure, Turn};
 use tokio_util::task::TaskTracker;
 
@@ -34,18 +35,6 @@ struct Choice {
     /// `None` once its answer has ended.
     turn: Option<Turn>,
     reply: Reply,
-}
-
-/// Where an answer goes, choice by choice.
-pub(super) trait Answer: Output {
-    /// What follows belongs to this choice.
-    fn choose(&mut self, choice: u32);
-    /// The chosen choice has ended.
-    fn finish(&mut self, reason: FinishReason);
-    /// Whether it wants no more for now.
-    fn is_full(&self) -> bool;
-    /// Whether there is anything in it that the model has said.
-    fn has_spoken(&self) -> bool;
 }
 
 /// What a step has brought.
@@ -134,6 +123,17 @@ impl Session {
         match deadlines.chain(wake_at).min() {
             Some(at) => self.wait_until(at, context),
             None => Poll::Pending,
+        }
+    }
+
+    /// Takes everything that the turns say.
+    pub(super) async fn collect(&mut self, answer: &mut Collected) -> Result<(), Failure> {
+        loop {
+            match poll_fn(|context| self.poll_step(answer, None, context)).await {
+                Step::More | Step::Time => {}
+                Step::Done => return Ok(()),
+                Step::Failed(failure) => return Err(failure),
+            }
         }
     }
 

@@ -8,22 +8,17 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
-use bridge::{CallShape, EndReason, FinishReason, Output};
-use bytes::BytesMut;
+use bridge::{EndReason, Frames};
 use http_body::{Body, Frame};
-use openai_wire::chat::stream::{ChunkWriter, comment, done, error_frame};
+use openai_wire::chat::stream::{comment, done, error_frame};
 use openai_wire::{ApiError, Usage};
-use tool_call_aggregator::ToolCallDelta;
 
-use super::session::{Answer, Session, Step};
+use super::session::{Session, Step};
 use super::turn_log::TurnLog;
 use super::usage::{Counting, Prompt};
 
 /// How long the first event of a turn may take before the head of the answer leaves without it.
 const HEAD_AFTER: Duration = Duration::from_secs(10);
-
-/// Frames that are ready together leave together, up to about this size.
-const FULL: usize = 64 * 1024;
 
 /// The body of a streamed answer.
 pub(super) struct ChatStream {
@@ -43,15 +38,6 @@ enum Phase {
     /// The upstream gave no figures, and the client wants some.
     Counting(Counting),
     Done,
-}
-
-/// Frames that wait to be sent.
-pub(super) struct Frames {
-    writer: ChunkWriter,
-    shape: CallShape,
-    choice: u32,
-    has_spoken: bool,
-    buffer: BytesMut,
 }
 
 // === impl ChatStream ===
@@ -122,7 +108,8 @@ impl ChatStream {
     /// After the last finish frame: telemetry, usage, end.
     fn end(&mut self) {
         let reports = self.session.conclude(EndReason::Failed);
-        comment(&self.log.telemetry(&reports), &mut self.frames.buffer);
+        let telemetry = bridge::telemetry(&reports, self.log.stop_after_tools);
+        comment(&telemetry, &mut self.frames.buffer);
         match self.prompt.take().map(|prompt| prompt.usage(&reports)) {
             None => self.close(None),
             Some(Ok(usage)) => self.close(Some(&usage)),
@@ -154,63 +141,5 @@ impl Body for ChatStream {
         }
         this.last_frame = Instant::now();
         Poll::Ready(Some(Ok(Frame::data(this.frames.buffer.split().freeze()))))
-    }
-}
-
-// === impl Frames ===
-
-impl Frames {
-    /// Frames for a stream of so many choices; their first ones are there at once.
-    pub(super) fn new(writer: ChunkWriter, shape: CallShape, choices: u32) -> Self {
-        let mut buffer = BytesMut::with_capacity(4 * 1024);
-        for choice in 0..choices {
-            writer.role(choice, &mut buffer);
-        }
-        Self { writer, shape, choice: 0, has_spoken: false, buffer }
-    }
-}
-
-impl Output for Frames {
-    fn text(&mut self, text: &str) {
-        self.has_spoken = true;
-        self.writer.content(self.choice, text, &mut self.buffer);
-    }
-
-    fn block(&mut self, xml: &str) {
-        self.text(xml);
-    }
-
-    fn reasoning(&mut self, text: &str) {
-        self.has_spoken = true;
-        self.writer.reasoning(self.choice, text, &mut self.buffer);
-    }
-
-    fn call(&mut self, delta: &ToolCallDelta<'_>) {
-        self.has_spoken = true;
-        match self.shape {
-            CallShape::ToolCalls => self.writer.tool_call(self.choice, delta, &mut self.buffer),
-            CallShape::FunctionCall => {
-                let function = delta.as_function_call();
-                self.writer.function_call(self.choice, &function, &mut self.buffer);
-            }
-        }
-    }
-}
-
-impl Answer for Frames {
-    fn choose(&mut self, choice: u32) {
-        self.choice = choice;
-    }
-
-    fn finish(&mut self, reason: FinishReason) {
-        self.writer.finish(self.choice, reason.as_str(), &mut self.buffer);
-    }
-
-    fn is_full(&self) -> bool {
-        self.buffer.len() >= FULL
-    }
-
-    fn has_spoken(&self) -> bool {
-        self.has_spoken
     }
 }
