@@ -1,6 +1,7 @@
 //! How an answer ends, and what is told about it.
 
 use codex_app_server::TokenUsage;
+use serde::{Deserialize, Serialize};
 
 use crate::policy::CallShape;
 
@@ -20,7 +21,8 @@ pub enum FinishReason {
 }
 
 /// Why an answer ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum EndReason {
     /// The response ended by itself, without calls.
     Completed,
@@ -53,7 +55,7 @@ pub enum EndReason {
 }
 
 /// What became of one choice.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChoiceReport {
     /// Why it ended.
     pub end: EndReason,
@@ -72,6 +74,7 @@ pub struct ChoiceReport {
     /// The upstream's figures.
     pub usage: Option<TokenUsage>,
     /// What the model has said, for counting where the upstream gave no figures.
+    #[serde(skip)]
     pub said: String,
 }
 
