@@ -12,7 +12,7 @@ mod request;
 
 pub use answer::{Answer, Call, Collected, Frames, call_count, is_truncated, telemetry};
 pub use failure::{api_error, invalid_turn};
-pub use finish::{ChoiceReport, EndReason, FinishReason};
+pub use finish::{BlockCounts, ChoiceReport, EndReason, FinishReason};
 pub use policy::{
     CallShape, DeclaredTools, OutputMode, OutputModeSetting, RemoteImages, StopAfterTools,
     TextBlocks, TextTools, TurnPolicy, TurnSettings,

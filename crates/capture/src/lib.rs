@@ -8,8 +8,10 @@ mod policy;
 mod record;
 mod redact;
 mod replay;
+mod report;
 
 pub use mask::MaskKey;
 pub use policy::{Policy, SettingError};
 pub use record::{Entry, FORMAT, Header, ReadError, Record, Redaction, Told, What};
 pub use replay::{Call, Choice, Replayed, Verdict};
+pub use report::Report;

@@ -2,13 +2,13 @@
 
 use std::io::{self, BufRead, Write};
 
-use bridge::ChoiceReport;
 use codex_app_server::turn::event::TurnEvent;
 use openai_wire::Usage;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::policy::Policy;
+use crate::report::Report;
 
 /// The version of the format.
 pub const FORMAT: u32 = 1;
@@ -129,7 +129,7 @@ pub enum What {
         limit: usize,
     },
     /// What became of each choice.
-    End(Vec<ChoiceReport>),
+    End(Vec<Report>),
 }
 
 /// What a client was told.
@@ -239,7 +239,7 @@ impl Record {
     }
 
     /// What became of each choice; none if the record ends before that is known.
-    pub fn reports(&self) -> &[ChoiceReport] {
+    pub fn reports(&self) -> &[Report] {
         let reports = self.entries.iter().rev().find_map(|entry| match &entry.what {
             What::End(reports) => Some(reports.as_slice()),
             _ => None,

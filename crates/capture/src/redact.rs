@@ -246,7 +246,6 @@ fn same_shape(one: &Replayed, other: &Replayed) -> bool {
     let reports = |replayed: &Replayed| {
         let mut reports = replayed.reports.clone();
         for report in &mut reports {
-            report.said.clear();
             for name in &mut report.call_names {
                 *name = shape(name);
             }

@@ -15,6 +15,7 @@ use openai_wire::chat::completion::ChatCompletion;
 use openai_wire::chat::stream::{ChunkWriter, UsageFrame, comment, done, error_frame};
 
 use crate::record::{Header, Record, Told, What};
+use crate::report::Report;
 use inputs::Inputs;
 use seen::Seen;
 pub use seen::{Call, Choice};
@@ -25,7 +26,7 @@ pub struct Replayed {
     /// What a client would be told.
     pub told: Told,
     /// What became of each choice.
-    pub reports: Vec<ChoiceReport>,
+    pub reports: Vec<Report>,
     /// What each choice says.
     pub choices: Vec<Choice>,
 }
@@ -78,7 +79,7 @@ impl Record {
         if recorded != replayed.told && !is_start {
             return Verdict::OtherAnswer { at: same };
         }
-        if !self.is_cut() && !told_alike(self.reports(), &replayed.reports) {
+        if !self.is_cut() && self.reports() != replayed.reports {
             return Verdict::OtherReport;
         }
         match theirs.len() - same {
@@ -88,13 +89,12 @@ impl Record {
     }
 }
 
-/// Whether reports say the same of what a record holds.
-fn told_alike(recorded: &[ChoiceReport], replayed: &[ChoiceReport]) -> bool {
-    let alike = |(one, other): (&ChoiceReport, &ChoiceReport)| {
-        let told = ChoiceReport { said: String::new(), ..other.clone() };
-        ChoiceReport { said: String::new(), ..one.clone() } == told
-    };
-    recorded.len() == replayed.len() && recorded.iter().zip(replayed).all(alike)
+// === impl Replayed ===
+
+impl Replayed {
+    fn new(told: Told, reports: &[ChoiceReport], choices: Vec<Choice>) -> Self {
+        Self { told, reports: reports.iter().map(Report::from).collect(), choices }
+    }
 }
 
 // === impl Player ===
@@ -139,7 +139,7 @@ impl<'r> Player<'r> {
         if let Some(error) = &failure {
             if !head_sent && buffer.len() == nothing_said {
                 let told = Told::Whole { status: error.status, body: error.to_json() };
-                return Replayed { told, reports, choices };
+                return Replayed::new(told, &reports, choices);
             }
             error_frame(error, &mut buffer);
         }
@@ -151,7 +151,7 @@ impl<'r> Player<'r> {
             done(&mut buffer);
         }
         let told = Told::Stream(String::from_utf8_lossy(&buffer).into_owned());
-        Replayed { told, reports, choices }
+        Replayed::new(told, &reports, choices)
     }
 
     fn collect(&mut self) -> Replayed {
@@ -185,7 +185,7 @@ impl<'r> Player<'r> {
                 Told::Whole { status: 200, body }
             }
         };
-        Replayed { told, reports, choices: seen }
+        Replayed::new(told, &reports, seen)
     }
 
     fn step(&mut self, at: u64, what: &What, answer: &mut impl Answer) {
@@ -223,7 +223,8 @@ impl<'r> Player<'r> {
         let replies = std::mem::take(&mut self.replies).into_iter().enumerate();
         replies
             .map(|(choice, mut reply)| {
-                let reason = recorded.get(choice).map_or(EndReason::Failed, |report| report.end);
+                let reason =
+                    recorded.get(choice).map_or(EndReason::Failed, |report| report.stop_reason);
                 reply.abandon(reason);
                 reply.report()
             })

@@ -16,6 +16,7 @@ mod metrics;
 mod models;
 mod rate_limit;
 mod remote_images;
+mod route_table;
 mod routes;
 mod tokens;
 mod turn_queue;
@@ -45,6 +46,7 @@ pub use gate::{
 };
 pub use health::Readiness;
 pub use large_bodies::{BodyRoom, LargeBodies};
+pub use metrics::{Described, Kind, METRICS};
 pub use models::ModelDirectory;
 pub use rate_limit::RateLimit;
 pub use remote_images::ImageFetcher;
@@ -72,8 +74,7 @@ pub struct App {
 pub async fn serve(listeners: Vec<TcpListener>, app: App, stop: CancellationToken) {
     let App { api, readiness, queue, access, gate, limits } = app;
     let health = Health { readiness, queue, access: access.clone() };
-    let routes = routes::router(api, health, &access, &gate);
-    let gate = Gate::new(access, routes);
+    let gate = Gate::new(access.clone(), routes::router(api, health, &access, &gate));
     let tasks = TaskTracker::new();
     let connections = Arc::new(Connections::new(gate, limits, tasks.clone(), stop));
     for listener in listeners {

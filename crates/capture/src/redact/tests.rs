@@ -170,7 +170,7 @@ fn a_stop_sequence_still_stops_and_is_held_back_as_before() {
     let policy = TurnPolicy { stop_sequences: vec!["Observation: x".to_owned()], ..policy() };
     let inputs = vec![text("I Obse"), text("rve. Obs"), text("ervation:"), text(" xyz"), end()];
     let record = record(&policy, true, 1, inputs);
-    assert_eq!(record.reports()[0].end, EndReason::StopSequence);
+    assert_eq!(record.reports()[0].stop_reason, EndReason::StopSequence);
     let redacted = redacted(&record);
     assert_eq!(redacted.header.redaction, Redaction::Exact);
     assert_eq!(redacted.reports(), record.reports());
@@ -182,7 +182,7 @@ fn a_stop_sequence_still_stops_and_is_held_back_as_before() {
 fn where_words_matter_in_themselves_the_record_says_so() {
     let policy = TurnPolicy { stop_sequences: vec!["vat".to_owned()], ..policy() };
     let record = record(&policy, true, 1, vec![text("A private observation."), end()]);
-    assert_eq!(record.reports()[0].end, EndReason::StopSequence);
+    assert_eq!(record.reports()[0].stop_reason, EndReason::StopSequence);
     let redacted = redacted(&record);
     assert_eq!(redacted.header.redaction, Redaction::Inexact);
     assert!(!written(&redacted).contains("private"));

@@ -20,6 +20,7 @@ mod reload;
 mod remote_images;
 mod reply;
 mod same_either_way;
+mod samples;
 mod secrets;
 mod silence;
 mod stopping;

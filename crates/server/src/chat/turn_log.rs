@@ -6,7 +6,7 @@ use std::time::Instant;
 use bridge::{ChoiceReport, OutputMode, StopAfterTools};
 
 use crate::content_log::ContentLog;
-use crate::gate::Caller;
+use crate::gate::{Caller, Fate};
 use crate::metrics::Metrics;
 use crate::turn_record::{TurnRecord, TurnTimes};
 
@@ -28,6 +28,7 @@ pub(super) struct TurnLog {
     /// When the turns were let in.
     pub(super) admitted: Instant,
     pub(super) metrics: Arc<Metrics>,
+    pub(super) fate: Fate,
     pub(super) content: ContentLog,
 }
 
@@ -67,6 +68,7 @@ impl TurnLog {
                 times,
             };
             self.metrics.turn_ended(&turn);
+            self.fate.turn_ended(report.end);
             turn.log();
             self.content.answer(&self.request_id, choice, &report.said);
         }
