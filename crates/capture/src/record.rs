@@ -265,8 +265,8 @@ impl Told {
         }
     }
 
-    /// As bytes to compare.
-    pub(crate) fn text(&self) -> &str {
+    /// The frames, or the body.
+    pub fn text(&self) -> &str {
         match self {
             Self::Stream(text) | Self::Whole { body: text, .. } => text,
             Self::Nothing => "",

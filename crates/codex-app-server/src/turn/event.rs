@@ -96,7 +96,7 @@ impl TurnEvent {
     }
 
     /// About how much memory it holds.
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         let held = match self {
             Self::Text(text) | Self::Reasoning { text, .. } => text.len(),
             Self::ToolCall(call) => call.call_id.len() + call.name.len() + call.arguments.len(),

@@ -11,6 +11,7 @@ use tokio_util::task::TaskTracker;
 
 use super::turn_log::{Marks, TurnLog};
 use crate::alarm::Alarm;
+use crate::captures::Recording;
 use crate::connections::Hangup;
 
 /// One turn for each choice of a request.
@@ -28,6 +29,7 @@ pub(super) struct Session {
     tasks: TaskTracker,
     log: Arc<TurnLog>,
     marks: Marks,
+    recording: Option<Arc<Recording>>,
     reported: bool,
 }
 
@@ -58,6 +60,7 @@ impl Session {
         hangup: Hangup,
         tasks: TaskTracker,
         log: Arc<TurnLog>,
+        recording: Option<Arc<Recording>>,
     ) -> Self {
         let choices: Vec<_> =
             choices.into_iter().map(|(turn, reply)| Choice { turn: Some(turn), reply }).collect();
@@ -70,6 +73,7 @@ impl Session {
             tasks,
             log,
             marks: Marks::default(),
+            recording,
             reported: false,
         }
     }
@@ -137,6 +141,11 @@ impl Session {
         }
     }
 
+    /// The record of the request, if there is one.
+    pub(super) fn recording(&self) -> Option<&Recording> {
+        self.recording.as_deref()
+    }
+
     /// Whether every choice has ended.
     pub(super) fn has_ended(&self) -> bool {
         self.open == 0
@@ -162,6 +171,9 @@ impl Session {
             })
             .collect();
         let completed = complete(&mut reports);
+        if let Some(recording) = &self.recording {
+            recording.end(&reports);
+        }
         self.log.turns_ended(&reports, self.marks);
         (completed, reports)
     }
@@ -176,7 +188,8 @@ impl Session {
     ) -> Option<Failure> {
         let choice = &mut self.choices[index];
         let turn = choice.turn.as_mut()?;
-        answer.choose(u32::try_from(index).unwrap_or(u32::MAX));
+        let index = u32::try_from(index).unwrap_or(u32::MAX);
+        answer.choose(index);
         let mut ended = None;
         while ended.is_none() {
             if answer.is_full() {
@@ -188,12 +201,20 @@ impl Session {
             match turn.poll_next(context) {
                 Poll::Ready(Some(event)) => {
                     *happened = true;
+                    if let Some(recording) = &self.recording {
+                        recording.event(index, &event, now);
+                    }
                     ended = choice.reply.on_event(event, now, answer);
                 }
                 // What came in time was taken before the time is looked at.
                 Poll::Ready(None) | Poll::Pending => match choice.reply.on_time(now, answer) {
                     None => return None,
-                    timely => ended = timely,
+                    timely => {
+                        if let Some(recording) = &self.recording {
+                            recording.clock(index, now);
+                        }
+                        ended = timely;
+                    }
                 },
             }
         }

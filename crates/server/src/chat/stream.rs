@@ -80,11 +80,16 @@ impl ChatStream {
         if let Step::Failed(failure) = first {
             let error = bridge::api_error(&failure);
             if stream.frames.buffer.len() == nothing_said {
+                if let Some(recording) = stream.session.recording() {
+                    recording.error(&error);
+                }
                 stream.session.conclude(EndReason::Failed);
                 return Err(error);
             }
             // What was said is not lost, however soon it failed after that.
             stream.fail(&error);
+        } else if let Some(recording) = stream.session.recording() {
+            recording.head();
         }
         Ok(stream)
     }
@@ -106,6 +111,9 @@ impl ChatStream {
                         Step::More => {}
                         Step::Time => {
                             comment("keep-alive", &mut self.frames.buffer);
+                            if let Some(recording) = self.session.recording() {
+                                recording.keep_alive();
+                            }
                             sent = Sent::KeepAlive;
                         }
                         Step::Done => self.end(),
@@ -153,6 +161,9 @@ impl ChatStream {
     fn close(&mut self, usage: Option<&Usage>) {
         if let Some(usage) = usage {
             self.frames.writer.usage(usage, &mut self.frames.buffer);
+            if let Some(recording) = self.session.recording() {
+                recording.usage(usage);
+            }
         }
         done(&mut self.frames.buffer);
         self.phase = Phase::Done;
@@ -173,6 +184,10 @@ impl Body for ChatStream {
             return Poll::Ready(None);
         }
         this.sent(kind, Instant::now());
-        Poll::Ready(Some(Ok(Frame::data(this.frames.buffer.split().freeze()))))
+        let frames = this.frames.buffer.split().freeze();
+        if let Some(recording) = this.session.recording() {
+            recording.sent(&frames);
+        }
+        Poll::Ready(Some(Ok(Frame::data(frames))))
     }
 }
