@@ -158,6 +158,7 @@ async fn start(
         received,
         admitted,
         metrics: Arc::clone(&api.0.metrics),
+        usage: api.0.usage.as_ref().ok().cloned(),
         content: settings.content_log,
     });
     let tasks = api.0.tasks.clone();

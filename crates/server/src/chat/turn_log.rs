@@ -1,10 +1,11 @@
 //! What is told about the turns of a request, once they have ended.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use bridge::{ChoiceReport, OutputMode, StopAfterTools};
 use serde::Serialize;
+use store::Usage;
 
 use crate::content_log::ContentLog;
 use crate::gate::Caller;
@@ -29,6 +30,7 @@ pub(super) struct TurnLog {
     /// When the turns were let in.
     pub(super) admitted: Instant,
     pub(super) metrics: Arc<Metrics>,
+    pub(super) usage: Option<Usage>,
     pub(super) content: ContentLog,
 }
 
@@ -85,6 +87,7 @@ impl TurnLog {
             first_token: marks.first_token,
             ended: Instant::now(),
         };
+        let ended_at = SystemTime::now();
         for (choice, report) in reports.iter().enumerate() {
             let turn = TurnRecord {
                 request_id: &self.request_id,
@@ -100,6 +103,9 @@ impl TurnLog {
                 times,
             };
             self.metrics.turn_ended(&turn);
+            if let Some(usage) = &self.usage {
+                usage.record(turn.usage_row(ended_at));
+            }
             turn.log();
             self.content.answer(&self.request_id, choice, &report.said);
         }

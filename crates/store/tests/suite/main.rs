@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod folder;
+mod full_disk;
 mod opening;
 mod retention;
 mod sums;
