@@ -61,6 +61,10 @@ pub struct ChoiceReport {
     pub call_count: usize,
     /// Whether a call was dropped, or the turn was cut before the response's end.
     pub truncated: bool,
+    /// How many of them stood in the text.
+    pub text_calls: usize,
+    /// Blocks in the text.
+    pub blocks: BlockCounts,
     /// Names of the forwarded calls.
     pub call_names: Vec<String>,
     /// Ids of the forwarded calls.
@@ -73,6 +77,24 @@ pub struct ChoiceReport {
     pub usage: Option<TokenUsage>,
     /// What the model has said, for counting where the upstream gave no figures.
     pub said: String,
+}
+
+/// What became of blocks in the text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BlockCounts {
+    /// They have begun.
+    pub started: usize,
+    /// They were complete, and calls.
+    pub flushed: usize,
+}
+
+// === impl BlockCounts ===
+
+impl BlockCounts {
+    /// They have begun and were no calls in the end: passed on as text, or cut.
+    pub fn aborted(self) -> usize {
+        self.started.saturating_sub(self.flushed)
+    }
 }
 
 // === impl FinishReason ===

@@ -10,7 +10,7 @@ mod reply;
 mod request;
 
 pub use failure::{api_error, invalid_turn};
-pub use finish::{ChoiceReport, EndReason, FinishReason};
+pub use finish::{BlockCounts, ChoiceReport, EndReason, FinishReason};
 pub use policy::{
     CallShape, DeclaredTools, OutputMode, OutputModeSetting, RemoteImages, StopAfterTools,
     TextBlocks, TextTools, TurnPolicy, TurnSettings,

@@ -56,6 +56,7 @@ pub mod protocol;
 mod request_error;
 mod stats;
 mod stderr_line;
+mod timing;
 pub mod turn;
 mod worker;
 
@@ -74,5 +75,6 @@ pub use pool::{Pool, PoolConfig, RenewError};
 pub use protocol::incoming::TokenUsage;
 pub use request_error::RequestError;
 pub use stats::StatsSnapshot;
+pub use timing::{Timing, Timings};
 pub use turn::{Consumer, InvalidTurn, Turn, TurnLimits, TurnOptions, TurnRequest, Upstream};
 pub use worker::WorkerState;

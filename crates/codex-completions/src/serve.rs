@@ -121,7 +121,9 @@ async fn work(
         binary = codex::locate(settings) => binary?,
         () = signals.stop() => return Ok(None),
     };
-    let pool = Pool::start(settings.pool_config(binary.clone()));
+    let mut config = settings.pool_config(binary.clone());
+    config.client.timings = Some(api.timings());
+    let pool = Pool::start(config);
     let demo = Demo::start().await?;
     let account = AccountLimits::default();
     api.open(Backend {

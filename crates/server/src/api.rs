@@ -1,7 +1,7 @@
 //! What the API's handlers share.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use arc_swap::ArcSwap;
 use axum::extract::rejection::PathRejection;
@@ -10,7 +10,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use bridge::TurnSettings;
-use codex_app_server::{ModelAliases, Pool, TurnOptions};
+use codex_app_server::{ModelAliases, Pool, Timings, TurnOptions};
 use openai_wire::{ApiError, ErrorType};
 use serde_json::{Value, json};
 use store::Usage;
@@ -24,7 +24,7 @@ use crate::chat;
 use crate::content_log::ContentLog;
 use crate::gate::Caller;
 use crate::large_bodies::LargeBodies;
-use crate::metrics::{Metrics, Refused};
+use crate::metrics::{Metrics, Now, Refused};
 use crate::models::{ModelDirectory, unknown_model};
 use crate::rate_limit::{RateLimit, RateLimiter};
 use crate::remote_images::ImageFetcher;
@@ -40,6 +40,7 @@ const BACKEND_WITHIN: Duration = Duration::from_secs(10);
 pub struct Api(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
+    started: SystemTime,
     settings: ArcSwap<ApiSettings>,
     pub(crate) queue: TurnQueue,
     pub(crate) large: LargeBodies,
@@ -104,6 +105,7 @@ impl Api {
             usage.keep_for(settings.usage_max_age);
         }
         Self(Arc::new(Inner {
+            started: SystemTime::now(),
             queue: TurnQueue::new(settings.queue),
             large: LargeBodies::counted(settings.queue.longest_wait, Arc::clone(&metrics)),
             rates: RateLimiter::default(),
@@ -141,6 +143,11 @@ impl Api {
         &self.0.queue
     }
 
+    /// Where children tell how long they take, for the metrics.
+    pub fn timings(&self) -> Timings {
+        self.0.metrics.timings()
+    }
+
     /// From now on requests are answered.
     pub fn open(&self, backend: Backend) {
         // There is one backend in the life of a process.
@@ -150,7 +157,7 @@ impl Api {
     /// The paths that it answers.
     pub fn routes(&self) -> ApiRoutes {
         let api = || self.clone();
-        let mut routes = ApiRoutes::new()
+        let mut routes = ApiRoutes::counted(Arc::clone(&self.0.metrics))
             .route("/chat/completions", post(chat::complete).with_state(api()))
             .route("/models", get(list_models).with_state(api()))
             .route("/models/{id}", get(show_model).with_state(api()))
@@ -187,12 +194,17 @@ impl Api {
         caller: &Caller,
         turns: u32,
     ) -> Result<TakenPlaces, ApiError> {
-        self.0.queue.take(caller, turns).await.map_err(|refusal| {
-            if let Some(reason) = Refused::of(&refusal) {
-                self.0.metrics.request_refused(reason);
+        let asked = Instant::now();
+        let taken = self.0.queue.take(caller, turns).await;
+        match &taken {
+            Ok(_) => self.0.metrics.turns_let_in(asked.elapsed()),
+            Err(refusal) => {
+                if let Some(reason) = Refused::of(refusal) {
+                    self.0.metrics.request_refused(reason);
+                }
             }
-            refusal.into()
-        })
+        }
+        taken.map_err(ApiError::from)
     }
 
     pub(crate) async fn backend(&self) -> Result<&Backend, ApiError> {
@@ -237,10 +249,14 @@ fn model(id: &str) -> Value {
 
 /// `GET /metrics`
 async fn show_metrics(State(api): State<Api>) -> Result<Response, ErrorResponse> {
-    if let Some(backend) = api.0.backend.get() {
-        api.0.metrics.set_codex(&backend.pool.stats());
-    }
-    let text = api.0.metrics.encode(api.0.queue.load()).map_err(|_| {
+    let pool = api.0.backend.get().map(|backend| &backend.pool);
+    let now = Now {
+        started: api.0.started,
+        load: api.0.queue.load(),
+        children: pool.map(|pool| pool.states().borrow().clone()).unwrap_or_default(),
+        codex: pool.map(Pool::stats).unwrap_or_default(),
+    };
+    let text = api.0.metrics.encode(&now).map_err(|_| {
         ApiError::new(500, ErrorType::ServerError, "The metrics could not be written.")
     })?;
     let kind =

@@ -27,7 +27,7 @@ use crate::api::{Api, ApiSettings};
 use crate::api_error::ErrorResponse;
 use crate::body::{WholeBody, check_json_depth, read_body};
 use crate::connections::Hangup;
-use crate::gate::{Caller, RequestId};
+use crate::gate::{Caller, Fate, RequestId};
 use crate::headers::{
     X_CODEX_STOP_AFTER_TOOLS_MODE, X_CODEX_TOOL_CALL_COUNT, X_CODEX_TOOL_CALL_TRUNCATED,
     X_PROXY_IGNORED_PARAMS, X_PROXY_MODEL, X_PROXY_OUTPUT_MODE, X_PROXY_USAGE,
@@ -159,6 +159,7 @@ async fn start(
         admitted,
         metrics: Arc::clone(&api.0.metrics),
         usage: api.0.usage.as_ref().ok().cloned(),
+        fate: parts.extensions.get::<Fate>().cloned().unwrap_or_default(),
         content: settings.content_log,
     });
     let tasks = api.0.tasks.clone();

@@ -9,6 +9,7 @@ pub(crate) mod admission;
 mod answer_body;
 mod content_type;
 mod cors;
+mod counted;
 mod hardening;
 mod host;
 mod key;
@@ -16,8 +17,8 @@ mod origin;
 mod request_id;
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri, header, uri};
 use axum::response::{IntoResponse as _, Response};
@@ -28,13 +29,15 @@ use tower_service::Service as _;
 use crate::api_error::ErrorResponse;
 use crate::connections::Underway;
 use crate::headers::X_REQUEST_ID;
-use crate::routes::name_methods;
+use crate::routes::{Routes, name_methods};
 use answer_body::AnswerBody;
 use cors::Cors;
 use origin::Sender;
 
 pub(crate) use access::Rules;
 pub use access::{Access, AccessSettings};
+use counted::Counted;
+pub(crate) use counted::Fate;
 pub(crate) use hardening::harden;
 pub use host::{AllowedHost, InvalidHost};
 pub use key::{ApiKey, Caller};
@@ -56,13 +59,13 @@ pub struct GateSettings {
 pub(crate) struct Gate {
     access: Access,
     cors: Cors,
-    routes: Router,
+    routes: Routes,
 }
 
 // === impl Gate ===
 
 impl Gate {
-    pub(crate) fn new(access: Access, routes: Router) -> Self {
+    pub(crate) fn new(access: Access, routes: Routes) -> Self {
         Self { access, cors: Cors::new(), routes }
     }
 
@@ -73,10 +76,12 @@ impl Gate {
         underway: Underway,
     ) -> Response<AnswerBody> {
         let id = RequestId::of(request.headers());
+        let Routes { table, metrics, .. } = &self.routes;
+        let mut counted = Counted::new(Arc::clone(metrics), table.find(request.uri().path()));
         let rules = self.access.now();
         let sender = rules.origins.sender(request.headers());
         let mut response = match answer_here(&request, &rules, sender) {
-            Ok(None) => self.answer_by_routes(request, &id).await,
+            Ok(None) => self.answer_by_routes(request, &id, counted.fate()).await,
             Ok(Some(response)) => response,
             Err(error) => {
                 tracing::debug!(request_id = id.as_str(), %error, "a request was refused");
@@ -91,18 +96,25 @@ impl Gate {
             self.cors.open(origin, headers);
         }
         let (head, body) = response.into_parts();
-        let body = AnswerBody::new(body, &head.headers, id, underway);
+        counted.answered(head.status);
+        let body = AnswerBody::new(body, &head.headers, id, counted, underway);
         Response::from_parts(head, body)
     }
 
     /// A handler that panics costs its own request only.
-    async fn answer_by_routes(&self, mut request: Request, id: &RequestId) -> Response {
+    async fn answer_by_routes(
+        &self,
+        mut request: Request,
+        id: &RequestId,
+        fate: &Fate,
+    ) -> Response {
         request.extensions_mut().insert(id.clone());
+        request.extensions_mut().insert(fate.clone());
         if let Some(uri) = without_trailing_slash(request.uri()) {
             *request.uri_mut() = uri;
         }
         let method = request.method().clone();
-        let answer = async { self.routes.clone().call(request).await };
+        let answer = async { self.routes.router.clone().call(request).await };
         match AssertUnwindSafe(answer).catch_unwind().await {
             Ok(Ok(response)) => name_methods(&method, response),
             Err(_) => {

@@ -17,6 +17,7 @@ mod metrics;
 mod models;
 mod rate_limit;
 mod remote_images;
+mod route_table;
 mod routes;
 mod tokens;
 mod turn_queue;
@@ -25,6 +26,7 @@ mod unknown_path;
 mod usage_report;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -48,6 +50,7 @@ pub use gate::{
 };
 pub use health::Readiness;
 pub use large_bodies::{BodyRoom, LargeBodies};
+pub use metrics::{Described, Kind, METRICS};
 pub use models::ModelDirectory;
 pub use rate_limit::RateLimit;
 pub use remote_images::ImageFetcher;
@@ -74,9 +77,8 @@ pub struct App {
 /// Serves until `stop` is cancelled, then finishes the requests that are under way.
 pub async fn serve(listeners: Vec<TcpListener>, app: App, stop: CancellationToken) {
     let App { api, readiness, queue, access, gate, limits } = app;
-    let health = Health { readiness, queue, access: access.clone() };
-    let routes = routes::router(api, health, &access, &gate);
-    let gate = Gate::new(access, routes);
+    let health = Health { started: Instant::now(), readiness, queue, access: access.clone() };
+    let gate = Gate::new(access.clone(), routes::router(api, health, &access, &gate));
     let tasks = TaskTracker::new();
     let connections = Arc::new(Connections::new(gate, limits, tasks.clone(), stop));
     for listener in listeners {

@@ -27,8 +27,8 @@ pub enum StoreError {
     /// SQLite's own words.
     #[error("{0}")]
     Database(#[from] rusqlite::Error),
-    /// The question was not answered.
-    #[error("the database was not read to the end")]
+    /// Whoever was to use it has broken down.
+    #[error("it gave no answer")]
     Unanswered,
 }
 

@@ -178,7 +178,7 @@ impl Session {
         stream.until("data: ").await;
         kill_group(self.proxy.children()[0]);
         assert!(Reply::of(&stream.whole().await).error.is_some());
-        // Why the child was lost is told to everybody.
+        // Why the child was lost is told to those who have the key.
         let health = self.proxy.get("/healthz").await;
         assert!(health.body.contains("closed its output"), "{health:?}");
         self.note(&health);

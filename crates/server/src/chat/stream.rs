@@ -18,6 +18,7 @@ use tool_call_aggregator::ToolCallDelta;
 use super::session::{Answer, Session, Step};
 use super::turn_log::TurnLog;
 use super::usage::{Counting, Prompt};
+use crate::metrics::ActiveStream;
 
 /// How long the first event of a turn may take before the head of the answer leaves without it.
 const HEAD_AFTER: Duration = Duration::from_secs(10);
@@ -33,6 +34,9 @@ pub(super) struct ChatStream {
     /// Silence after which a comment is sent.
     keep_alive: Option<Duration>,
     last_frame: Instant,
+    /// The same without keep-alives; `None` before the first one.
+    last_data: Option<Instant>,
+    _active: ActiveStream,
     /// Taken when the usage is counted; `None` where the client does not want any.
     prompt: Option<Prompt>,
     phase: Phase,
@@ -43,6 +47,13 @@ enum Phase {
     /// The upstream gave no figures, and the client wants some.
     Counting(Counting),
     Done,
+}
+
+/// What frames are about to leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sent {
+    Data,
+    KeepAlive,
 }
 
 /// Frames that wait to be sent.
@@ -69,8 +80,17 @@ impl ChatStream {
         let nothing_said = frames.buffer.len();
         let first = poll_fn(|context| session.poll_step(&mut frames, Some(head_at), context)).await;
         let last_frame = Instant::now();
-        let phase = Phase::Running;
-        let mut stream = Self { session, frames, log, keep_alive, last_frame, prompt, phase };
+        let mut stream = Self {
+            session,
+            frames,
+            _active: log.metrics.stream_begun(),
+            log,
+            keep_alive,
+            last_frame,
+            last_data: None,
+            prompt,
+            phase: Phase::Running,
+        };
         if let Step::Failed(failure) = first {
             let error = bridge::api_error(&failure);
             if stream.frames.buffer.len() == nothing_said {
@@ -84,10 +104,11 @@ impl ChatStream {
     }
 
     /// Makes the next frames, if they are not there already.
-    fn poll_frames(&mut self, context: &mut Context<'_>) -> Poll<()> {
+    fn poll_frames(&mut self, context: &mut Context<'_>) -> Poll<Sent> {
+        let mut sent = Sent::Data;
         while self.frames.buffer.is_empty() {
             match &mut self.phase {
-                Phase::Done => return Poll::Ready(()),
+                Phase::Done => return Poll::Ready(sent),
                 Phase::Counting(counting) => {
                     let usage = ready!(counting.poll_usage(context));
                     self.close(Some(&usage));
@@ -97,7 +118,10 @@ impl ChatStream {
                     let step = self.session.poll_step(&mut self.frames, wake_at, context);
                     match ready!(step) {
                         Step::More => {}
-                        Step::Time => comment("keep-alive", &mut self.frames.buffer),
+                        Step::Time => {
+                            comment("keep-alive", &mut self.frames.buffer);
+                            sent = Sent::KeepAlive;
+                        }
                         Step::Done => self.end(),
                         Step::Failed(failure) => self.fail(&bridge::api_error(&failure)),
                     }
@@ -109,7 +133,16 @@ impl ChatStream {
         {
             self.end();
         }
-        Poll::Ready(())
+        Poll::Ready(sent)
+    }
+
+    fn sent(&mut self, sent: Sent, now: Instant) {
+        self.last_frame = now;
+        if sent == Sent::Data
+            && let Some(before) = self.last_data.replace(now)
+        {
+            self.log.metrics.frame_sent(now - before);
+        }
     }
 
     /// After the first byte an error is a frame.
@@ -148,11 +181,11 @@ impl Body for ChatStream {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let this = &mut *self;
-        ready!(this.poll_frames(context));
+        let kind = ready!(this.poll_frames(context));
         if this.frames.buffer.is_empty() {
             return Poll::Ready(None);
         }
-        this.last_frame = Instant::now();
+        this.sent(kind, Instant::now());
         Poll::Ready(Some(Ok(Frame::data(this.frames.buffer.split().freeze()))))
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use store::Usage;
 
 use crate::content_log::ContentLog;
-use crate::gate::Caller;
+use crate::gate::{Caller, Fate};
 use crate::metrics::Metrics;
 use crate::turn_record::{TurnRecord, TurnTimes};
 
@@ -31,6 +31,7 @@ pub(super) struct TurnLog {
     pub(super) admitted: Instant,
     pub(super) metrics: Arc<Metrics>,
     pub(super) usage: Option<Usage>,
+    pub(super) fate: Fate,
     pub(super) content: ContentLog,
 }
 
@@ -106,6 +107,7 @@ impl TurnLog {
             if let Some(usage) = &self.usage {
                 usage.record(turn.usage_row(ended_at));
             }
+            self.fate.turn_ended(report.end);
             turn.log();
             self.content.answer(&self.request_id, choice, &report.said);
         }

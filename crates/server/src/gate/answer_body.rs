@@ -6,10 +6,12 @@ use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, header};
+use bridge::EndReason;
 use bytes::BytesMut;
 use http_body::{Frame, SizeHint};
 use openai_wire::chat::stream::{done, error_frame};
 
+use super::counted::Counted;
 use super::panicked;
 use super::request_id::RequestId;
 use crate::connections::Underway;
@@ -20,6 +22,7 @@ pub(crate) struct AnswerBody {
     body: Option<Body>,
     form: Form,
     request_id: RequestId,
+    counted: Counted,
     _underway: Underway,
 }
 
@@ -44,6 +47,7 @@ impl AnswerBody {
         body: Body,
         headers: &HeaderMap,
         request_id: RequestId,
+        counted: Counted,
         underway: Underway,
     ) -> Self {
         let events = HeaderValue::from_static("text/event-stream");
@@ -51,10 +55,11 @@ impl AnswerBody {
             Some(kind) if kind == events => Form::Events,
             _ => Form::Other,
         };
-        Self { body: Some(body), form, request_id, _underway: underway }
+        Self { body: Some(body), form, request_id, counted, _underway: underway }
     }
 
     fn break_off(&mut self) -> Result<Frame<Bytes>, Panicked> {
+        self.counted.fate().turn_ended(EndReason::Failed);
         tracing::error!(request_id = self.request_id.as_str(), "the body of an answer panicked");
         // What has panicked once may do so again when it is dropped.
         let body = self.body.take();
@@ -71,6 +76,15 @@ impl AnswerBody {
     }
 }
 
+impl Drop for AnswerBody {
+    fn drop(&mut self) {
+        // Whoever writes a body of a known length stops there.
+        if self.body.as_ref().is_some_and(http_body::Body::is_end_stream) {
+            self.counted.complete();
+        }
+    }
+}
+
 impl http_body::Body for AnswerBody {
     type Data = Bytes;
     type Error = axum::Error;
@@ -81,7 +95,12 @@ impl http_body::Body for AnswerBody {
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let Some(body) = &mut self.body else { return Poll::Ready(None) };
         match catch_unwind(AssertUnwindSafe(|| Pin::new(body).poll_frame(context))) {
-            Ok(polled) => polled,
+            Ok(polled) => {
+                if let Poll::Ready(None) = polled {
+                    self.counted.complete();
+                }
+                polled
+            }
             Err(_) => Poll::Ready(Some(self.break_off().map_err(axum::Error::new))),
         }
     }

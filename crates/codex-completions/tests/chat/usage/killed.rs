@@ -27,7 +27,9 @@ fn logged(proxy: &Proxy) -> BTreeMap<String, SystemTime> {
 
 /// Turns until the moment has come, and then the end, in the middle of some.
 async fn work_until_killed(proxy: &Proxy) -> SystemTime {
-    let lasts = Duration::from_millis(fastrand::u64(1_200..2_200));
+    // However slow the machine is, one turn is old enough in the end.
+    proxy.chat(&ask("[[text]]")).await;
+    let lasts = WRITTEN_WITHIN + Duration::from_millis(fastrand::u64(100..1_100));
     let turns = async {
         loop {
             let requests = ["[[text]]", "[[http:500]]", "[[slow:40]]", "[[text]]"];
@@ -57,7 +59,7 @@ async fn rows_survive_a_kill_at_any_moment() {
         let mut before = logged.clone();
         before.retain(|_, at| *at + WRITTEN_WITHIN < killed);
         println!("{} turns, {} of them well before the end", logged.len(), before.len());
-        assert!(!before.is_empty(), "too slow to show anything");
+        assert!(!before.is_empty());
         written.extend(before);
         all.extend(logged);
 
