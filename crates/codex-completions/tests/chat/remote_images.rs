@@ -171,6 +171,7 @@ fn api_settings(settings: &Settings) -> ApiSettings {
         metrics: false,
         usage_max_age: settings.usage_max_age,
         content_log: ContentLog::Off,
+        captures: None,
     }
 }
 

@@ -13,8 +13,8 @@ use tool_call_aggregator::Limits;
 use tool_call_aggregator::obsidian::XmlEscaping;
 
 use super::{
-    Access, ChildSettings, CodexSettings, Host, Listen, LogFormat, LogSettings, Metrics, RateLimit,
-    ServingLimits, Settings,
+    Access, CaptureSettings, ChildSettings, CodexSettings, Host, Listen, LogFormat, LogSettings,
+    Metrics, RateLimit, ServingLimits, Settings,
 };
 use crate::access;
 use crate::problem::Problem;
@@ -49,6 +49,7 @@ impl Settings {
             },
             usage_max_age: DAY * values.number::<u32>(&t::PROXY_USAGE_MAX_AGE_DAYS),
             log: log(values),
+            captures: captures(values, &mut problems),
             changed: values.changed().into(),
         };
         problems.extend(access::refuse(&settings.listen, &settings.access));
@@ -227,4 +228,13 @@ fn log(values: &Values) -> LogSettings {
         },
         content: values.flag(&t::PROXY_LOG_CONTENT),
     }
+}
+
+fn captures(values: &Values, problems: &mut Vec<Problem>) -> Option<CaptureSettings> {
+    let folder = values.path(&t::PROXY_CAPTURE_DIR)?;
+    if let Err(error) = trusted::check_folder(&folder) {
+        let reason = format!("{error} (PROXY_CAPTURE_DIR)");
+        problems.push(Problem::File { path: folder.clone(), reason });
+    }
+    Some(CaptureSettings { folder, max_bytes: values.number(&t::PROXY_CAPTURE_MAX_BYTES) })
 }
