@@ -1,6 +1,7 @@
 //! How an answer ends, and what is told about it.
 
 use codex_app_server::TokenUsage;
+use serde::{Deserialize, Serialize};
 
 use crate::policy::CallShape;
 
@@ -20,7 +21,8 @@ pub enum FinishReason {
 }
 
 /// Why an answer ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum EndReason {
     /// The response ended by itself, without calls.
     Completed,
@@ -61,6 +63,10 @@ pub struct ChoiceReport {
     pub call_count: usize,
     /// Whether a call was dropped, or the turn was cut before the response's end.
     pub truncated: bool,
+    /// How many of them stood in the text.
+    pub text_calls: usize,
+    /// Blocks in the text.
+    pub blocks: BlockCounts,
     /// Names of the forwarded calls.
     pub call_names: Vec<String>,
     /// Ids of the forwarded calls.
@@ -73,6 +79,24 @@ pub struct ChoiceReport {
     pub usage: Option<TokenUsage>,
     /// What the model has said, for counting where the upstream gave no figures.
     pub said: String,
+}
+
+/// What became of blocks in the text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BlockCounts {
+    /// They have begun.
+    pub started: usize,
+    /// They were complete, and calls.
+    pub flushed: usize,
+}
+
+// === impl BlockCounts ===
+
+impl BlockCounts {
+    /// They have begun and were no calls in the end: passed on as text, or cut.
+    pub fn aborted(self) -> usize {
+        self.started.saturating_sub(self.flushed)
+    }
 }
 
 // === impl FinishReason ===
@@ -130,6 +154,25 @@ impl EndReason {
             | Self::ContentFilter
             | Self::FailedAfterCalls
             | Self::Failed => false,
+        }
+    }
+
+    /// Whether it failed here or upstream, and not for its client.
+    pub fn is_failure(self) -> bool {
+        match self {
+            Self::Failed | Self::FailedAfterCalls => true,
+            Self::Completed
+            | Self::ToolCalls
+            | Self::FirstCall
+            | Self::Grace
+            | Self::CallCap
+            | Self::HeldText
+            | Self::StopSequence
+            | Self::MaxTokens
+            | Self::UpstreamLength
+            | Self::ContentFilter
+            | Self::ClientGone
+            | Self::SlowClient => false,
         }
     }
 

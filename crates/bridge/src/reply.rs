@@ -17,7 +17,7 @@ use tool_call_aggregator::{
     ToolCallDelta,
 };
 
-use crate::finish::{ChoiceReport, EndReason, FinishReason};
+use crate::finish::{BlockCounts, ChoiceReport, EndReason, FinishReason};
 use crate::policy::{StopAfterTools, TextBlocks, TurnPolicy};
 use calls::{CallOutcome, Calls, Spoken};
 pub use token_limit::Tokenizer;
@@ -52,6 +52,7 @@ pub struct Reply {
     scanner: Option<TextScanner>,
     /// Whether a block has begun and is not complete.
     block_open: bool,
+    blocks: BlockCounts,
     /// Bytes of text so far, and where the text began that the scanner reads.
     text_bytes: usize,
     text_start: usize,
@@ -98,6 +99,7 @@ impl Reply {
         Self {
             scanner,
             block_open: false,
+            blocks: BlockCounts::default(),
             text_bytes: 0,
             text_start: 0,
             calls,
@@ -198,6 +200,8 @@ impl Reply {
         ChoiceReport {
             end,
             call_count: self.calls.count(),
+            text_calls: self.calls.count_of_text(),
+            blocks: self.blocks,
             truncated: cut || self.calls.has_dropped(),
             call_names,
             call_ids,
@@ -246,10 +250,14 @@ impl Reply {
             match event {
                 ScanEvent::BlockOpened { .. } => {
                     self.block_open = true;
+                    self.blocks.started += 1;
                     continue;
                 }
                 ScanEvent::Text(text) => self.show(text, out),
-                ScanEvent::Block(block) if self.is_call(block) => self.on_block(block, now, out),
+                ScanEvent::Block(block) if self.is_call(block) => {
+                    self.blocks.flushed += 1;
+                    self.on_block(block, now, out);
+                }
                 ScanEvent::Block(block) => self.show(&block.raw, out),
             }
             if std::mem::take(&mut self.block_open) {

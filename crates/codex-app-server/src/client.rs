@@ -1,18 +1,19 @@
 //! A running `codex app-server`, and what can be asked of it.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tracing::Instrument as _;
 
 use crate::binary::BinaryError;
 use crate::child::{Child, LastWords};
 use crate::client_config::ClientConfig;
-use crate::connection::{Connection, Damage, Notification};
+use crate::connection::{Connection, Damage, Notification, Onlookers};
 use crate::home::{CodexHome, HomeError};
 use crate::log_database;
 use crate::login_watch::LoginWatch;
@@ -20,6 +21,7 @@ use crate::protocol::incoming::{Initialized, LoadedThreads};
 use crate::protocol::outgoing::{Capabilities, ClientInfo, Initialize, ThreadLoadedList};
 use crate::request_error::RequestError;
 use crate::stats::{Counter, Stats, StatsSnapshot};
+use crate::timing::Timing;
 use crate::turn::driver::Driver;
 use crate::turn::plan::PlannedTurn;
 use crate::turn::set_up::SetUps;
@@ -127,10 +129,11 @@ impl Client {
         });
         let (home, starting) = prepared.await.ok_or(StartError::Stopped)??;
         let login = LoginWatch::over(home.login_file());
+        let since = Instant::now();
         let (child, pipes) =
             Child::spawn(&config.binary, &home, &config.environment).map_err(StartError::Spawn)?;
-        let (connection, finished) =
-            Connection::new(config.request_timeout, config.tap.clone(), stats);
+        let onlookers = Onlookers { tap: config.tap.clone(), timings: config.timings.clone() };
+        let (connection, finished) = Connection::new(config.request_timeout, onlookers, stats);
         let connection = Arc::new(connection);
         let tasks = TaskTracker::new();
         let over = CancellationToken::new();
@@ -182,6 +185,7 @@ impl Client {
             }
         };
         drop(starting);
+        connection.time(Timing::Handshake(since.elapsed()));
         last_words.begin_turns(config.stderr_content);
         // Before any turn, of which it would hold the arguments.
         let muting = tasks.spawn_blocking({
@@ -232,7 +236,7 @@ impl Client {
             login: Arc::clone(&inner.login),
             set_ups: Arc::clone(&inner.set_ups),
         };
-        inner.turns.spawn(driver.run());
+        inner.turns.spawn(driver.run().in_current_span());
     }
 
     /// How many turns are running.

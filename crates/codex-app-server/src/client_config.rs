@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::binary::CodexBinary;
 use crate::connection::WireTap;
+use crate::timing::Timings;
 use crate::turn::{TurnLimits, TurnOptions};
 
 /// Everything about a child that can be chosen.
@@ -46,6 +47,8 @@ pub struct ClientConfig {
     pub stderr_content: StderrContent,
     /// Sees every line in both directions, keys and all.
     pub tap: Option<WireTap>,
+    /// Is told how long things take.
+    pub timings: Option<Timings>,
 }
 
 /// How much is told of what a child writes to standard error, which can quote its turns.
@@ -80,6 +83,7 @@ impl ClientConfig {
             environment: Vec::new(),
             stderr_content: StderrContent::default(),
             tap: None,
+            timings: None,
         }
     }
 

@@ -22,6 +22,7 @@ use crate::outbox::{Closed, Outbox};
 use crate::protocol::outgoing::{LoginCancel, Request, ThreadUnsubscribe, TurnInterrupt};
 use crate::request_error::RequestError;
 use crate::stats::{Counter, Stats};
+use crate::timing::{Timing, Timings};
 use crate::turn::router::{Router, Wire};
 pub(crate) use reading::Damage;
 
@@ -75,7 +76,14 @@ pub(crate) struct Connection {
     notifications: broadcast::Sender<Notification>,
     closed: watch::Sender<Option<Arc<str>>>,
     request_timeout: Duration,
-    tap: Option<WireTap>,
+    onlookers: Onlookers,
+}
+
+/// Who is told what happens on a connection.
+#[derive(Clone, Default)]
+pub(crate) struct Onlookers {
+    pub(crate) tap: Option<WireTap>,
+    pub(crate) timings: Option<Timings>,
 }
 
 #[derive(Serialize)]
@@ -118,7 +126,7 @@ impl Connection {
     /// The connection, and the threads that [`Self::unsubscribe_all`] is to let go.
     pub(crate) fn new(
         request_timeout: Duration,
-        tap: Option<WireTap>,
+        onlookers: Onlookers,
         stats: Arc<Stats>,
     ) -> (Self, mpsc::UnboundedReceiver<ThreadId>) {
         let (unsubscribes, finished) = mpsc::unbounded_channel();
@@ -135,7 +143,7 @@ impl Connection {
             notifications: broadcast::channel(NOTIFICATION_BACKLOG).0,
             closed: watch::Sender::new(None),
             request_timeout,
-            tap,
+            onlookers,
         };
         (connection, finished)
     }
@@ -244,6 +252,7 @@ impl Connection {
         params: &impl Serialize,
     ) -> Result<Reply, RequestError> {
         let id = self.next_id();
+        let since = Instant::now();
         let (sender, reply) = oneshot::channel();
         self.waiting().insert(id, sender);
         let _forget = ForgetOnDrop { connection: self, id };
@@ -253,7 +262,16 @@ impl Connection {
         let gone = || RequestError::ChildGone(self.close_reason());
         self.outbox.push_when_there_is_room(&line).await.map_err(|Closed| gone())?;
         drop(line);
-        reply.await.map_err(|_| gone())
+        let reply = reply.await.map_err(|_| gone())?;
+        self.time(Timing::Request { method, took: since.elapsed() });
+        Ok(reply)
+    }
+
+    /// Tells how long something took to whoever wants to know.
+    pub(crate) fn time(&self, timing: Timing) {
+        if let Some(timings) = &self.onlookers.timings {
+            timings(timing);
+        }
     }
 
     /// Waits until no request waits for its answer.
@@ -326,7 +344,7 @@ impl Connection {
     }
 
     fn see(&self, direction: Direction, line: &[u8]) {
-        if let Some(tap) = &self.tap {
+        if let Some(tap) = &self.onlookers.tap {
             tap(direction, line);
         }
     }

@@ -1,7 +1,7 @@
 //! What the API's handlers share.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use arc_swap::ArcSwap;
 use axum::extract::rejection::PathRejection;
@@ -10,24 +10,28 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use bridge::TurnSettings;
-use codex_app_server::{ModelAliases, Pool, TurnOptions};
+use codex_app_server::{ModelAliases, Pool, Timings, TurnOptions};
 use openai_wire::{ApiError, ErrorType};
 use serde_json::{Value, json};
+use store::Usage;
 use tokio::sync::SetOnce;
 use tokio_util::task::TaskTracker;
 
+use crate::account_limits::AccountLimits;
 use crate::api_error::ErrorResponse;
 use crate::body::BodyLimits;
+use crate::captures::{CaptureSettings, Captures};
 use crate::chat;
 use crate::content_log::ContentLog;
 use crate::gate::Caller;
 use crate::large_bodies::LargeBodies;
-use crate::metrics::{Metrics, Refused};
+use crate::metrics::{Metrics, Now, Refused};
 use crate::models::{ModelDirectory, unknown_model};
 use crate::rate_limit::{RateLimit, RateLimiter};
 use crate::remote_images::ImageFetcher;
 use crate::routes::ApiRoutes;
 use crate::turn_queue::{QueueLimits, TakenPlaces, TurnQueue};
+use crate::usage_report;
 
 /// How long a request waits for the backend at the start of the process.
 const BACKEND_WITHIN: Duration = Duration::from_secs(10);
@@ -37,14 +41,20 @@ const BACKEND_WITHIN: Duration = Duration::from_secs(10);
 pub struct Api(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
+    started: SystemTime,
     settings: ArcSwap<ApiSettings>,
     pub(crate) queue: TurnQueue,
     pub(crate) large: LargeBodies,
     rates: RateLimiter,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) captures: Arc<Captures>,
     pub(crate) tasks: TaskTracker,
-    backend: SetOnce<Backend>,
+    pub(crate) usage: KeptUsage,
+    pub(crate) backend: SetOnce<Backend>,
 }
+
+/// Where it is kept what the turns used, or why it is not.
+pub type KeptUsage = Result<Usage, Arc<str>>;
 
 /// What is chosen about the API.
 #[derive(Debug, Clone)]
@@ -69,8 +79,12 @@ pub struct ApiSettings {
     pub max_json_depth: usize,
     /// Whether there is `/metrics`.
     pub metrics: bool,
+    /// For how long it is kept what the turns used.
+    pub usage_max_age: Duration,
     /// Whether prompts and answers are logged.
     pub content_log: ContentLog,
+    /// Whether requests are recorded.
+    pub captures: Option<CaptureSettings>,
 }
 
 /// Who answers.
@@ -81,21 +95,29 @@ pub struct Backend {
     pub models: ModelDirectory,
     /// Who fetches images that a request names by their address.
     pub images: ImageFetcher,
+    /// The account that they use.
+    pub account: AccountLimits,
 }
 
 // === impl Api ===
 
 impl Api {
     /// The API without a backend: requests wait for [`Self::open`].
-    pub fn new(settings: ApiSettings) -> Self {
+    pub fn new(settings: ApiSettings, usage: KeptUsage) -> Self {
         let metrics = Arc::<Metrics>::default();
+        if let Ok(usage) = &usage {
+            usage.keep_for(settings.usage_max_age);
+        }
         Self(Arc::new(Inner {
+            started: SystemTime::now(),
             queue: TurnQueue::new(settings.queue),
             large: LargeBodies::counted(settings.queue.longest_wait, Arc::clone(&metrics)),
             rates: RateLimiter::default(),
             settings: ArcSwap::from_pointee(settings),
             metrics,
+            captures: Arc::default(),
             tasks: TaskTracker::new(),
+            usage,
             backend: SetOnce::new(),
         }))
     }
@@ -104,6 +126,9 @@ impl Api {
     pub fn change(&self, settings: ApiSettings) {
         self.0.queue.change(settings.queue);
         self.0.large.change(settings.queue.longest_wait);
+        if let Ok(usage) = &self.0.usage {
+            usage.keep_for(settings.usage_max_age);
+        }
         self.0.settings.store(Arc::new(settings));
     }
 
@@ -118,9 +143,19 @@ impl Api {
         self.0.large.close();
     }
 
+    /// Waits until the records of what is over are written.
+    pub async fn captured(&self) {
+        self.0.captures.written().await;
+    }
+
     /// The queue before the turns.
     pub fn queue(&self) -> &TurnQueue {
         &self.0.queue
+    }
+
+    /// Where children tell how long they take, for the metrics.
+    pub fn timings(&self) -> Timings {
+        self.0.metrics.timings()
     }
 
     /// From now on requests are answered.
@@ -132,10 +167,11 @@ impl Api {
     /// The paths that it answers.
     pub fn routes(&self) -> ApiRoutes {
         let api = || self.clone();
-        let mut routes = ApiRoutes::new()
+        let mut routes = ApiRoutes::counted(Arc::clone(&self.0.metrics))
             .route("/chat/completions", post(chat::complete).with_state(api()))
             .route("/models", get(list_models).with_state(api()))
-            .route("/models/{id}", get(show_model).with_state(api()));
+            .route("/models/{id}", get(show_model).with_state(api()))
+            .route("/usage", get(usage_report::show).with_state(api()));
         if self.settings().metrics {
             routes = routes.route("/metrics", get(show_metrics).with_state(api()));
         }
@@ -168,12 +204,17 @@ impl Api {
         caller: &Caller,
         turns: u32,
     ) -> Result<TakenPlaces, ApiError> {
-        self.0.queue.take(caller, turns).await.map_err(|refusal| {
-            if let Some(reason) = Refused::of(&refusal) {
-                self.0.metrics.request_refused(reason);
+        let asked = Instant::now();
+        let taken = self.0.queue.take(caller, turns).await;
+        match &taken {
+            Ok(_) => self.0.metrics.turns_let_in(asked.elapsed()),
+            Err(refusal) => {
+                if let Some(reason) = Refused::of(refusal) {
+                    self.0.metrics.request_refused(reason);
+                }
             }
-            refusal.into()
-        })
+        }
+        taken.map_err(ApiError::from)
     }
 
     pub(crate) async fn backend(&self) -> Result<&Backend, ApiError> {
@@ -218,10 +259,17 @@ fn model(id: &str) -> Value {
 
 /// `GET /metrics`
 async fn show_metrics(State(api): State<Api>) -> Result<Response, ErrorResponse> {
-    if let Some(backend) = api.0.backend.get() {
-        api.0.metrics.set_codex(&backend.pool.stats());
-    }
-    let text = api.0.metrics.encode(api.0.queue.load()).map_err(|_| {
+    let backend = api.0.backend.get();
+    let pool = backend.map(|backend| &backend.pool);
+    let now = Now {
+        started: api.0.started,
+        load: api.0.queue.load(),
+        children: pool.map(|pool| pool.states().borrow().clone()).unwrap_or_default(),
+        codex: pool.map(Pool::stats).unwrap_or_default(),
+        allowance: backend.and_then(|backend| backend.account.now()).map(|(limits, _)| limits),
+        usage_rows_lost: api.0.usage.as_ref().map_or(0, Usage::lost),
+    };
+    let text = api.0.metrics.encode(&now).map_err(|_| {
         ApiError::new(500, ErrorType::ServerError, "The metrics could not be written.")
     })?;
     let kind =

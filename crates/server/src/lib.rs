@@ -1,10 +1,12 @@
 //! The HTTP side: who is let in, what answers where, and the health of the process.
 
+mod account_limits;
 mod alarm;
 mod api;
 mod api_error;
 mod bind;
 mod body;
+mod captures;
 mod chat;
 mod connections;
 mod content_log;
@@ -16,13 +18,16 @@ mod metrics;
 mod models;
 mod rate_limit;
 mod remote_images;
+mod route_table;
 mod routes;
 mod tokens;
 mod turn_queue;
 mod turn_record;
 mod unknown_path;
+mod usage_report;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -33,18 +38,21 @@ use connections::Connections;
 use gate::Gate;
 use health::Health;
 
-pub use api::{Api, ApiSettings, Backend};
+pub use account_limits::{AccountLimits, AccountStanding, Allowance};
+pub use api::{Api, ApiSettings, Backend, KeptUsage};
 pub use api_error::ErrorResponse;
 pub use bind::{BindError, Listen, bind, bind_loopback};
 pub use body::{BodyLimits, WholeBody, check_json_depth, read_body};
+pub use captures::{CaptureSettings, CapturedContent};
 pub use connections::{ConnectionLimits, IdleTimeout};
 pub use content_log::ContentLog;
 pub use gate::{
     Access, AccessSettings, AllowedHost, AllowedOrigin, ApiKey, Caller, GateSettings, InvalidHost,
-    InvalidOrigin, RequestId,
+    InvalidOrigin, REQUEST_SPAN, RequestId, TraceContext, TraceId,
 };
 pub use health::Readiness;
 pub use large_bodies::{BodyRoom, LargeBodies};
+pub use metrics::{Described, Kind, METRICS};
 pub use models::ModelDirectory;
 pub use rate_limit::RateLimit;
 pub use remote_images::ImageFetcher;
@@ -71,9 +79,8 @@ pub struct App {
 /// Serves until `stop` is cancelled, then finishes the requests that are under way.
 pub async fn serve(listeners: Vec<TcpListener>, app: App, stop: CancellationToken) {
     let App { api, readiness, queue, access, gate, limits } = app;
-    let health = Health { readiness, queue, access: access.clone() };
-    let routes = routes::router(api, health, &access, &gate);
-    let gate = Gate::new(access, routes);
+    let health = Health { started: Instant::now(), readiness, queue, access: access.clone() };
+    let gate = Gate::new(access.clone(), routes::router(api, health, &access, &gate));
     let tasks = TaskTracker::new();
     let connections = Arc::new(Connections::new(gate, limits, tasks.clone(), stop));
     for listener in listeners {

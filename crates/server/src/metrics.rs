@@ -1,178 +1,454 @@
-//! Counters and gauges, for Prometheus.
+//! What is counted and measured, for Prometheus.
+
+mod bounds;
+mod labels;
+mod process;
 
 use std::fmt;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use bridge::EndReason;
-use codex_app_server::StatsSnapshot;
-use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
+use codex_app_server::account::RateLimits;
+use codex_app_server::{StatsSnapshot, Timing, Timings, WorkerState};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-use crate::turn_queue::{Load, Refusal};
+use crate::turn_queue::Load;
 use crate::turn_record::TurnRecord;
+use labels::{
+    AllowanceWindow, Block, Build, ChildState, CodexMethod, CutReason, Incident, LabelNames,
+    RefusalReason, RequestEnd, RequestRoute, Source, TokenKind, TurnEnd,
+};
+pub(crate) use labels::{Outcome, Refused, Route};
 
-/// Everything that is counted.
+/// One metric, as it is documented.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Described {
+    /// Without what the text format adds.
+    pub name: &'static str,
+    /// Whether it only grows, moves, or sorts values.
+    pub kind: Kind,
+    /// The names of its labels.
+    pub labels: &'static [&'static str],
+}
+
+/// What a metric is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Only grows; the text format adds `_total`.
+    Counter,
+    /// Goes up and down.
+    Gauge,
+    /// Sorts values by their size; the text format adds `_bucket`, `_sum` and `_count`.
+    Histogram,
+}
+
+/// What a type of metric says about itself.
+trait Metric {
+    const KIND: Kind;
+    const LABELS: &'static [&'static str] = &[];
+}
+
+/// One list for the fields, the names, the explanations and the documentation.
+macro_rules! metrics {
+    ($($(#[doc = $help:literal])+ $name:ident: $type:ty = $new:expr;)*) => {
+        /// Everything that is counted.
+        #[derive(Debug)]
+        pub(crate) struct Metrics {
+            registry: Registry,
+            $($name: $type,)*
+        }
+
+        /// Every metric there is.
+        pub const METRICS: &[Described] = &[$(Described {
+            name: stringify!($name),
+            kind: <$type as Metric>::KIND,
+            labels: <$type as Metric>::LABELS,
+        },)*];
+
+        impl Default for Metrics {
+            fn default() -> Self {
+                let mut registry = Registry::default();
+                $(
+                    let $name: $type = $new;
+                    registry.register(stringify!($name), concat!($($help),+).trim(), $name.clone());
+                )*
+                Self { registry, $($name,)* }
+            }
+        }
+    };
+}
+
+metrics! {
+    /// Requests by route, status and what became of them
+    requests: Family<RequestEnd, Counter> = Family::default();
+    /// Time from a request's head to the end of its answer
+    request_duration_seconds: Family<RequestRoute, Histogram> =
+        Family::new_with_constructor(|| histogram(&bounds::REQUEST));
+    /// Requests that were not let in, by why
+    requests_refused: Family<RefusalReason, Counter> = Family::default();
+    /// Time from a request's head to the first text, reasoning or call for the client
+    first_token_seconds: Histogram = histogram(&bounds::FIRST_TOKEN);
+    /// Time between two frames of a stream, keep-alives apart
+    frame_gap_seconds: Histogram = histogram(&bounds::FRAME_GAP);
+    /// Streams that are open
+    streams_active: Gauge = Gauge::default();
+    /// Places for turns that are in use
+    turns_running: Gauge = Gauge::default();
+    /// Requests that wait for their turns to be let in
+    turns_waiting: Gauge = Gauge::default();
+    /// Places for turns that there are
+    turns_limit: Gauge = Gauge::default();
+    /// Time that requests waited for their turns to be let in
+    queue_wait_seconds: Histogram = histogram(&bounds::QUEUE_WAIT);
+    /// Turns by why they ended
+    turns: Family<TurnEnd, Counter> = Family::default();
+    /// Turns that were cut before the model had finished, by why
+    turn_cuts: Family<CutReason, Counter> = Family::default();
+    /// Tool calls that were forwarded to clients
+    tool_call_count: Counter = Counter::default();
+    /// Turns of which a call was dropped, or that were cut before the response's end
+    tool_call_truncated: Counter = Counter::default();
+    /// Tool calls that were forwarded, by how the model said them and how they were sent
+    tool_calls: Family<Source, Counter> = Family::default();
+    /// Tool calls of a turn
+    turn_tool_calls: Histogram = histogram(&bounds::CALLS);
+    /// Blocks in the text of models, by what became of them
+    tool_blocks: Family<Block, Counter> = Family::default();
+    /// Bytes of text that were not sent
+    suppressed_bytes: Counter = Counter::default();
+    /// Tokens by kind, as the upstream counts them
+    usage_tokens: Family<TokenKind, Counter> = Family::default();
+    /// Turns that could not be kept for `/v1/usage`
+    usage_rows_lost: Counter = Counter::default();
+    /// Used part of the account's allowance, in percent, by window
+    account_limit_used_percent: Family<AllowanceWindow, Gauge> = Family::default();
+    /// When a window of the account's allowance begins anew, in seconds since 1970
+    account_limit_resets_at_seconds: Family<AllowanceWindow, Gauge> = Family::default();
+    /// Children of Codex by where they stand
+    codex_children: Family<ChildState, Gauge> = Family::default();
+    /// Time from the start of a child to the end of its handshake
+    codex_handshake_seconds: Histogram = histogram(&bounds::HANDSHAKE);
+    /// Time in which Codex answered a request of ours
+    codex_request_seconds: Family<CodexMethod, Histogram> =
+        Family::new_with_constructor(|| histogram(&bounds::CODEX_REQUEST));
+    /// Children of Codex that were lost or did not start, and were started again
+    codex_restarts: Counter = Counter::default();
+    /// Children of Codex that were replaced while they were well
+    codex_renewals: Counter = Counter::default();
+    /// Requests of Codex for approval or input, all of which are declined
+    codex_declined_requests: Counter = Counter::default();
+    /// Silences in which calls were answered to see whether the stream was alive
+    codex_probes: Counter = Counter::default();
+    /// Turns that asked the model once more after their response had ended
+    codex_extra_model_requests: Counter = Counter::default();
+    /// Other things about Codex that should be rare, by what
+    codex_incidents: Family<Incident, Counter> = Family::default();
+    /// Always 1; the versions are its labels
+    build_info: Family<Build, Gauge> = Family::default();
+    /// Memory of the server
+    process_resident_memory_bytes: Gauge = Gauge::default();
+    /// Files and sockets of the server that are open
+    process_open_fds: Gauge = Gauge::default();
+    /// When the server started, in seconds since 1970
+    process_start_time_seconds: Gauge = Gauge::default();
+}
+
+/// What is looked up when somebody asks.
+#[derive(Debug, Clone)]
+pub(crate) struct Now {
+    /// When the server started.
+    pub(crate) started: SystemTime,
+    pub(crate) load: Load,
+    pub(crate) children: Vec<WorkerState>,
+    pub(crate) codex: StatsSnapshot,
+    /// `None` where there is no allowance, or nobody knows it.
+    pub(crate) allowance: Option<RateLimits>,
+    pub(crate) usage_rows_lost: u64,
+}
+
+/// A stream that is open, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Metrics {
-    registry: Registry,
-    tool_call_count: Counter,
-    tool_call_truncated: Counter,
-    turns: Family<TurnLabels, Counter>,
-    codex_restarts: Counter,
-    codex_declined_requests: Counter,
-    turns_running: Gauge,
-    turns_waiting: Gauge,
-    requests_refused: Family<RefusedLabels, Counter>,
-}
+pub(crate) struct ActiveStream(Gauge);
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct TurnLabels {
-    end: EndLabel,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct EndLabel(EndReason);
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RefusedLabels {
-    reason: Refused,
-}
-
-/// Why a request that is right was not let in. Each has its error's code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Refused {
-    QueueFull,
-    TooManyTurns,
-    TooManyLargeRequests,
-    RateLimitExceeded,
-    ShuttingDown,
+fn histogram(bounds: &[f64]) -> Histogram {
+    Histogram::new(bounds.iter().copied())
 }
 
 // === impl Metrics ===
 
-impl Default for Metrics {
-    fn default() -> Self {
-        let mut metrics = Self {
-            registry: Registry::default(),
-            tool_call_count: Counter::default(),
-            tool_call_truncated: Counter::default(),
-            turns: Family::default(),
-            codex_restarts: Counter::default(),
-            codex_declined_requests: Counter::default(),
-            turns_running: Gauge::default(),
-            turns_waiting: Gauge::default(),
-            requests_refused: Family::default(),
-        };
-        // The text format adds `_total` to the names of counters.
-        let registry = &mut metrics.registry;
-        registry.register(
-            "tool_call_count",
-            "Tool calls that were forwarded to clients",
-            metrics.tool_call_count.clone(),
-        );
-        registry.register(
-            "tool_call_truncated",
-            "Turns of which a call was dropped, or that were cut before the response's end",
-            metrics.tool_call_truncated.clone(),
-        );
-        registry.register("turns", "Turns by why they ended", metrics.turns.clone());
-        registry.register(
-            "codex_restarts",
-            "Children of Codex that were lost or did not start, and were started again",
-            metrics.codex_restarts.clone(),
-        );
-        registry.register(
-            "codex_declined_requests",
-            "Requests of Codex for approval or input, all of which are declined",
-            metrics.codex_declined_requests.clone(),
-        );
-        registry.register(
-            "turns_running",
-            "Places for turns that are in use",
-            metrics.turns_running.clone(),
-        );
-        registry.register(
-            "turns_waiting",
-            "Requests that wait for their turns to be let in",
-            metrics.turns_waiting.clone(),
-        );
-        registry.register(
-            "requests_refused",
-            "Requests that were not let in, by why",
-            metrics.requests_refused.clone(),
-        );
-        metrics
-    }
-}
-
 impl Metrics {
-    /// All of them, in the text format; `load` is what there is now.
-    pub(crate) fn encode(&self, load: Load) -> Result<String, fmt::Error> {
-        self.turns_running.set(load.running.into());
-        self.turns_waiting.set(i64::try_from(load.waiting).unwrap_or(i64::MAX));
+    /// All of them, in the text format.
+    pub(crate) fn encode(&self, now: &Now) -> Result<String, fmt::Error> {
+        self.look_at(now);
         let mut text = String::new();
         prometheus_client::encoding::text::encode(&mut text, &self.registry)?;
         Ok(text)
     }
 
-    /// What the children's own counters say by now.
-    pub(crate) fn set_codex(&self, stats: &StatsSnapshot) {
-        self.codex_restarts.inner().store(stats.restarts, Ordering::Relaxed);
-        self.codex_declined_requests.inner().store(stats.declined_requests, Ordering::Relaxed);
+    fn look_at(&self, now: &Now) {
+        let Now { started, load, children, codex, allowance, usage_rows_lost } = now;
+        self.turns_running.set(load.running.into());
+        self.turns_waiting.set(i64::try_from(load.waiting).unwrap_or(i64::MAX));
+        self.turns_limit.set(load.limit.into());
+        for state in ChildState::ALL {
+            let count = children.iter().filter(|child| ChildState::of(child) == state).count();
+            let count = i64::try_from(count).unwrap_or(i64::MAX);
+            self.codex_children.get_or_create(&state).set(count);
+        }
+        self.codex_restarts.inner().store(codex.restarts, Ordering::Relaxed);
+        self.codex_renewals.inner().store(codex.renewals, Ordering::Relaxed);
+        self.codex_declined_requests.inner().store(codex.declined_requests, Ordering::Relaxed);
+        self.codex_probes.inner().store(codex.probes, Ordering::Relaxed);
+        self.codex_extra_model_requests
+            .inner()
+            .store(codex.extra_model_requests, Ordering::Relaxed);
+        for (incident, count) in Incident::all(codex) {
+            let counter = self.codex_incidents.get_or_create(&incident);
+            counter.inner().store(count, Ordering::Relaxed);
+        }
+        self.usage_rows_lost.inner().store(*usage_rows_lost, Ordering::Relaxed);
+        self.look_at_allowance(allowance.as_ref());
+        // Another version of Codex is another series.
+        self.build_info.clear();
+        self.build_info.get_or_create(&Build::of(children)).set(1);
+        let started = started.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        self.process_start_time_seconds.set(i64::try_from(started).unwrap_or(i64::MAX));
+        if let Some(memory) = process::resident_bytes() {
+            self.process_resident_memory_bytes.set(memory);
+        }
+        if let Some(count) = process::open_descriptors() {
+            self.process_open_fds.set(count);
+        }
+    }
+
+    /// What is not known any more is no series any more.
+    fn look_at_allowance(&self, allowance: Option<&RateLimits>) {
+        let (used, resets) =
+            (&self.account_limit_used_percent, &self.account_limit_resets_at_seconds);
+        used.clear();
+        resets.clear();
+        let windows =
+            allowance.map(|limits| [("primary", limits.primary), ("secondary", limits.secondary)]);
+        for (window, known) in windows.into_iter().flatten() {
+            let Some(known) = known else { continue };
+            let labels = AllowanceWindow { window };
+            used.get_or_create(&labels).set(known.used_percent.into());
+            if let Some(at) = known.resets_at {
+                resets.get_or_create(&labels).set(i64::try_from(at).unwrap_or(i64::MAX));
+            }
+        }
+    }
+
+    /// Where children tell how long they take.
+    pub(crate) fn timings(self: &Arc<Self>) -> Timings {
+        let metrics = Arc::clone(self);
+        Arc::new(move |timing| match timing {
+            Timing::Handshake(took) => metrics.codex_handshake_seconds.observe(took.as_secs_f64()),
+            Timing::Request { method, took } => {
+                let requests = metrics.codex_request_seconds.get_or_create(&CodexMethod { method });
+                requests.observe(took.as_secs_f64());
+            }
+        })
     }
 
     pub(crate) fn turn_ended(&self, turn: &TurnRecord<'_>) {
         let report = turn.report;
-        self.tool_call_count.inc_by(report.call_count as u64);
+        self.turns.get_or_create(&TurnEnd::of(report.end)).inc();
+        if report.end.is_cut() {
+            self.turn_cuts.get_or_create(&CutReason::of(report.end)).inc();
+        }
+        self.tool_call_count.inc_by(count(report.call_count));
         if report.truncated {
             self.tool_call_truncated.inc();
         }
-        self.turns.get_or_create(&TurnLabels { end: EndLabel(report.end) }).inc();
+        let structured = report.call_count - report.text_calls;
+        for (source, calls) in [("structured", structured), ("text", report.text_calls)] {
+            if calls > 0 {
+                let labels = Source { source, mode: turn.mode.as_str() };
+                self.tool_calls.get_or_create(&labels).inc_by(count(calls));
+            }
+        }
+        // No turn has so many calls that a float could not tell them apart.
+        #[expect(clippy::cast_precision_loss)]
+        self.turn_tool_calls.observe(report.call_count as f64);
+        let blocks = report.blocks;
+        for (state, blocks) in [
+            ("started", blocks.started),
+            ("flushed", blocks.flushed),
+            ("aborted", blocks.aborted()),
+        ] {
+            if blocks > 0 {
+                self.tool_blocks.get_or_create(&Block { state }).inc_by(count(blocks));
+            }
+        }
+        self.suppressed_bytes.inc_by(count(report.suppressed_bytes));
+        if let Some(usage) = &report.usage {
+            for (kind, tokens) in [
+                ("prompt", usage.input_tokens),
+                ("cached", usage.cached_input_tokens),
+                ("completion", usage.output_tokens),
+                ("reasoning", usage.reasoning_output_tokens),
+            ] {
+                self.usage_tokens.get_or_create(&TokenKind { kind }).inc_by(tokens);
+            }
+        }
+        // A request has it once, however many choices it has.
+        if turn.choice == 0
+            && let Some(first_token) = turn.times.to_first_token()
+        {
+            self.first_token_seconds.observe(first_token.as_secs_f64());
+        }
+    }
+
+    pub(crate) fn request_ended(
+        &self,
+        route: Route,
+        status: Option<u16>,
+        outcome: Outcome,
+        duration: Duration,
+    ) {
+        self.requests.get_or_create(&RequestEnd::new(route, status, outcome)).inc();
+        let durations = self.request_duration_seconds.get_or_create(&RequestRoute { route });
+        durations.observe(duration.as_secs_f64());
     }
 
     pub(crate) fn request_refused(&self, reason: Refused) {
-        let labels = RefusedLabels { reason };
-        self.requests_refused.get_or_create(&labels).inc();
+        self.requests_refused.get_or_create(&RefusalReason { reason }).inc();
+    }
+
+    pub(crate) fn turns_let_in(&self, waited: Duration) {
+        self.queue_wait_seconds.observe(waited.as_secs_f64());
+    }
+
+    pub(crate) fn stream_begun(&self) -> ActiveStream {
+        self.streams_active.inc();
+        ActiveStream(self.streams_active.clone())
+    }
+
+    pub(crate) fn frame_sent(&self, gap: Duration) {
+        self.frame_gap_seconds.observe(gap.as_secs_f64());
     }
 }
 
-// === impl Refused ===
+fn count(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
 
-impl Refused {
-    /// `None` for a request that is wrong.
-    pub(crate) fn of(refusal: &Refusal) -> Option<Self> {
-        match refusal {
-            Refusal::NeverFits { .. } => None,
-            Refusal::QueueFull(_) => Some(Self::QueueFull),
-            Refusal::WaitedTooLong { .. } => Some(Self::TooManyTurns),
-            Refusal::ShuttingDown => Some(Self::ShuttingDown),
+// === impl Now ===
+
+#[cfg(test)]
+impl Now {
+    /// A server that does nothing.
+    pub(crate) fn nothing() -> Self {
+        Self {
+            started: UNIX_EPOCH,
+            load: Load::default(),
+            children: vec![],
+            codex: StatsSnapshot::default(),
+            allowance: None,
+            usage_rows_lost: 0,
         }
     }
+}
 
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::QueueFull => "queue_full",
-            Self::TooManyTurns => "too_many_turns",
-            Self::TooManyLargeRequests => "too_many_large_requests",
-            Self::RateLimitExceeded => "rate_limit_exceeded",
-            Self::ShuttingDown => "shutting_down",
-        }
+// === impl ActiveStream ===
+
+impl Drop for ActiveStream {
+    fn drop(&mut self) {
+        self.0.dec();
     }
 }
 
-impl EncodeLabelValue for Refused {
-    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> Result<(), fmt::Error> {
-        EncodeLabelValue::encode(&self.as_str(), encoder)
+// === impl Metric ===
+
+impl Metric for Counter<u64, AtomicU64> {
+    const KIND: Kind = Kind::Counter;
+}
+
+impl Metric for Gauge {
+    const KIND: Kind = Kind::Gauge;
+}
+
+impl Metric for Histogram {
+    const KIND: Kind = Kind::Histogram;
+}
+
+impl<L: LabelNames, M: Metric> Metric for Family<L, M> {
+    const KIND: Kind = M::KIND;
+    const LABELS: &'static [&'static str] = L::NAMES;
+}
+
+// === impl Described ===
+
+impl Described {
+    /// Its names in the text format.
+    pub fn series(&self) -> Vec<String> {
+        let endings: &[&str] = match self.kind {
+            Kind::Counter => &["_total"],
+            Kind::Gauge => &[""],
+            Kind::Histogram => &["_bucket", "_sum", "_count"],
+        };
+        endings.iter().map(|ending| format!("{}{ending}", self.name)).collect()
     }
 }
 
-// === impl EndLabel ===
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
 
-impl EncodeLabelValue for EndLabel {
-    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> Result<(), fmt::Error> {
-        EncodeLabelValue::encode(&self.0.as_str(), encoder)
+    use super::*;
+
+    /// Each counter of others is passed on under a name of its own.
+    #[test]
+    fn what_others_count_is_passed_on() {
+        let codex = StatsSnapshot {
+            turns: 1,
+            restarts: 2,
+            renewals: 3,
+            retries: 4,
+            codex_retries: 5,
+            repeated_outputs: 6,
+            probes: 7,
+            extra_model_requests: 8,
+            declined_requests: 9,
+            flood_retries: 10,
+            oversize_lines: 11,
+            unreadable_messages: 12,
+            unclaimed_responses: 13,
+            stale_events: 14,
+            unconfirmed_ends: 15,
+        };
+        let text = Metrics::default()
+            .encode(&Now { codex, usage_rows_lost: 16, ..Now::nothing() })
+            .unwrap();
+        let is_of_others = |line: &&str| {
+            (line.starts_with("codex_") && line.contains("_total"))
+                || line.starts_with("usage_rows")
+        };
+        assert_eq!(
+            text.lines().filter(is_of_others).collect::<BTreeSet<_>>(),
+            BTreeSet::from([
+                "codex_restarts_total 2",
+                "codex_renewals_total 3",
+                r#"codex_incidents_total{kind="retry"} 4"#,
+                r#"codex_incidents_total{kind="codex_retry"} 5"#,
+                r#"codex_incidents_total{kind="repeated_output"} 6"#,
+                "codex_probes_total 7",
+                "codex_extra_model_requests_total 8",
+                "codex_declined_requests_total 9",
+                r#"codex_incidents_total{kind="flood_retry"} 10"#,
+                r#"codex_incidents_total{kind="oversize_line"} 11"#,
+                r#"codex_incidents_total{kind="unreadable_message"} 12"#,
+                r#"codex_incidents_total{kind="unclaimed_response"} 13"#,
+                r#"codex_incidents_total{kind="stale_event"} 14"#,
+                r#"codex_incidents_total{kind="unconfirmed_end"} 15"#,
+                "usage_rows_lost_total 16",
+            ])
+        );
     }
 }

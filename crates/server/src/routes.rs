@@ -15,11 +15,27 @@ use crate::api_error::ErrorResponse;
 use crate::gate::admission::{Admission, Reading, admit};
 use crate::gate::{Access, GateSettings};
 use crate::health::{self, Health};
+use crate::metrics::Metrics;
+use crate::route_table::RouteTable;
 use crate::unknown_path::unknown_path;
 
 /// The paths of the API, each with what answers there.
 #[derive(Debug, Default)]
-pub struct ApiRoutes(Vec<(&'static str, MethodRouter)>);
+pub struct ApiRoutes {
+    paths: Vec<(&'static str, MethodRouter)>,
+    metrics: Arc<Metrics>,
+}
+
+/// Everything behind the gate.
+pub(crate) struct Routes {
+    pub(crate) router: Router,
+    pub(crate) table: RouteTable,
+    /// Where requests are counted.
+    pub(crate) metrics: Arc<Metrics>,
+}
+
+/// Where this is told what there is.
+const INDEX: [&str; 2] = ["/", "/v1"];
 
 /// Every path, for people.
 type Paths = Arc<[String]>;
@@ -32,11 +48,16 @@ impl ApiRoutes {
         Self::default()
     }
 
+    /// The same, with requests counted here.
+    pub(crate) fn counted(metrics: Arc<Metrics>) -> Self {
+        Self { paths: Vec::new(), metrics }
+    }
+
     /// Adds a path such as `/chat/completions`: it answers under `/v1` and, for clients whose base
     /// URL lacks that, without it.
     #[must_use]
     pub fn route(mut self, path: &'static str, methods: MethodRouter) -> Self {
-        self.0.push((path, methods));
+        self.paths.push((path, methods));
         self
     }
 }
@@ -47,15 +68,17 @@ pub(crate) fn router(
     health: Health,
     access: &Access,
     settings: &GateSettings,
-) -> Router {
+) -> Routes {
+    let ApiRoutes { paths: api, metrics } = api;
+    let others = health::PATHS.into_iter().chain(INDEX);
+    let table = RouteTable::new(api.iter().map(|(path, _)| *path), others);
     let paths: Paths = api
-        .0
         .iter()
         .map(|(path, _)| format!("/v1{path}"))
         .chain(health::PATHS.map(str::to_owned))
         .collect();
     let mut router = health::routes(health);
-    for (path, methods) in api.0 {
+    for (path, methods) in api {
         let admission = Admission {
             access: access.clone(),
             reading: reading(path, settings),
@@ -66,7 +89,10 @@ pub(crate) fn router(
     }
     let index = get(index).with_state(Arc::clone(&paths));
     let elsewhere = Router::new().fallback(not_found).with_state(paths);
-    router.route("/", index.clone()).route("/v1", index).merge(elsewhere)
+    for path in INDEX {
+        router = router.route(path, index.clone());
+    }
+    Routes { router: router.merge(elsewhere), table, metrics }
 }
 
 fn reading(path: &str, settings: &GateSettings) -> Reading {

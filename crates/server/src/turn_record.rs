@@ -1,10 +1,11 @@
 //! One turn that has ended: everything that is told about it, in the log and in figures.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use bridge::{ChoiceReport, OutputMode, StopAfterTools};
+use store::{Tokens, UsageRow};
 
-use crate::gate::Caller;
+use crate::gate::{Caller, TraceContext};
 
 /// Most names of calls in a line of the log.
 const MOST_NAMES: usize = 32;
@@ -17,6 +18,7 @@ const LONGEST_NAME: usize = 64;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TurnRecord<'a> {
     pub(crate) request_id: &'a str,
+    pub(crate) trace: TraceContext,
     /// Whose key it came with.
     pub(crate) key: &'a Caller,
     /// Which of the request's choices.
@@ -55,9 +57,12 @@ impl TurnRecord<'_> {
     pub(crate) fn log(&self) {
         let Self { report, times, .. } = self;
         let usage = report.usage.as_ref();
+        // It tells the request's ids itself, and must not have them twice from the span.
         tracing::info!(
             target: "turn",
+            parent: None,
             request_id = self.request_id,
+            trace_id = %self.trace.trace_id,
             key = self.key.name(),
             choice = self.choice,
             model = self.model,
@@ -83,6 +88,36 @@ impl TurnRecord<'_> {
             reasoning_tokens = usage.map(|usage| usage.reasoning_output_tokens),
             "a turn has ended"
         );
+    }
+
+    /// What is kept of it.
+    pub(crate) fn usage_row(&self, ended_at: SystemTime) -> UsageRow {
+        let Self { report, times, .. } = self;
+        UsageRow {
+            ended_at,
+            request_id: self.request_id.to_owned(),
+            choice: self.choice,
+            key: self.key.name().to_owned(),
+            model: self.model.to_owned(),
+            backend_model: self.backend_model.to_owned(),
+            endpoint: "chat",
+            streamed: self.streamed,
+            output_mode: self.mode.as_str(),
+            stop_mode: self.stop_after_tools.as_str(),
+            stop_reason: report.end.as_str(),
+            failed: report.end.is_failure(),
+            tool_call_count: report.call_count,
+            truncated: report.truncated,
+            tokens: report.usage.as_ref().map(|usage| Tokens {
+                prompt: usage.input_tokens,
+                cached: usage.cached_input_tokens,
+                completion: usage.output_tokens,
+                reasoning: usage.reasoning_output_tokens,
+            }),
+            queued: times.queued(),
+            to_first_token: times.to_first_token(),
+            duration: times.whole(),
+        }
     }
 }
 

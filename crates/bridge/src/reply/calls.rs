@@ -22,6 +22,8 @@ pub(super) struct Calls {
     choice: u32,
     policy: Arc<TurnPolicy>,
     forwarded: usize,
+    /// How many of them stood in the text.
+    from_text: usize,
     dropped: bool,
     /// What was forwarded, to find repetitions; empty unless these are dropped.
     known: Vec<Known>,
@@ -82,7 +84,15 @@ impl Calls {
             .patterns(patterns(&policy.tools))
             .build();
         let policy = Arc::clone(policy);
-        Self { aggregator, choice, policy, forwarded: 0, dropped: false, known: Vec::new() }
+        Self {
+            aggregator,
+            choice,
+            policy,
+            forwarded: 0,
+            from_text: 0,
+            dropped: false,
+            known: Vec::new(),
+        }
     }
 
     pub(super) fn scanner(&self) -> TextScanner {
@@ -91,6 +101,10 @@ impl Calls {
 
     pub(super) fn count(&self) -> usize {
         self.forwarded
+    }
+
+    pub(super) fn count_of_text(&self) -> usize {
+        self.from_text
     }
 
     pub(super) fn has_dropped(&self) -> bool {
@@ -125,6 +139,9 @@ impl Calls {
             return CallOutcome::TooMany;
         }
         self.forwarded += 1;
+        if let Way::Block { .. } = spoken.way {
+            self.from_text += 1;
+        }
         self.known.extend(digest.map(|digest| Known::new(spoken, digest)));
         CallOutcome::New { delta, xml: spoken.xml(&self.policy) }
     }

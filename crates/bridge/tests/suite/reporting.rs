@@ -1,6 +1,6 @@
 //! What is reported about a choice, whole.
 
-use bridge::{ChoiceReport, EndReason, TurnPolicy};
+use bridge::{BlockCounts, ChoiceReport, EndReason, TextBlocks, TurnPolicy};
 use codex_app_server::FailureKind;
 use codex_app_server::turn::event::{ReasoningKind, TurnEvent};
 
@@ -14,6 +14,8 @@ fn a_text_is_reported() {
         ChoiceReport {
             end: EndReason::Completed,
             call_count: 0,
+            text_calls: 0,
+            blocks: BlockCounts::default(),
             truncated: false,
             call_names: vec![],
             call_ids: vec![],
@@ -33,6 +35,8 @@ fn calls_are_reported_with_where_the_last_one_ends() {
     let report = |last_call_end| ChoiceReport {
         end: EndReason::ToolCalls,
         call_count: 2,
+        text_calls: 1,
+        blocks: BlockCounts { started: 1, flushed: 1 },
         truncated: false,
         call_names: vec!["a".to_owned(), "b".to_owned()],
         call_ids: vec!["tool_2_0_x1".to_owned(), "tool_2_1_text".to_owned()],
@@ -62,6 +66,8 @@ fn a_cut_turn_has_no_figures_but_all_that_was_said() {
         ChoiceReport {
             end: EndReason::CallCap,
             call_count: 1,
+            text_calls: 0,
+            blocks: BlockCounts::default(),
             truncated: true,
             call_names: vec!["a".to_owned()],
             call_ids: vec!["tool_2_0_1".to_owned()],
@@ -80,6 +86,8 @@ fn a_failure_is_reported() {
         ChoiceReport {
             end: EndReason::Failed,
             call_count: 0,
+            text_calls: 0,
+            blocks: BlockCounts::default(),
             truncated: true,
             call_names: vec![],
             call_ids: vec![],
@@ -100,6 +108,8 @@ fn a_client_that_leaves_is_reported() {
         ChoiceReport {
             end: EndReason::ClientGone,
             call_count: 1,
+            text_calls: 0,
+            blocks: BlockCounts::default(),
             truncated: true,
             call_names: vec!["a".to_owned()],
             call_ids: vec!["tool_2_0_1".to_owned()],
@@ -109,6 +119,22 @@ fn a_client_that_leaves_is_reported() {
             said: "a{}tail".to_owned(),
         }
     );
+}
+
+/// However the text is cut: one that is a call, one of an unknown name, and one that never ends.
+#[test]
+fn blocks_are_counted_by_what_became_of_them() {
+    let said = [&block("a", "{}"), &block("unknown", "{}"), "<use_tool><name>a</name>"].concat();
+    let policy = TurnPolicy { text_blocks: TextBlocks::Declared, ..json() };
+    let whole = [say(&said), end()];
+    let letters: Vec<_> =
+        said.chars().map(|letter| say(&letter.to_string())).chain([end()]).collect();
+    for script in [&whole[..], &letters] {
+        let report = play_whole(policy.clone(), script).report;
+        assert_eq!((report.call_count, report.text_calls), (1, 1));
+        assert_eq!(report.blocks, BlockCounts { started: 3, flushed: 1 });
+        assert_eq!(report.blocks.aborted(), 2);
+    }
 }
 
 #[test]

@@ -16,7 +16,8 @@ struct Peer {
 
 impl Peer {
     fn new() -> Self {
-        let (connection, _) = Connection::new(Duration::from_millis(500), None, Arc::default());
+        let (connection, _) =
+            Connection::new(Duration::from_millis(500), Onlookers::default(), Arc::default());
         let connection = Arc::new(connection);
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (answers, output) = tokio::io::duplex(1 << 20);
@@ -63,7 +64,8 @@ async fn row_7_requests_for_approval_are_declined_and_counted() {
 /// Otherwise whoever takes the events would seem to be slow, on one thread.
 #[tokio::test]
 async fn a_burst_leaves_others_their_turn() {
-    let (connection, _) = Connection::new(Duration::from_millis(500), None, Arc::default());
+    let (connection, _) =
+        Connection::new(Duration::from_millis(500), Onlookers::default(), Arc::default());
     let burst = "{\"method\":\"something/new\"}\n".repeat(100_000);
     let lines_read = || connection.lines_read.load(Ordering::Relaxed);
     let (read, meanwhile) =

@@ -1,7 +1,7 @@
 //! A running server, with the real Codex and the scripted model behind it.
 
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 
 use bytes::Bytes;
 use http_body_util::Full;
@@ -99,8 +99,14 @@ impl Proxy {
     /// Asks the server to stop, and waits for its last words.
     pub(crate) async fn stop(&mut self) {
         signal(self.process_id(), "-TERM");
-        assert!(self.process.wait().await.unwrap().success());
+        assert!(self.end().await.success());
+    }
+
+    /// Waits for the server's end and its last words.
+    pub(crate) async fn end(&mut self) -> ExitStatus {
+        let status = self.process.wait().await.unwrap();
         while self.readers.join_next().await.is_some() {}
+        status
     }
 
     /// Asks for an answer, and reads it to its end.
@@ -265,7 +271,14 @@ async fn read_log(stderr: impl AsyncRead + Unpin, log: watch::Sender<Vec<Value>>
     let mut lines = BufReader::new(stderr).lines();
     while let Ok(Some(line)) = lines.next_line().await {
         println!("{line}");
-        let line = serde_json::from_str(&line).unwrap_or_else(|_| line.into());
+        let line = parsed(&line).unwrap_or_else(|| line.into());
         log.send_modify(|lines| lines.push(line));
     }
+}
+
+/// `None` for one that would look different if it was written again: it names something twice.
+fn parsed(line: &str) -> Option<Value> {
+    let value: Value = serde_json::from_str(line).ok()?;
+    let again = value.to_string();
+    (again == line).then_some(value)
 }

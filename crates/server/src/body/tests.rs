@@ -6,8 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::metrics::Metrics;
-use crate::turn_queue::Load;
+use crate::metrics::{Metrics, Now};
 
 fn within(bytes: usize) -> BodyLimits {
     BodyLimits { bytes, time: Duration::from_secs(3_600) }
@@ -72,7 +71,7 @@ async fn row_6_a_large_body_waits_for_room_and_a_small_one_does_not() {
     let freed = async { drop(held.pop()) };
     let (first, second, ()) = tokio::join!(large(&greedy), large(&other), freed);
     assert_eq!((first.unwrap_err().status, second.unwrap().bytes.len()), (429, LARGE));
-    let counted = metrics.encode(Load { running: 0, limit: 0, waiting: 0 });
+    let counted = metrics.encode(&Now::nothing());
     let line = "requests_refused_total{reason=\"too_many_large_requests\"} 3\n";
     assert!(counted.unwrap().contains(line));
 }

@@ -39,7 +39,7 @@ pub(crate) enum Refusal {
 }
 
 /// How full it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Load {
     pub(crate) running: u32,
     pub(crate) limit: u32,

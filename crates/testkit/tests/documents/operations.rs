@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use server::{Described, Kind, METRICS};
+
 use crate::sources;
 use crate::tables::{quoted, rows};
 
@@ -20,7 +22,7 @@ fn told(heading: &str) -> BTreeSet<String> {
 #[test]
 fn every_field_of_the_log_line_is_explained() {
     let file = sources::read("crates/server/src/turn_record.rs");
-    let fields = part(&file, "target: \"turn\",", "\"a turn has ended\"").lines();
+    let fields = part(&file, "parent: None,", "\"a turn has ended\"").lines();
     let names = fields.filter_map(|line| line.trim().split([' ', ',']).next());
     let names: BTreeSet<_> = names.filter(|name| !name.is_empty()).map(str::to_owned).collect();
     assert_eq!(told("### The log line"), names);
@@ -34,26 +36,37 @@ fn every_reason_is_explained() {
     assert_eq!(told("### Why a turn ended"), names);
 }
 
+/// In the section's tables, each metric with the labels that it has.
 #[test]
-fn every_counter_is_explained() {
-    let file = sources::read("crates/server/src/metrics.rs");
-    let file: String = file.split_whitespace().collect();
-    let names = file.split("registry.register(\"").skip(1).map(|rest| {
-        let name = rest.split('"').next().unwrap();
-        // The text format adds to the names of counters.
-        let ending = if file.contains(&format!("{name}:Gauge")) { "" } else { "_total" };
-        format!("{name}{ending}")
-    });
-    assert_eq!(told("### Counters"), names.collect());
+fn every_metric_is_explained_with_its_labels() {
+    let document = sources::read("docs/operations.md");
+    let rows = rows(&document, "### Metrics");
+    let explained: BTreeSet<&str> = rows.iter().flat_map(|row| quoted(row[0])).collect();
+    let names: Vec<String> = METRICS.iter().map(shown).collect();
+    assert_eq!(explained, names.iter().map(String::as_str).collect());
+    for (metric, name) in METRICS.iter().zip(&names) {
+        let row = rows.iter().find(|row| quoted(row[0]).any(|quoted| quoted == name)).unwrap();
+        let told: BTreeSet<_> = quoted(row[1]).collect();
+        let missing: Vec<_> = metric.labels.iter().filter(|label| !told.contains(*label)).collect();
+        assert!(missing.is_empty(), "{name} has the labels {missing:?}");
+    }
+}
+
+/// As people look for it.
+fn shown(metric: &Described) -> String {
+    match metric.kind {
+        Kind::Counter => format!("{}_total", metric.name),
+        Kind::Gauge | Kind::Histogram => metric.name.to_owned(),
+    }
 }
 
 #[test]
 fn every_reason_of_a_refusal_is_explained() {
-    let file = sources::read("crates/server/src/metrics.rs");
+    let file = sources::read("crates/server/src/metrics/labels.rs");
     let reasons = part(&file, "// === impl Refused ===", "impl EncodeLabelValue for Refused");
     let names: BTreeSet<_> = reasons.split('"').skip(1).step_by(2).collect();
     let document = sources::read("docs/operations.md");
-    let rows = rows(&document, "### Counters");
+    let rows = rows(&document, "### Metrics");
     let row = rows.iter().find(|row| row[0] == "`requests_refused_total`").unwrap();
     let told = quoted(row[1]).filter(|name| !["reason", "code"].contains(name));
     assert_eq!(told.collect::<BTreeSet<_>>(), names);
