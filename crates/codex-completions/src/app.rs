@@ -6,8 +6,9 @@ use std::sync::Arc;
 use configuration::{ApiKey, Host, Key, KeyOrigin, Keys, Settings};
 use secrecy::ExposeSecret as _;
 use server::{
-    Access, AccessSettings, Api, ApiSettings, App, BodyLimits, ConnectionLimits, ContentLog,
-    GateSettings, IdleTimeout, Listen, QueueLimits, RateLimit, Readiness,
+    Access, AccessSettings, Api, ApiSettings, App, BodyLimits, CaptureSettings, CapturedContent,
+    ConnectionLimits, ContentLog, GateSettings, IdleTimeout, Listen, QueueLimits, RateLimit,
+    Readiness,
 };
 use tokio::sync::watch;
 
@@ -43,6 +44,15 @@ pub(crate) fn api_settings(settings: &Settings) -> ApiSettings {
         max_json_depth: limits.json_depth,
         metrics: settings.metrics.enabled,
         content_log: if settings.log.content { ContentLog::On } else { ContentLog::Off },
+        captures: settings.captures.as_ref().map(|captures| CaptureSettings {
+            folder: captures.folder.clone(),
+            max_bytes: captures.max_bytes,
+            content: if settings.log.content {
+                CapturedContent::Verbatim
+            } else {
+                CapturedContent::Masked
+            },
+        }),
     }
 }
 

@@ -40,6 +40,10 @@ pub(crate) async fn run(
     if settings.log.content {
         tracing::warn!("PROXY_LOG_CONTENT is set: prompts, answers and arguments are in this log");
     }
+    if let Some(captures) = &settings.captures {
+        let folder = captures.folder.display();
+        tracing::warn!(%folder, "PROXY_CAPTURE_DIR is set: requests are recorded");
+    }
     let (readiness, observed) = watch::channel(Readiness::default());
     let api = Api::new(app::api_settings(&settings));
     let listeners = server::bind(&app::listen(settings.listen)).await?;
@@ -82,6 +86,7 @@ pub(crate) async fn run(
         stop.cancel();
         // A client that never ends its request must not keep us.
         let _ = tokio::time::timeout(grace, tasks.wait()).await;
+        let _ = tokio::time::timeout(grace, api.captured()).await;
     };
     tokio::select! {
         () = end => {}

@@ -35,6 +35,8 @@ pub struct Settings {
     pub metrics: Metrics,
     /// Logs.
     pub log: LogSettings,
+    /// Records of requests; `None` keeps none.
+    pub captures: Option<CaptureSettings>,
     /// `NAME=value` of what is not as by default.
     changed: Arc<[String]>,
 }
@@ -174,6 +176,15 @@ pub struct LogSettings {
     pub format: Option<LogFormat>,
     /// `PROXY_LOG_CONTENT`
     pub content: bool,
+}
+
+/// Records of requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaptureSettings {
+    /// `PROXY_CAPTURE_DIR`
+    pub folder: PathBuf,
+    /// `PROXY_CAPTURE_MAX_BYTES`
+    pub max_bytes: u64,
 }
 
 /// The form of the log's lines.

@@ -18,6 +18,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::api_error::ErrorResponse;
 use crate::body::BodyLimits;
+use crate::captures::{CaptureSettings, Captures};
 use crate::chat;
 use crate::content_log::ContentLog;
 use crate::gate::Caller;
@@ -43,6 +44,7 @@ pub(crate) struct Inner {
     pub(crate) large: LargeBodies,
     rates: RateLimiter,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) captures: Arc<Captures>,
     pub(crate) tasks: TaskTracker,
     backend: SetOnce<Backend>,
 }
@@ -72,6 +74,8 @@ pub struct ApiSettings {
     pub metrics: bool,
     /// Whether prompts and answers are logged.
     pub content_log: ContentLog,
+    /// Whether requests are recorded.
+    pub captures: Option<CaptureSettings>,
 }
 
 /// Who answers.
@@ -97,6 +101,7 @@ impl Api {
             rates: RateLimiter::default(),
             settings: ArcSwap::from_pointee(settings),
             metrics,
+            captures: Arc::default(),
             tasks: TaskTracker::new(),
             backend: SetOnce::new(),
         }))
@@ -118,6 +123,11 @@ impl Api {
     pub fn close(&self) {
         self.0.queue.close();
         self.0.large.close();
+    }
+
+    /// Waits until the records of what is over are written.
+    pub async fn captured(&self) {
+        self.0.captures.written().await;
     }
 
     /// The queue before the turns.

@@ -1,6 +1,5 @@
 //! `POST /v1/chat/completions`.
 
-mod collect;
 mod session;
 mod stream;
 mod turn_log;
@@ -14,7 +13,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
-use bridge::{EndReason, Prepared, Reply, RequestOptions, TurnPolicy};
+use bridge::{Collected, EndReason, Frames, Prepared, Reply, RequestOptions, TurnPolicy};
 use codex_app_server::Consumer;
 use openai_wire::chat::ChatRequest;
 use openai_wire::chat::completion::ChatCompletion;
@@ -22,22 +21,23 @@ use openai_wire::chat::stream::{ChunkWriter, UsageFrame};
 use openai_wire::{ApiError, ErrorType};
 use tokio_util::sync::CancellationToken;
 use tool_call_aggregator::SuffixSource;
+use tracing::Span;
 
 use crate::api::{Api, ApiSettings};
 use crate::api_error::ErrorResponse;
 use crate::body::{WholeBody, check_json_depth, read_body};
+use crate::captures::{Draft, Recording};
 use crate::connections::Hangup;
-use crate::gate::{Caller, Fate, RequestId};
+use crate::gate::{Caller, Fate, RequestId, TraceContext};
 use crate::headers::{
     X_CODEX_STOP_AFTER_TOOLS_MODE, X_CODEX_TOOL_CALL_COUNT, X_CODEX_TOOL_CALL_TRUNCATED,
     X_PROXY_IGNORED_PARAMS, X_PROXY_MODEL, X_PROXY_OUTPUT_MODE, X_PROXY_USAGE,
 };
 use crate::large_bodies::LARGE;
 use crate::tokens;
-use collect::Collected;
 use session::Session;
-use stream::{ChatStream, Frames};
-use turn_log::{TurnLog, call_count, is_truncated};
+use stream::ChatStream;
+use turn_log::TurnLog;
 use usage::Prompt;
 
 /// A request whose turns are running.
@@ -90,7 +90,8 @@ async fn start(
     let WholeBody { bytes: body, mut room } = read_body(body, settings.body, large, caller).await?;
     let request_id = parts.extensions.get::<RequestId>();
     let request_id = request_id.map(|id| id.as_str().to_owned()).unwrap_or_default();
-    settings.content_log.request(&request_id, &body);
+    let trace = parts.extensions.get::<TraceContext>().copied().unwrap_or_else(TraceContext::new);
+    settings.content_log.request(&body);
     let mode = requested_mode(&parts.headers)?;
     // A large one is read aside, so that nobody else waits for it.
     let mut prepared = if body.len() < LARGE {
@@ -99,7 +100,11 @@ async fn start(
         let (body, settings) = (body.clone(), Arc::clone(&settings));
         let mode = mode.map(str::to_owned);
         let reading = move || prepare(&body, &settings, mode.as_deref());
-        api.0.tasks.spawn_blocking(reading).await.map_err(|error| unreadable(&error))??
+        api.0
+            .tasks
+            .spawn_blocking(within_span(reading))
+            .await
+            .map_err(|error| unreadable(&error))??
     };
     let backend = api.backend().await?;
     let effort = prepared.turn.effort.take();
@@ -112,8 +117,12 @@ async fn start(
         let most_bytes = settings.body.bytes.saturating_sub(body.len());
         let images = backend.images.fetch(&prepared.images_to_fetch, most_bytes).await?;
         let putting = move || prepared.put_images(images).map(|()| prepared);
-        prepared =
-            api.0.tasks.spawn_blocking(putting).await.map_err(|error| unreadable(&error))??;
+        prepared = api
+            .0
+            .tasks
+            .spawn_blocking(within_span(putting))
+            .await
+            .map_err(|error| unreadable(&error))??;
     }
     let Prepared { mut turn, policy, choices, stream, include_usage, ignored, model, .. } =
         prepared;
@@ -132,7 +141,33 @@ async fn start(
     drop(room);
     let admitted = Instant::now();
     let policy = Arc::new(policy);
-    let suffix: SuffixSource = Arc::new(|| random_text(24));
+    let id = format!("chatcmpl-{}", random_text(24));
+    let created = seconds_since_1970();
+    let recording = settings.captures.as_ref().map(|captures| {
+        let draft = Draft {
+            time: jiff::Timestamp::now(),
+            request_id: request_id.clone(),
+            codex: backend.pool.client().map(|client| client.version().to_string()),
+            requested_mode: mode.map(str::to_owned),
+            settings: Arc::clone(&settings.differing),
+            model: model.clone(),
+            backend_model: chosen.model.clone(),
+            stream,
+            include_usage,
+            choices,
+            id: id.clone(),
+            created,
+            policy: Arc::clone(&policy),
+            body: body.clone(),
+        };
+        Recording::begin(&api.0.captures, captures, draft)
+    });
+    let mut suffix: SuffixSource = Arc::new(|| random_text(24));
+    let mut tokenizer = tokenizer;
+    if let Some(recording) = &recording {
+        suffix = Recording::suffixes(recording, suffix);
+        tokenizer = tokenizer.map(|tokenizer| Recording::tokenizer(recording, tokenizer));
+    }
     let hangup = parts.extensions.get::<Hangup>().cloned().unwrap_or_default();
     // A whole answer is read by us: its client has nothing to do with how fast that is.
     let overflow = if stream { hangup.0.clone() } else { CancellationToken::new() };
@@ -148,6 +183,7 @@ async fn start(
     }
     let log = Arc::new(TurnLog {
         request_id,
+        trace,
         key: caller.clone(),
         model,
         backend_model: chosen.model,
@@ -166,12 +202,12 @@ async fn start(
         stream,
         include_usage,
         choices,
-        session: Session::new(turns, hangup, tasks.clone(), Arc::clone(&log)),
+        session: Session::new(turns, hangup, tasks.clone(), Arc::clone(&log), recording),
         headers: common_headers(&policy, &log, &ignored),
         policy,
         prompt: Prompt { body, settings: Arc::clone(&settings.turns), tasks },
-        id: format!("chatcmpl-{}", random_text(24)),
-        created: seconds_since_1970(),
+        id,
+        created,
         keep_alive: settings.keep_alive,
         log,
     })
@@ -200,11 +236,15 @@ impl Started {
     async fn collect(self) -> Result<Response, ErrorResponse> {
         let Self { mut session, policy, log, mut headers, prompt, .. } = self;
         let mut collected = Collected::new(policy.mode, policy.shape, self.choices);
-        let outcome = collected.collect(&mut session).await;
+        let outcome = session.collect(&mut collected).await;
         let (choices, reports) =
             session.conclude_with(EndReason::Failed, |reports| collected.into_choices(reports));
         if let Err(failure) = outcome {
-            return Err(bridge::api_error(&failure).into());
+            let error = bridge::api_error(&failure);
+            if let Some(recording) = session.recording() {
+                recording.error(&error);
+            }
+            return Err(error.into());
         }
         let usage = match prompt.usage(&reports) {
             Ok(usage) => usage,
@@ -213,8 +253,8 @@ impl Started {
                 std::future::poll_fn(|context| counting.poll_usage(context)).await
             }
         };
-        let truncated = if is_truncated(&reports) { "true" } else { "false" };
-        headers.insert(X_CODEX_TOOL_CALL_COUNT, HeaderValue::from(call_count(&reports)));
+        let truncated = if bridge::is_truncated(&reports) { "true" } else { "false" };
+        headers.insert(X_CODEX_TOOL_CALL_COUNT, HeaderValue::from(bridge::call_count(&reports)));
         headers.insert(X_CODEX_TOOL_CALL_TRUNCATED, HeaderValue::from_static(truncated));
         let completion = ChatCompletion {
             id: &self.id,
@@ -226,6 +266,10 @@ impl Started {
         };
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let body = serde_json::to_vec(&completion).map_err(|error| unwritable(&error))?;
+        if let Some(recording) = session.recording() {
+            recording.usage(&usage);
+            recording.answer(200, &body);
+        }
         Ok((headers, body).into_response())
     }
 }
@@ -253,6 +297,12 @@ fn common_headers(policy: &TurnPolicy, log: &TurnLog, ignored: &[String]) -> Hea
         headers.insert(X_PROXY_IGNORED_PARAMS, ignored);
     }
     headers
+}
+
+/// For work on another thread, of which a panic is told like one of the request's.
+fn within_span<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
+    let span = Span::current();
+    move || span.in_scope(work)
 }
 
 fn unreadable(error: &tokio::task::JoinError) -> ApiError {

@@ -5,6 +5,7 @@ mod api;
 mod api_error;
 mod bind;
 mod body;
+mod captures;
 mod chat;
 mod connections;
 mod content_log;
@@ -39,11 +40,12 @@ pub use api::{Api, ApiSettings, Backend};
 pub use api_error::ErrorResponse;
 pub use bind::{BindError, Listen, bind, bind_loopback};
 pub use body::{BodyLimits, WholeBody, check_json_depth, read_body};
+pub use captures::{CaptureSettings, CapturedContent};
 pub use connections::{ConnectionLimits, IdleTimeout};
 pub use content_log::ContentLog;
 pub use gate::{
     Access, AccessSettings, AllowedHost, AllowedOrigin, ApiKey, Caller, GateSettings, InvalidHost,
-    InvalidOrigin, RequestId,
+    InvalidOrigin, REQUEST_SPAN, RequestId, TraceContext, TraceId,
 };
 pub use health::Readiness;
 pub use large_bodies::{BodyRoom, LargeBodies};

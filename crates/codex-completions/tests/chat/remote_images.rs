@@ -168,6 +168,7 @@ fn api_settings(settings: &Settings) -> ApiSettings {
         max_json_depth: settings.limits.json_depth,
         metrics: false,
         content_log: ContentLog::Off,
+        captures: None,
     }
 }
 

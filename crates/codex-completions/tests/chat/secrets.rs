@@ -248,7 +248,8 @@ fn check_files(folder: &Path, home: &Path) {
 }
 
 async fn no_secret_is_found(level: &str, format: &str) {
-    let settings = [("PROXY_LOG", level), ("PROXY_LOG_FORMAT", format)];
+    let settings =
+        [("PROXY_LOG", level), ("PROXY_LOG_FORMAT", format), ("PROXY_CAPTURE_DIR", "records")];
     let (mut session, home) = Session::start(&settings).await;
     session.play().await;
     let everything: Vec<_> = CREDENTIALS.into_iter().chain(CONTENT).collect();
@@ -259,6 +260,8 @@ async fn no_secret_is_found(level: &str, format: &str) {
     assert_eq!(log.contains("a turn has ended"), ["info", "debug", "trace"].contains(&level));
     assert_eq!(found(&everything, &log), NOTHING);
     assert_eq!(found(&everything, &session.proxy.told()), NOTHING);
+    let records = std::fs::read_dir(session.proxy.folder().join("records")).unwrap().count();
+    assert!(records > 30, "{records}");
     // Now that the databases are closed, with what they had written ahead.
     check_files(session.proxy.folder(), home.path());
 }
@@ -314,7 +317,10 @@ async fn a_request_and_its_answer_are_two_lines_of_content() {
         ask(&items(&[json!("Hello."), json!({"name": "lookup", "arguments": arguments()})])),
         json!({"tools": [{"type": "function", "function": function("lookup")}]}),
     );
-    let answer = proxy.chat_with(&request, &[("x-request-id", "mine")]).await;
+    let trace = "0af7651916cd43dd8448eb211c80319c";
+    let parent = format!("00-{trace}-b7ad6b7169203331-01");
+    let ids = [("x-request-id", "mine"), ("traceparent", parent.as_str())];
+    let answer = proxy.chat_with(&request, &ids).await;
     assert_eq!(answer.status, 200);
     proxy.stop().await;
     let log = proxy.log();
@@ -329,11 +335,11 @@ async fn a_request_and_its_answer_are_two_lines_of_content() {
         [
             json!({
                 "level": "INFO", "target": "content", "message": "a request",
-                "request_id": "mine", "bytes": body.len(), "body": body,
+                "request_id": "mine", "trace_id": trace, "bytes": body.len(), "body": body,
             }),
             json!({
                 "level": "INFO", "target": "content", "message": "an answer",
-                "request_id": "mine", "choice": 0, "bytes": said.len(), "said": said,
+                "request_id": "mine", "trace_id": trace, "choice": 0, "bytes": said.len(), "said": said,
             }),
         ]
     );

@@ -12,8 +12,8 @@ use tool_call_aggregator::Limits;
 use tool_call_aggregator::obsidian::XmlEscaping;
 
 use super::{
-    Access, ChildSettings, CodexSettings, Host, Listen, LogFormat, LogSettings, Metrics, RateLimit,
-    ServingLimits, Settings,
+    Access, CaptureSettings, ChildSettings, CodexSettings, Host, Listen, LogFormat, LogSettings,
+    Metrics, RateLimit, ServingLimits, Settings,
 };
 use crate::access;
 use crate::problem::Problem;
@@ -45,6 +45,7 @@ impl Settings {
                 allow_loopback: values.flag(&t::PROXY_METRICS_ALLOW_LOOPBACK),
             },
             log: log(values),
+            captures: captures(values, &mut problems),
             changed: values.changed().into(),
         };
         problems.extend(access::refuse(&settings.listen, &settings.access));
@@ -223,4 +224,13 @@ fn log(values: &Values) -> LogSettings {
         },
         content: values.flag(&t::PROXY_LOG_CONTENT),
     }
+}
+
+fn captures(values: &Values, problems: &mut Vec<Problem>) -> Option<CaptureSettings> {
+    let folder = values.path(&t::PROXY_CAPTURE_DIR)?;
+    if let Err(error) = trusted::check_folder(&folder) {
+        let reason = format!("{error} (PROXY_CAPTURE_DIR)");
+        problems.push(Problem::File { path: folder.clone(), reason });
+    }
+    Some(CaptureSettings { folder, max_bytes: values.number(&t::PROXY_CAPTURE_MAX_BYTES) })
 }

@@ -4,10 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bridge::{ChoiceReport, OutputMode, StopAfterTools};
-use serde::Serialize;
 
 use crate::content_log::ContentLog;
-use crate::gate::{Caller, Fate};
+use crate::gate::{Caller, Fate, TraceContext};
 use crate::metrics::Metrics;
 use crate::turn_record::{TurnRecord, TurnTimes};
 
@@ -15,6 +14,7 @@ use crate::turn_record::{TurnRecord, TurnTimes};
 #[derive(Debug)]
 pub(super) struct TurnLog {
     pub(super) request_id: String,
+    pub(super) trace: TraceContext,
     /// Whose key it came with.
     pub(super) key: Caller,
     /// As the client names it, and the real one.
@@ -42,41 +42,9 @@ pub(super) struct Marks {
     pub(super) first_token: Option<Instant>,
 }
 
-#[derive(Serialize)]
-struct Telemetry {
-    #[serde(flatten)]
-    calls: CallTelemetry,
-    stop_after_tools_mode: &'static str,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    per_choice: Vec<CallTelemetry>,
-}
-
-#[derive(Serialize)]
-struct CallTelemetry {
-    tool_call_count: usize,
-    tool_call_truncated: bool,
-}
-
 // === impl TurnLog ===
 
 impl TurnLog {
-    /// The comment at the end of a stream.
-    pub(super) fn telemetry(&self, reports: &[ChoiceReport]) -> String {
-        let one = |report: &ChoiceReport| CallTelemetry {
-            tool_call_count: report.call_count,
-            tool_call_truncated: report.truncated,
-        };
-        let telemetry = Telemetry {
-            calls: CallTelemetry {
-                tool_call_count: call_count(reports),
-                tool_call_truncated: is_truncated(reports),
-            },
-            stop_after_tools_mode: self.stop_after_tools.as_str(),
-            per_choice: if reports.len() > 1 { reports.iter().map(one).collect() } else { vec![] },
-        };
-        serde_json::to_string(&telemetry).unwrap_or_default()
-    }
-
     /// Tells everybody what became of each turn.
     pub(super) fn turns_ended(&self, reports: &[ChoiceReport], marks: Marks) {
         let times = TurnTimes {
@@ -89,6 +57,7 @@ impl TurnLog {
         for (choice, report) in reports.iter().enumerate() {
             let turn = TurnRecord {
                 request_id: &self.request_id,
+                trace: self.trace,
                 key: &self.key,
                 choice,
                 model: &self.model,
@@ -103,17 +72,7 @@ impl TurnLog {
             self.metrics.turn_ended(&turn);
             self.fate.turn_ended(report.end);
             turn.log();
-            self.content.answer(&self.request_id, choice, &report.said);
+            self.content.answer(choice, &report.said);
         }
     }
-}
-
-/// Calls of all choices.
-pub(super) fn call_count(reports: &[ChoiceReport]) -> usize {
-    reports.iter().map(|report| report.call_count).sum()
-}
-
-/// Whether any choice is not all that the model said.
-pub(super) fn is_truncated(reports: &[ChoiceReport]) -> bool {
-    reports.iter().any(|report| report.truncated)
 }

@@ -22,7 +22,7 @@ fn told(heading: &str) -> BTreeSet<String> {
 #[test]
 fn every_field_of_the_log_line_is_explained() {
     let file = sources::read("crates/server/src/turn_record.rs");
-    let fields = part(&file, "target: \"turn\",", "\"a turn has ended\"").lines();
+    let fields = part(&file, "parent: None,", "\"a turn has ended\"").lines();
     let names = fields.filter_map(|line| line.trim().split([' ', ',']).next());
     let names: BTreeSet<_> = names.filter(|name| !name.is_empty()).map(str::to_owned).collect();
     assert_eq!(told("## The log line"), names);

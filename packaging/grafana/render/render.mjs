@@ -1,11 +1,9 @@
 // Asks a Prometheus everything that the dashboard's panels ask, and has a browser draw the answers.
 import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
 
 const [prometheus, output, minutes = "60", scrapeSeconds = "15"] = process.argv.slice(2);
-const tools = createRequire(join(process.env.TOOLS, "package.json"));
-const { chromium } = tools("playwright-core");
 
 const POINTS = 300;
 const end = Math.floor(Date.now() / 1000);
@@ -19,6 +17,11 @@ const VARIABLES = {
   $instance: ".+",
   $__rate_interval: `${Math.max(step + Number(scrapeSeconds), 4 * Number(scrapeSeconds))}s`,
 };
+
+// What Grafana itself draws with.
+function uPlot(file) {
+  return fileURLToPath(new URL(`node_modules/uplot/dist/${file}`, import.meta.url));
+}
 
 function filledIn(expression) {
   return Object.entries(VARIABLES).reduce((text, [name, value]) => text.replaceAll(name, value), expression);
@@ -46,7 +49,7 @@ async function series(target) {
   }));
 }
 
-const dashboard = JSON.parse(await readFile(new URL("../../packaging/grafana/codex-completions.json", import.meta.url)));
+const dashboard = JSON.parse(await readFile(new URL("../codex-completions.json", import.meta.url)));
 const panels = [];
 for (const panel of dashboard.panels) {
   const answers = await Promise.all((panel.targets ?? []).map(series));
@@ -58,8 +61,8 @@ try {
   const page = await browser.newPage({ viewport: { width: 1600, height: 900 } });
   page.on("pageerror", (error) => { throw error; });
   await page.goto(new URL("page.html", import.meta.url).href);
-  await page.addStyleTag({ path: tools.resolve("uplot/dist/uPlot.min.css") });
-  await page.addScriptTag({ path: tools.resolve("uplot/dist/uPlot.iife.min.js") });
+  await page.addStyleTag({ path: uPlot("uPlot.min.css") });
+  await page.addScriptTag({ path: uPlot("uPlot.iife.min.js") });
   await page.evaluate(({ title, panels, start, end, step }) => draw(title, panels, { start, end, step }),
     { title: dashboard.title, panels, start, end, step });
   await page.screenshot({ path: output, fullPage: true });
