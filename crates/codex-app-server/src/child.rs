@@ -4,11 +4,12 @@ use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessGroup};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::time::timeout_at;
 use tokio_util::sync::CancellationToken;
 
 use crate::binary::CodexBinary;
@@ -16,6 +17,7 @@ use crate::client_config::StderrContent;
 use crate::guard::Guard;
 use crate::home::CodexHome;
 use crate::line::{Line, LineSplitter};
+use crate::line_budget::LineBudget;
 use crate::stderr_line::without_content;
 
 /// Longest line of standard error that is kept whole.
@@ -138,24 +140,49 @@ impl LastWords {
         *self.lock() = None;
     }
 
-    /// Reads standard error to its end, so that the child never waits for us.
+    /// Reads standard error to its end, so that the child never waits for us. However much that is,
+    /// the log gets no more than it can take.
     pub(crate) async fn listen(self, mut stderr: impl AsyncRead + Unpin) {
         let mut splitter = LineSplitter::new(MAX_LINE);
-        while stderr.read_buf(splitter.space()).await.is_ok_and(|read| read > 0) {
+        let mut budget = LineBudget::default();
+        loop {
+            tell_left_out(budget.lapse(Instant::now()));
+            let reading = stderr.read_buf(splitter.space());
+            let read = match budget.tells_at() {
+                None => reading.await,
+                Some(at) => match timeout_at(at.into(), reading).await {
+                    Ok(read) => read,
+                    Err(_) => continue,
+                },
+            };
+            if !read.is_ok_and(|read| read > 0) {
+                break;
+            }
+            let now = Instant::now();
+            let mut last = None;
             while let Some(line) = splitter.next_line() {
-                let bytes = match &line {
-                    Line::Whole(line) => &line[..],
-                    Line::Oversize(line) => &line.head[..],
-                };
-                let mut text = String::from_utf8_lossy(bytes).trim_end().to_owned();
-                if !self.0.whole.load(Ordering::Relaxed) {
-                    text = without_content(&text);
+                if budget.admits(now) {
+                    tracing::debug!(target: "codex", "{}", self.told(&line));
                 }
-                tracing::debug!(target: "codex", "{text}");
-                *self.lock() = Some(text);
+                last = Some(line);
+            }
+            if let Some(line) = last {
+                *self.lock() = Some(self.told(&line));
             }
         }
+        tell_left_out(budget.end());
         self.0.ended.cancel();
+    }
+
+    /// What may be told of a line.
+    fn told(&self, line: &Line) -> String {
+        let bytes = match line {
+            Line::Whole(line) => &line[..],
+            Line::Oversize(line) => &line.head[..],
+        };
+        let text = String::from_utf8_lossy(bytes);
+        let text = text.trim_end();
+        if self.0.whole.load(Ordering::Relaxed) { text.to_owned() } else { without_content(text) }
     }
 
     /// The last line of a child that has gone. What it said just before may still be on its way,
@@ -171,5 +198,11 @@ impl LastWords {
 
     fn lock(&self) -> MutexGuard<'_, Option<String>> {
         self.0.last_line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn tell_left_out(lines: Option<u64>) {
+    if let Some(lines) = lines {
+        tracing::debug!(target: "codex", lines, "too many lines: some were not logged");
     }
 }

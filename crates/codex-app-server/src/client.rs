@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tracing::Instrument as _;
 
 use crate::binary::BinaryError;
 use crate::child::{Child, LastWords};
@@ -235,7 +236,7 @@ impl Client {
             login: Arc::clone(&inner.login),
             set_ups: Arc::clone(&inner.set_ups),
         };
-        inner.turns.spawn(driver.run());
+        inner.turns.spawn(driver.run().in_current_span());
     }
 
     /// How many turns are running.

@@ -45,6 +45,7 @@ mod history;
 mod home;
 mod ids;
 mod line;
+mod line_budget;
 mod log_database;
 mod login_file;
 mod login_watch;

@@ -9,6 +9,7 @@ use semver::Version;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tracing::Instrument as _;
 
 use crate::client::Client;
 use crate::client_config::ClientConfig;
@@ -166,7 +167,7 @@ impl Pool {
         let inner = &self.inner;
         let (planned, turn) = PlannedTurn::new(request, options, consumer)?;
         if let Err(planned) = inner.give(planned) {
-            inner.tasks.spawn(Arc::clone(inner).give_when_ready(*planned));
+            inner.tasks.spawn(Arc::clone(inner).give_when_ready(*planned).in_current_span());
         }
         Ok(turn)
     }

@@ -12,7 +12,10 @@ use tracing_subscriber::fmt::time::{FormatTime as _, SystemTime};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
-/// One object a line: the time, the level, the target, and the event's own fields.
+use crate::request_ids::RequestIds;
+
+/// One object a line: the time, the level, the event's own fields, the ids of the request that it
+/// belongs to, and the target. No event has fields of those names within a request's span.
 pub(crate) struct JsonLines;
 
 /// A line in the making.
@@ -30,7 +33,7 @@ where
 {
     fn format_event(
         &self,
-        _context: &FmtContext<'_, S, N>,
+        context: &FmtContext<'_, S, N>,
         mut writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
@@ -42,6 +45,13 @@ where
         line.0.push_str(metadata.level().as_str());
         line.0.push('"');
         event.record(&mut line);
+        for span in context.event_scope().into_iter().flatten() {
+            if let Some(ids) = span.extensions().get::<RequestIds>() {
+                line.text("request_id", &ids.request_id);
+                line.text("trace_id", &ids.trace_id);
+                break;
+            }
+        }
         line.text("target", metadata.target());
         line.0.push_str("}\n");
         writer.write_str(&line.0)
@@ -117,10 +127,10 @@ pub(crate) mod tests {
 
     /// What was logged.
     #[derive(Clone, Default)]
-    struct Written(Arc<Mutex<Vec<u8>>>);
+    pub(crate) struct Written(Arc<Mutex<Vec<u8>>>);
 
     impl Written {
-        fn text(&self) -> String {
+        pub(crate) fn text(&self) -> String {
             String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
         }
     }

@@ -16,6 +16,7 @@ use tracing_subscriber::{EnvFilter, Registry, reload};
 
 use crate::cli::Command;
 use crate::json_log::JsonLines;
+use crate::request_ids::{HEARD, KeepRequestIds};
 
 /// The watch of files tells of each write, also of those to a log in a folder that is watched.
 const UNHEARD: &str = "notify=off";
@@ -61,7 +62,7 @@ pub(crate) fn start(settings: &LogSettings, command: &Command) -> Logs {
         .event_format(Lines { text, json: JsonLines, is_json })
         .with_writer(std::io::stderr);
     logs.change(settings);
-    tracing_subscriber::registry().with(filter).with(lines).init();
+    tracing_subscriber::registry().with(filter).with(KeepRequestIds).with(lines).init();
     logs
 }
 
@@ -72,10 +73,15 @@ impl Logs {
     pub(crate) fn change(&self, settings: &LogSettings) {
         let format = settings.format.unwrap_or(self.default_format);
         self.is_json.store(format == LogFormat::Json, Ordering::Relaxed);
-        let filter = settings.filter.as_deref().unwrap_or(self.default_filter);
         // Who writes the logs lives as long as we do.
-        let _ = self.filter.reload(EnvFilter::new(format!("{filter},{UNHEARD}")));
+        let filter = settings.filter.as_deref().unwrap_or(self.default_filter);
+        let _ = self.filter.reload(filter_of(filter));
     }
+}
+
+/// What is wanted, beside what always is and never.
+fn filter_of(wanted: &str) -> EnvFilter {
+    EnvFilter::new(format!("{wanted},{UNHEARD},{HEARD}"))
 }
 
 // === impl Lines ===
@@ -95,6 +101,73 @@ where
             self.json.format_event(context, writer, event)
         } else {
             self.text.format_event(context, writer, event)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::json_log::tests::Written;
+
+    /// The fields of what is logged in a request, through this filter.
+    fn logged(filter: &str) -> Vec<Value> {
+        let written = Written::default();
+        let writer = written.clone();
+        let lines = tracing_subscriber::fmt::layer()
+            .event_format(JsonLines)
+            .with_writer(move || writer.clone());
+        let subscriber =
+            tracing_subscriber::registry().with(filter_of(filter)).with(KeepRequestIds).with(lines);
+        tracing::subscriber::with_default(subscriber, || {
+            let trace_id = format_args!("{:032x}", 7);
+            let request = tracing::error_span!(
+                target: server::REQUEST_SPAN, "request", request_id = "a\"b", %trace_id,
+            );
+            request.in_scope(|| {
+                tracing::info_span!(target: "inner", "inner").in_scope(|| {
+                    tracing::error!(target: "inner", "failed");
+                });
+                tracing::debug!(target: "server::body", "ended early");
+                tracing::info!(target: "turn", parent: None, request_id = "own", "ended");
+            });
+            tracing::error!(target: "inner", "of no request");
+        });
+        let of_line = |line: &str| {
+            let mut line: Value = serde_json::from_str(line).unwrap();
+            let members = line.as_object_mut().unwrap();
+            members.remove("timestamp");
+            members.remove("level");
+            line
+        };
+        written.text().lines().map(of_line).collect()
+    }
+
+    #[test]
+    fn ids_are_told_through_any_filter() {
+        let ids = |target: &str, message: &str| {
+            let trace_id = "00000000000000000000000000000007";
+            json!({
+                "message": message, "target": target, "request_id": "a\"b", "trace_id": trace_id,
+            })
+        };
+        let failed = ids("inner", "failed");
+        let early = ids("server::body", "ended early");
+        let ended = json!({"message": "ended", "target": "turn", "request_id": "own"});
+        let other = json!({"message": "of no request", "target": "inner"});
+        for (filter, lines) in [
+            ("error", vec![&failed, &other]),
+            ("warn,turn=info", vec![&failed, &ended, &other]),
+            ("info", vec![&failed, &ended, &other]),
+            ("info,server=debug", vec![&failed, &early, &ended, &other]),
+            ("off,server=debug", vec![&early]),
+            ("server=debug", vec![&early]),
+            ("request=off,inner=error", vec![&failed, &other]),
+            ("off", vec![]),
+        ] {
+            assert_eq!(logged(filter).iter().collect::<Vec<_>>(), lines, "{filter}");
         }
     }
 }

@@ -17,6 +17,7 @@ mod models;
 mod panics;
 mod reload;
 mod replay;
+mod request_ids;
 mod serve;
 mod service_manager;
 mod signals;

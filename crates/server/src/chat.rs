@@ -21,13 +21,14 @@ use openai_wire::chat::stream::{ChunkWriter, UsageFrame};
 use openai_wire::{ApiError, ErrorType};
 use tokio_util::sync::CancellationToken;
 use tool_call_aggregator::SuffixSource;
+use tracing::Span;
 
 use crate::api::{Api, ApiSettings};
 use crate::api_error::ErrorResponse;
 use crate::body::{WholeBody, check_json_depth, read_body};
 use crate::captures::{Draft, Recording};
 use crate::connections::Hangup;
-use crate::gate::{Caller, Fate, RequestId};
+use crate::gate::{Caller, Fate, RequestId, TraceContext};
 use crate::headers::{
     X_CODEX_STOP_AFTER_TOOLS_MODE, X_CODEX_TOOL_CALL_COUNT, X_CODEX_TOOL_CALL_TRUNCATED,
     X_PROXY_IGNORED_PARAMS, X_PROXY_MODEL, X_PROXY_OUTPUT_MODE, X_PROXY_USAGE,
@@ -89,7 +90,8 @@ async fn start(
     let WholeBody { bytes: body, mut room } = read_body(body, settings.body, large, caller).await?;
     let request_id = parts.extensions.get::<RequestId>();
     let request_id = request_id.map(|id| id.as_str().to_owned()).unwrap_or_default();
-    settings.content_log.request(&request_id, &body);
+    let trace = parts.extensions.get::<TraceContext>().copied().unwrap_or_else(TraceContext::new);
+    settings.content_log.request(&body);
     let mode = requested_mode(&parts.headers)?;
     // A large one is read aside, so that nobody else waits for it.
     let mut prepared = if body.len() < LARGE {
@@ -98,7 +100,11 @@ async fn start(
         let (body, settings) = (body.clone(), Arc::clone(&settings));
         let mode = mode.map(str::to_owned);
         let reading = move || prepare(&body, &settings, mode.as_deref());
-        api.0.tasks.spawn_blocking(reading).await.map_err(|error| unreadable(&error))??
+        api.0
+            .tasks
+            .spawn_blocking(within_span(reading))
+            .await
+            .map_err(|error| unreadable(&error))??
     };
     let backend = api.backend().await?;
     let effort = prepared.turn.effort.take();
@@ -111,8 +117,12 @@ async fn start(
         let most_bytes = settings.body.bytes.saturating_sub(body.len());
         let images = backend.images.fetch(&prepared.images_to_fetch, most_bytes).await?;
         let putting = move || prepared.put_images(images).map(|()| prepared);
-        prepared =
-            api.0.tasks.spawn_blocking(putting).await.map_err(|error| unreadable(&error))??;
+        prepared = api
+            .0
+            .tasks
+            .spawn_blocking(within_span(putting))
+            .await
+            .map_err(|error| unreadable(&error))??;
     }
     let Prepared { mut turn, policy, choices, stream, include_usage, ignored, model, .. } =
         prepared;
@@ -173,6 +183,7 @@ async fn start(
     }
     let log = Arc::new(TurnLog {
         request_id,
+        trace,
         key: caller.clone(),
         model,
         backend_model: chosen.model,
@@ -286,6 +297,12 @@ fn common_headers(policy: &TurnPolicy, log: &TurnLog, ignored: &[String]) -> Hea
         headers.insert(X_PROXY_IGNORED_PARAMS, ignored);
     }
     headers
+}
+
+/// For work on another thread, of which a panic is told like one of the request's.
+fn within_span<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
+    let span = Span::current();
+    move || span.in_scope(work)
 }
 
 fn unreadable(error: &tokio::task::JoinError) -> ApiError {

@@ -19,19 +19,19 @@ pub enum ContentLog {
 
 impl ContentLog {
     /// A request's body, as it came.
-    pub(crate) fn request(self, request_id: &str, body: &[u8]) {
+    pub(crate) fn request(self, body: &[u8]) {
         if self == Self::On {
             let bytes = body.len();
-            tracing::info!(target: "content", request_id, bytes, body = %start_of(body), "a request");
+            tracing::info!(target: "content", bytes, body = %start_of(body), "a request");
         }
     }
 
     /// What the model has said for one choice: text, and names and arguments of calls.
-    pub(crate) fn answer(self, request_id: &str, choice: usize, said: &str) {
+    pub(crate) fn answer(self, choice: usize, said: &str) {
         if self == Self::On {
             let bytes = said.len();
             let said = start_of(said.as_bytes());
-            tracing::info!(target: "content", request_id, choice, bytes, %said, "an answer");
+            tracing::info!(target: "content", choice, bytes, %said, "an answer");
         }
     }
 }

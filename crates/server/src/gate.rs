@@ -15,6 +15,7 @@ mod host;
 mod key;
 mod origin;
 mod request_id;
+mod trace_context;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -25,6 +26,8 @@ use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
 use openai_wire::{ApiError, ErrorType};
 use tower_service::Service as _;
+use tracing::Instrument as _;
+use tracing::Span;
 
 use crate::api_error::ErrorResponse;
 use crate::connections::Underway;
@@ -43,6 +46,11 @@ pub use host::{AllowedHost, InvalidHost};
 pub use key::{ApiKey, Caller};
 pub use origin::{AllowedOrigin, InvalidOrigin};
 pub use request_id::RequestId;
+pub use trace_context::{TraceContext, TraceId};
+
+/// The target of the span that every request has: a filter has to let it through, so that each line
+/// about a request can tell the request's ids.
+pub const REQUEST_SPAN: &str = "request";
 
 /// What is asked of those who are let in.
 #[derive(Debug, Clone)]
@@ -76,15 +84,32 @@ impl Gate {
         underway: Underway,
     ) -> Response<AnswerBody> {
         let id = RequestId::of(request.headers());
+        let trace = TraceContext::of(request.headers());
+        let span = request_span(&id, trace);
         let Routes { table, metrics, .. } = &self.routes;
         let mut counted = Counted::new(Arc::clone(metrics), table.find(request.uri().path()));
+        let answering = self.answer_within(request, &id, trace, counted.fate());
+        let (head, body) = answering.instrument(span.clone()).await.into_parts();
+        counted.answered(head.status);
+        let body = AnswerBody::new(body, &head.headers, span, counted, underway);
+        Response::from_parts(head, body)
+    }
+
+    /// Answers it, in its span.
+    async fn answer_within(
+        &self,
+        request: Request,
+        id: &RequestId,
+        trace: TraceContext,
+        fate: &Fate,
+    ) -> Response {
         let rules = self.access.now();
         let sender = rules.origins.sender(request.headers());
         let mut response = match answer_here(&request, &rules, sender) {
-            Ok(None) => self.answer_by_routes(request, &id, counted.fate()).await,
+            Ok(None) => self.answer_by_routes(request, id, trace, fate).await,
             Ok(Some(response)) => response,
             Err(error) => {
-                tracing::debug!(request_id = id.as_str(), %error, "a request was refused");
+                tracing::debug!(%error, "a request was refused");
                 ErrorResponse(error).into_response()
             }
         };
@@ -95,10 +120,7 @@ impl Gate {
         if let Sender::Allowed(origin) = sender {
             self.cors.open(origin, headers);
         }
-        let (head, body) = response.into_parts();
-        counted.answered(head.status);
-        let body = AnswerBody::new(body, &head.headers, id, counted, underway);
-        Response::from_parts(head, body)
+        response
     }
 
     /// A handler that panics costs its own request only.
@@ -106,9 +128,11 @@ impl Gate {
         &self,
         mut request: Request,
         id: &RequestId,
+        trace: TraceContext,
         fate: &Fate,
     ) -> Response {
         request.extensions_mut().insert(id.clone());
+        request.extensions_mut().insert(trace);
         request.extensions_mut().insert(fate.clone());
         if let Some(uri) = without_trailing_slash(request.uri()) {
             *request.uri_mut() = uri;
@@ -118,11 +142,17 @@ impl Gate {
         match AssertUnwindSafe(answer).catch_unwind().await {
             Ok(Ok(response)) => name_methods(&method, response),
             Err(_) => {
-                tracing::error!(request_id = id.as_str(), "a handler panicked");
+                tracing::error!("a handler panicked");
                 ErrorResponse(panicked()).into_response()
             }
         }
     }
+}
+
+/// What every line about a request tells. An error, so that no level is without it.
+fn request_span(id: &RequestId, trace: TraceContext) -> Span {
+    let trace_id = trace.trace_id;
+    tracing::error_span!(target: REQUEST_SPAN, "request", request_id = id.as_str(), %trace_id)
 }
 
 /// The answer to a preflight; `None` for a request that may go on.

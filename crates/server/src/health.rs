@@ -1,10 +1,9 @@
 //! Health: is the process alive, and can it serve turns?
 
-use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use axum::{Json, Router};
@@ -28,23 +27,23 @@ pub(crate) const PATHS: [&str; 3] = ["/healthz", "/livez", "/readyz"];
 /// What is told.
 #[derive(Clone)]
 pub(crate) struct Health {
+    pub(crate) started: Instant,
     pub(crate) readiness: watch::Receiver<Readiness>,
     /// Has the names of others.
     pub(crate) queue: TurnQueue,
     pub(crate) access: Access,
 }
 
-/// How much somebody is told.
+/// Why no turns can be served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
-    /// Somebody with a key.
-    Everything,
-    /// Anybody: not what Codex or the system has said, which may name files of the owner's.
-    State,
+enum Unready {
+    Starting,
+    Restarting {
+        /// When it is tried again.
+        after: Duration,
+    },
+    Stopping,
 }
-
-/// Where the words are that not everybody is told.
-const ELSEWHERE: &str = "told with the key, and in the log";
 
 pub(crate) fn routes(health: Health) -> Router {
     Router::new()
@@ -54,31 +53,54 @@ pub(crate) fn routes(health: Health) -> Router {
         .with_state(health)
 }
 
-/// 200 only while turns can be served.
+/// 200 only while turns can be served; otherwise why, in a word that a program can read.
 async fn show_readiness(State(health): State<Health>, headers: HeaderMap) -> Response {
-    let is_ready = health.readiness.borrow().is_ready();
-    let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    (status, Json(health.report(&headers))).into_response()
+    let now = Instant::now();
+    let unready = health.readiness.borrow().unready(now);
+    let mut shown = match unready {
+        None => json!({"ready": true}),
+        Some(unready) => json!({"ready": false, "reason": unready.code()}),
+    };
+    health.add_details(&mut shown, &headers, now);
+    match unready {
+        None => Json(shown).into_response(),
+        Some(unready) => {
+            let retry_after = [(header::RETRY_AFTER, unready.retry_after())];
+            (StatusCode::SERVICE_UNAVAILABLE, retry_after, Json(shown)).into_response()
+        }
+    }
 }
 
-/// Always 200 while the process answers: the details are for people.
+/// Always 200 while the process answers: it is for people.
 async fn show_health(State(health): State<Health>, headers: HeaderMap) -> Json<Value> {
-    Json(health.report(&headers))
+    let now = Instant::now();
+    let status = health.readiness.borrow().unready(now).map_or("ok", Unready::code);
+    let mut shown = json!({"status": status});
+    health.add_details(&mut shown, &headers, now);
+    Json(shown)
 }
 
 // === impl Health ===
 
 impl Health {
-    fn report(&self, headers: &HeaderMap) -> Value {
-        let told = match self.access.now().keys.caller(headers) {
-            Ok(_) => Told::Everything,
-            Err(_) => Told::State,
-        };
-        let mut report = self.readiness.borrow().report(told, Instant::now());
-        if told == Told::Everything {
-            merge(&mut report, json!({"turns": self.queue.state()}));
+    /// For somebody with a key: what Codex or the system has said may name files of the owner's, and
+    /// the queue has the names of others.
+    fn add_details(&self, shown: &mut Value, headers: &HeaderMap, now: Instant) {
+        if self.access.now().keys.caller(headers).is_err() {
+            return;
         }
-        report
+        let readiness = self.readiness.borrow();
+        let workers: Vec<Value> =
+            readiness.workers.iter().map(|worker| report_on(worker, now)).collect();
+        merge(
+            shown,
+            json!({
+                "version": env!("CARGO_PKG_VERSION"),
+                "uptime_seconds": now.duration_since(self.started).as_secs(),
+                "workers": workers,
+                "turns": self.queue.state(),
+            }),
+        );
     }
 }
 
@@ -90,36 +112,54 @@ impl Readiness {
         self.workers.iter().any(|worker| matches!(worker, WorkerState::Ready { .. }))
     }
 
-    /// The best child speaks for all, and each for itself below.
-    fn report(&self, told: Told, now: Instant) -> Value {
-        let workers: Vec<Value> =
-            self.workers.iter().map(|worker| report_on(worker, told, now)).collect();
-        let rank = |worker: &&WorkerState| match worker {
-            WorkerState::Ready { .. } => 0,
-            WorkerState::Starting => 1,
-            WorkerState::Restarting { .. } => 2,
-            WorkerState::Stopped => 3,
+    /// The child that is nearest to being ready speaks for all.
+    fn unready(&self, now: Instant) -> Option<Unready> {
+        if self.is_ready() {
+            return None;
+        }
+        let starting = |worker: &WorkerState| matches!(worker, WorkerState::Starting);
+        if self.workers.is_empty() || self.workers.iter().any(starting) {
+            return Some(Unready::Starting);
+        }
+        let tries = self.workers.iter().filter_map(|worker| match worker {
+            WorkerState::Restarting { next_try, .. } => {
+                Some(next_try.saturating_duration_since(now))
+            }
+            WorkerState::Starting | WorkerState::Ready { .. } | WorkerState::Stopped => None,
+        });
+        Some(tries.min().map_or(Unready::Stopping, |after| Unready::Restarting { after }))
+    }
+}
+
+// === impl Unready ===
+
+impl Unready {
+    fn code(self) -> &'static str {
+        match self {
+            Self::Starting => "codex_starting",
+            Self::Restarting { .. } => "codex_restarting",
+            Self::Stopping => "shutting_down",
+        }
+    }
+
+    /// In seconds: when it is worth asking again.
+    fn retry_after(self) -> HeaderValue {
+        let after = match self {
+            Self::Starting | Self::Stopping => Duration::ZERO,
+            Self::Restarting { after } => after,
         };
-        let best = self.workers.iter().min_by_key(rank).unwrap_or(&WorkerState::Starting);
-        let mut report = json!({"ready": self.is_ready(), "version": env!("CARGO_PKG_VERSION")});
-        merge(&mut report, report_on(best, told, now));
-        merge(&mut report, json!({"workers": workers}));
-        report
+        HeaderValue::from(after.as_secs() + 1)
     }
 }
 
 /// What is told about one child.
-fn report_on(worker: &WorkerState, told: Told, now: Instant) -> Value {
-    let words = |words: &Arc<str>| match told {
-        Told::Everything => words.to_string(),
-        Told::State => ELSEWHERE.to_owned(),
-    };
+fn report_on(worker: &WorkerState, now: Instant) -> Value {
     match worker {
         WorkerState::Starting => json!({"state": "starting"}),
         WorkerState::Ready { version, not_renewed, .. } => {
             let mut report = json!({"state": "ready", "codex": version.to_string()});
             if let Some(reason) = not_renewed {
-                merge(&mut report, json!({"not_renewed": words(reason)}));
+                merge(&mut report, json!({"not_renewed": reason.as_ref()}));
             }
             report
         }
@@ -127,7 +167,7 @@ fn report_on(worker: &WorkerState, told: Told, now: Instant) -> Value {
             let left = next_try.saturating_duration_since(now).as_millis();
             json!({
                 "state": "restarting",
-                "reason": words(reason),
+                "reason": reason.as_ref(),
                 "failures": failures,
                 "next_try_ms": u64::try_from(left).unwrap_or(u64::MAX),
             })
@@ -144,62 +184,52 @@ fn merge(into: &mut Value, more: Value) {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
-    #[test]
-    fn one_ready_child_is_enough_and_all_are_shown() {
-        let now = Instant::now();
-        let restarting = WorkerState::Restarting {
-            reason: "it has gone".into(),
-            failures: 2,
-            next_try: now + Duration::from_millis(750),
-        };
+    fn restarting(now: Instant, after: u64) -> WorkerState {
+        let next_try = now + Duration::from_millis(after);
+        WorkerState::Restarting { reason: "it has gone".into(), failures: 2, next_try }
+    }
+
+    fn ready(not_renewed: Option<&str>) -> WorkerState {
         let version = "1.2.3".parse().unwrap();
-        let ready = WorkerState::Ready { version, process_id: None, not_renewed: None };
-        let version = env!("CARGO_PKG_VERSION");
-        let gone = json!({
-            "state": "restarting", "reason": "it has gone", "failures": 2, "next_try_ms": 750,
-        });
-        let both = Readiness { workers: vec![restarting.clone(), ready] };
+        WorkerState::Ready { version, process_id: None, not_renewed: not_renewed.map(Into::into) }
+    }
+
+    #[test]
+    fn one_ready_child_is_enough_and_else_the_nearest_speaks_for_all() {
+        let now = Instant::now();
+        let [late, soon] = [restarting(now, 2_750), restarting(now, 750)];
+        let after = |millis| Unready::Restarting { after: Duration::from_millis(millis) };
+        for (workers, unready, retry_after) in [
+            (vec![late.clone(), ready(None)], None, None),
+            (vec![], Some(Unready::Starting), Some("1")),
+            (vec![late.clone(), WorkerState::Starting], Some(Unready::Starting), Some("1")),
+            (vec![late.clone(), soon], Some(after(750)), Some("1")),
+            (vec![late, WorkerState::Stopped], Some(after(2_750)), Some("3")),
+            (vec![WorkerState::Stopped], Some(Unready::Stopping), Some("1")),
+        ] {
+            let found = Readiness { workers }.unready(now);
+            assert_eq!(found, unready);
+            let told = found.map(Unready::retry_after);
+            assert_eq!(told.as_ref().map(|told| told.to_str().unwrap()), retry_after);
+        }
+    }
+
+    #[test]
+    fn each_child_is_shown_to_those_with_the_key() {
+        let now = Instant::now();
         assert_eq!(
-            both.report(Told::Everything, now),
-            json!({
-                "ready": true, "version": version, "state": "ready", "codex": "1.2.3",
-                "workers": [gone, {"state": "ready", "codex": "1.2.3"}],
-            })
-        );
-        let refused = WorkerState::Ready {
-            version: "1.2.3".parse().unwrap(),
-            process_id: None,
-            not_renewed: Some("no /home/owner/codex".into()),
-        };
-        let others = Readiness { workers: vec![refused, restarting.clone()] };
-        let elsewhere = "told with the key, and in the log";
-        assert_eq!(
-            others.report(Told::State, now),
-            json!({
-                "ready": true, "version": version, "state": "ready", "codex": "1.2.3",
-                "not_renewed": elsewhere,
-                "workers": [
-                    {"state": "ready", "codex": "1.2.3", "not_renewed": elsewhere},
-                    {"state": "restarting", "reason": elsewhere, "failures": 2, "next_try_ms": 750},
-                ],
-            })
-        );
-        let none = Readiness { workers: vec![restarting] };
-        assert_eq!(
-            none.report(Told::Everything, now),
-            json!({
-                "ready": false, "version": version, "state": "restarting",
-                "reason": "it has gone", "failures": 2, "next_try_ms": 750,
-                "workers": [gone],
-            })
-        );
-        assert_eq!(
-            Readiness::default().report(Told::State, now),
-            json!({"ready": false, "version": version, "state": "starting", "workers": []})
+            [restarting(now, 750), ready(None), ready(Some("no disk")), WorkerState::Starting]
+                .map(|worker| report_on(&worker, now)),
+            [
+                json!({
+                    "state": "restarting", "reason": "it has gone", "failures": 2, "next_try_ms": 750,
+                }),
+                json!({"state": "ready", "codex": "1.2.3"}),
+                json!({"state": "ready", "codex": "1.2.3", "not_renewed": "no disk"}),
+                json!({"state": "starting"}),
+            ]
         );
     }
 }

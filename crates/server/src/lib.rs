@@ -25,6 +25,7 @@ mod turn_record;
 mod unknown_path;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -44,7 +45,7 @@ pub use connections::{ConnectionLimits, IdleTimeout};
 pub use content_log::ContentLog;
 pub use gate::{
     Access, AccessSettings, AllowedHost, AllowedOrigin, ApiKey, Caller, GateSettings, InvalidHost,
-    InvalidOrigin, RequestId,
+    InvalidOrigin, REQUEST_SPAN, RequestId, TraceContext, TraceId,
 };
 pub use health::Readiness;
 pub use large_bodies::{BodyRoom, LargeBodies};
@@ -75,7 +76,7 @@ pub struct App {
 /// Serves until `stop` is cancelled, then finishes the requests that are under way.
 pub async fn serve(listeners: Vec<TcpListener>, app: App, stop: CancellationToken) {
     let App { api, readiness, queue, access, gate, limits } = app;
-    let health = Health { readiness, queue, access: access.clone() };
+    let health = Health { started: Instant::now(), readiness, queue, access: access.clone() };
     let gate = Gate::new(access.clone(), routes::router(api, health, &access, &gate));
     let tasks = TaskTracker::new();
     let connections = Arc::new(Connections::new(gate, limits, tasks.clone(), stop));

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use bridge::{ChoiceReport, OutputMode, StopAfterTools};
 
-use crate::gate::Caller;
+use crate::gate::{Caller, TraceContext};
 
 /// Most names of calls in a line of the log.
 const MOST_NAMES: usize = 32;
@@ -17,6 +17,7 @@ const LONGEST_NAME: usize = 64;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TurnRecord<'a> {
     pub(crate) request_id: &'a str,
+    pub(crate) trace: TraceContext,
     /// Whose key it came with.
     pub(crate) key: &'a Caller,
     /// Which of the request's choices.
@@ -55,9 +56,12 @@ impl TurnRecord<'_> {
     pub(crate) fn log(&self) {
         let Self { report, times, .. } = self;
         let usage = report.usage.as_ref();
+        // It tells the request's ids itself, and must not have them twice from the span.
         tracing::info!(
             target: "turn",
+            parent: None,
             request_id = self.request_id,
+            trace_id = %self.trace.trace_id,
             key = self.key.name(),
             choice = self.choice,
             model = self.model,

@@ -8,6 +8,7 @@ use memchr::memmem::{find, find_iter};
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tracing::Span;
 
 use super::{Connection, Direction, Notification, Reply};
 use crate::failure::{Failure, FailureKind};
@@ -120,14 +121,15 @@ impl Connection {
     /// What we cannot read may hold a part of an answer: its turn must not look whole.
     fn on_unreadable(&self, line: &[u8], error: &MessageError) -> Result<(), Damage> {
         self.stats.count(Counter::Unreadable);
-        let bytes = line.len();
-        tracing::warn!(bytes, %error, "Codex sent something that is not understood");
+        let (bytes, ends) = (line.len(), LineEnds::of(line));
+        let span = self.span_of(ends.thread_id());
+        tracing::warn!(parent: &span, bytes, %error, "Codex sent something that is not understood");
         if !line.starts_with(b"{") {
             // No message begins like this. If it is the rest of one, that one was cut before.
             return Ok(());
         }
         let words = format!("Codex sent something that is not understood: {error}");
-        let (ends, whole) = (LineEnds::of(line), is_json(line));
+        let whole = is_json(line);
         if !whole && holds_another_message(line) {
             return Err(Damage(words));
         }
@@ -148,9 +150,10 @@ impl Connection {
     }
 
     fn on_request(&self, id: &RawValue, method: &str, params: Option<&RawValue>) {
+        let origin = params
+            .and_then(|params| serde_json::from_str::<ToolCallRequest<'_>>(params.get()).ok());
         if method == "item/tool/call"
-            && let Some(Ok(call)) =
-                params.map(|params| serde_json::from_str::<ToolCallRequest<'_>>(params.get()))
+            && let Some(call) = &origin
         {
             // Nobody's call needs no answer either: its turn is being interrupted.
             self.router.step(&call.thread_id, self, |machine, now, _| {
@@ -159,7 +162,8 @@ impl Connection {
             return;
         }
         self.stats.count(Counter::Declined);
-        tracing::warn!(method, "declined a request of Codex");
+        let span = self.span_of(origin.as_ref().map(|origin| &*origin.thread_id));
+        tracing::warn!(parent: &span, method, "declined a request of Codex");
         match refusal(method) {
             Some(result) => self.send(format!(r#"{{"id":{id},"result":{result}}}"#).as_bytes()),
             None => self.answer_error(id, "not supported by this client"),
@@ -170,7 +174,8 @@ impl Connection {
     fn on_oversize(&self, line: &LineEnds) -> Result<(), Damage> {
         self.stats.count(Counter::OversizeLine);
         let bytes = line.bytes;
-        tracing::warn!(bytes, "a line of Codex is longer than allowed");
+        let span = self.span_of(line.thread_id());
+        tracing::warn!(parent: &span, bytes, "a line of Codex is longer than allowed");
         if is_history_echo(&line.head) {
             return Ok(());
         }
@@ -183,6 +188,11 @@ impl Connection {
             return Err(Damage(format!("{words}, and nobody's")));
         }
         Ok(())
+    }
+
+    /// Where a line of the log belongs that may be about a turn.
+    fn span_of(&self, thread: Option<&str>) -> Span {
+        thread.map_or_else(Span::none, |thread| self.router.span_of(thread))
     }
 
     fn fail_turn(&self, thread: &str, kind: FailureKind, words: &str) {

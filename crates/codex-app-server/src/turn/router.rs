@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, oneshot};
+use tracing::Span;
 
 use super::channel::EventSender;
 use super::event::TurnEvent;
@@ -43,6 +44,8 @@ pub(crate) struct Route {
     overflowed: bool,
     /// Kept between events, so that none of them allocates.
     steps: Steps,
+    /// What its consumer was doing when it asked: what is logged about the turn belongs to that.
+    span: Span,
 }
 
 /// The turns of one child.
@@ -71,6 +74,7 @@ impl Route {
             attempt: Some(attempt),
             overflowed: false,
             steps: Steps::new(),
+            span: Span::current(),
         }
     }
 
@@ -140,6 +144,11 @@ impl Router {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.lock().is_empty()
+    }
+
+    /// Where a line of the log about the turn of `thread` belongs.
+    pub(crate) fn span_of(&self, thread: &str) -> Span {
+        self.lock().get(thread).map_or_else(Span::none, |route| route.span.clone())
     }
 
     /// Steps the turn of `thread`; `false` if there is none.

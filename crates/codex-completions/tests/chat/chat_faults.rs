@@ -159,6 +159,9 @@ async fn row_12_a_client_that_reads_too_slowly_is_cut_off() {
     println!("it finds {} bytes, and a connection that was reset", read.len());
     assert!(!read.contains("[DONE]"));
     assert_eq!(proxy.counter(r#"turns_total{end="slow_client"}"#).await, 1);
+    let requests =
+        r#"requests_total{route="/v1/chat/completions",status="200",outcome="slow_client"}"#;
+    assert_eq!(proxy.counter(requests).await, 1);
 }
 
 /// What fits our buffers is not left lying there for ever.

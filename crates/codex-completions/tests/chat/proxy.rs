@@ -265,7 +265,14 @@ async fn read_log(stderr: impl AsyncRead + Unpin, log: watch::Sender<Vec<Value>>
     let mut lines = BufReader::new(stderr).lines();
     while let Ok(Some(line)) = lines.next_line().await {
         println!("{line}");
-        let line = serde_json::from_str(&line).unwrap_or_else(|_| line.into());
+        let line = parsed(&line).unwrap_or_else(|| line.into());
         log.send_modify(|lines| lines.push(line));
     }
+}
+
+/// `None` for one that would look different if it was written again: it names something twice.
+fn parsed(line: &str) -> Option<Value> {
+    let value: Value = serde_json::from_str(line).ok()?;
+    let again = value.to_string();
+    (again == line).then_some(value)
 }

@@ -35,6 +35,11 @@ impl Samples {
         self.0.keys().cloned().collect()
     }
 
+    /// The value of a series, named as [`Self::changed_since`] names them.
+    pub(crate) fn value(&self, series: &str) -> Option<f64> {
+        self.0.iter().find_map(|(known, value)| (known.to_string() == series).then_some(*value))
+    }
+
     /// What differs now from what was before, as the text format writes the series; a series that was
     /// not there was 0.
     pub(crate) fn changed_since(&self, before: &Self) -> BTreeMap<String, f64> {

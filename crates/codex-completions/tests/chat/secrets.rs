@@ -176,7 +176,7 @@ impl Session {
         stream.until("data: ").await;
         kill_group(self.proxy.children()[0]);
         assert!(Reply::of(&stream.whole().await).error.is_some());
-        // Why the child was lost is told to everybody.
+        // Why the child was lost is told to those who have the key.
         let health = self.proxy.get("/healthz").await;
         assert!(health.body.contains("closed its output"), "{health:?}");
         self.note(&health);
@@ -317,7 +317,10 @@ async fn a_request_and_its_answer_are_two_lines_of_content() {
         ask(&items(&[json!("Hello."), json!({"name": "lookup", "arguments": arguments()})])),
         json!({"tools": [{"type": "function", "function": function("lookup")}]}),
     );
-    let answer = proxy.chat_with(&request, &[("x-request-id", "mine")]).await;
+    let trace = "0af7651916cd43dd8448eb211c80319c";
+    let parent = format!("00-{trace}-b7ad6b7169203331-01");
+    let ids = [("x-request-id", "mine"), ("traceparent", parent.as_str())];
+    let answer = proxy.chat_with(&request, &ids).await;
     assert_eq!(answer.status, 200);
     proxy.stop().await;
     let log = proxy.log();
@@ -332,11 +335,11 @@ async fn a_request_and_its_answer_are_two_lines_of_content() {
         [
             json!({
                 "level": "INFO", "target": "content", "message": "a request",
-                "request_id": "mine", "bytes": body.len(), "body": body,
+                "request_id": "mine", "trace_id": trace, "bytes": body.len(), "body": body,
             }),
             json!({
                 "level": "INFO", "target": "content", "message": "an answer",
-                "request_id": "mine", "choice": 0, "bytes": said.len(), "said": said,
+                "request_id": "mine", "trace_id": trace, "choice": 0, "bytes": said.len(), "said": said,
             }),
         ]
     );

@@ -13,16 +13,20 @@ use crate::server::{Server, free_port};
 use crate::user::{User, err};
 
 const KEY: &str = "sk-of-these-tests";
+const WITH_KEY: &str = "authorization: Bearer sk-of-these-tests";
 
 #[tokio::test]
 async fn the_server_tells_its_health_and_stops_when_asked() {
     let user = User::new().await;
-    let mut server = Server::start(&user, &[("WORKER_SHUTDOWN_GRACE_MS", "500")]);
+    let settings = [("WORKER_SHUTDOWN_GRACE_MS", "500"), ("PROXY_API_KEY", KEY)];
+    let mut server = Server::start(&user, &settings);
     assert!(server.get("/livez").starts_with("HTTP/1.1 200"));
     let ready = server.get("/readyz");
-    let version = format!(r#""codex":"{}""#, codex_binary().await.version());
-    assert!(ready.starts_with("HTTP/1.1 200") && ready.contains(&version), "{ready}");
-    assert!(server.get("/healthz").contains(r#""state":"ready""#));
+    assert!(ready.starts_with("HTTP/1.1 200") && ready.ends_with(r#"{"ready":true}"#), "{ready}");
+    assert!(server.get("/healthz").ends_with(r#"{"status":"ok"}"#));
+    let version = format!(r#"{{"state":"ready","codex":"{}"}}"#, codex_binary().await.version());
+    let details = server.send("GET /healthz", &[WITH_KEY], "");
+    assert!(details.contains(r#"{"status":"ok","#) && details.contains(&version), "{details}");
     let unknown = server.get("/v1/nothing");
     assert!(unknown.starts_with("HTTP/1.1 404") && unknown.contains(r#""code":"unknown_path""#));
 
@@ -45,7 +49,7 @@ async fn a_server_that_is_stopping_is_not_ready() {
     signal(server.children()[0], "-STOP");
     signal(server.process.id(), "-TERM");
     let answer = server.until("/readyz", |answer| !answer.starts_with("HTTP/1.1 200"));
-    assert!(answer.starts_with("HTTP/1.1 503") && answer.contains(r#""state":"stopped""#));
+    assert!(answer.starts_with("HTTP/1.1 503") && answer.contains(r#""reason":"shutting_down""#));
     assert_eq!(server.process.wait().unwrap().code(), Some(0));
     // They have been killed; a busy machine needs a moment to bury a process that was stopped.
     until_gone(&processes).await;
@@ -101,11 +105,11 @@ async fn a_lost_child_makes_the_server_unready_until_it_is_back() {
     let child = server.children()[0];
     signal(child, "-KILL");
     let lost = server.until("/readyz", |answer| answer.starts_with("HTTP/1.1 503"));
-    assert!(lost.contains(r#""state":"restarting""#) && lost.contains("next_try_ms"), "{lost}");
-    // Why is for those who have the key.
-    assert!(!lost.contains("closed its output"), "{lost}");
-    let lost = server.send("GET /readyz", &[&format!("authorization: Bearer {KEY}")], "");
-    assert!(lost.contains("closed its output"), "{lost}");
+    // Why in words is for those who have the key.
+    assert!(lost.ends_with(r#"{"ready":false,"reason":"codex_restarting"}"#), "{lost}");
+    assert!(lost.contains("retry-after: "), "{lost}");
+    let lost = server.send("GET /readyz", &[WITH_KEY], "");
+    assert!(lost.contains("closed its output") && lost.contains("next_try_ms"), "{lost}");
     assert!(server.get("/livez").starts_with("HTTP/1.1 200"));
     server.until("/readyz", |answer| answer.starts_with("HTTP/1.1 200"));
     assert_ne!(server.children(), [child]);
@@ -118,9 +122,14 @@ async fn a_new_codex_is_taken_up_on_request() {
     let (real, link) = (user.codex.clone(), user.folder.path().join("codex"));
     std::os::unix::fs::symlink(&real, &link).unwrap();
     user.codex.clone_from(&link);
-    let mut server = Server::start_with_log(&user, &[("WORKER_COUNT", "2")], Stdio::piped());
+    let settings = [("WORKER_COUNT", "2"), ("PROXY_API_KEY", KEY)];
+    let mut server = Server::start_with_log(&user, &settings, Stdio::piped());
     let log = BufReader::new(server.process.stderr.take().unwrap());
-    server.until("/healthz", |answer| answer.matches(r#"{"state":"ready""#).count() == 2);
+    let ready = |codex: &str| {
+        let worker = format!(r#"{{"state":"ready"{codex}"#);
+        server.send("GET /healthz", &[WITH_KEY], "").matches(&worker).count()
+    };
+    while ready("") != 2 {}
     let old = server.children();
     assert_eq!(old.len(), 2);
 
@@ -133,9 +142,7 @@ async fn a_new_codex_is_taken_up_on_request() {
     std::fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink(&newer, &link).unwrap();
     signal(server.process.id(), "-USR2");
-    server.until("/healthz", |answer| {
-        answer.matches(r#"{"state":"ready","codex":"9.9.9""#).count() == 2
-    });
+    while ready(r#","codex":"9.9.9""#) != 2 {}
     while server.children().iter().any(|child| old.contains(child)) {
         std::thread::yield_now();
     }
@@ -147,8 +154,8 @@ async fn a_new_codex_is_taken_up_on_request() {
     signal(server.process.id(), "-USR2");
     let refused = log.lines().map_while(Result::ok).find(|line| line.contains("was not renewed"));
     assert!(refused.is_some());
-    let ready = server.get("/readyz");
-    assert!(ready.starts_with("HTTP/1.1 200") && ready.contains("9.9.9"), "{ready}");
+    assert_eq!(ready(r#","codex":"9.9.9""#), 2);
+    assert!(server.get("/readyz").starts_with("HTTP/1.1 200"));
     assert_eq!(server.children(), children);
 }
 
@@ -174,8 +181,7 @@ async fn a_codex_that_does_not_start_is_tried_again_and_its_words_are_shown() {
         .unwrap();
     let stdout = process.stdout.take().unwrap();
     let server = Server { process, address: format!("127.0.0.1:{port}") };
-    let with_key = format!("authorization: Bearer {KEY}");
-    while !server.send("GET /readyz", &[&with_key], "").contains("no disk") {}
+    while !server.send("GET /readyz", &[WITH_KEY], "").contains("no disk") {}
     std::fs::write(mended, "").unwrap();
     server.until("/readyz", |answer| answer.starts_with("HTTP/1.1 200"));
     assert!(BufReader::new(stdout).lines().next().unwrap().unwrap().contains("is ready"));

@@ -6,7 +6,7 @@ use std::time::Instant;
 use bridge::{ChoiceReport, OutputMode, StopAfterTools};
 
 use crate::content_log::ContentLog;
-use crate::gate::{Caller, Fate};
+use crate::gate::{Caller, Fate, TraceContext};
 use crate::metrics::Metrics;
 use crate::turn_record::{TurnRecord, TurnTimes};
 
@@ -14,6 +14,7 @@ use crate::turn_record::{TurnRecord, TurnTimes};
 #[derive(Debug)]
 pub(super) struct TurnLog {
     pub(super) request_id: String,
+    pub(super) trace: TraceContext,
     /// Whose key it came with.
     pub(super) key: Caller,
     /// As the client names it, and the real one.
@@ -56,6 +57,7 @@ impl TurnLog {
         for (choice, report) in reports.iter().enumerate() {
             let turn = TurnRecord {
                 request_id: &self.request_id,
+                trace: self.trace,
                 key: &self.key,
                 choice,
                 model: &self.model,
@@ -70,7 +72,7 @@ impl TurnLog {
             self.metrics.turn_ended(&turn);
             self.fate.turn_ended(report.end);
             turn.log();
-            self.content.answer(&self.request_id, choice, &report.said);
+            self.content.answer(choice, &report.said);
         }
     }
 }

@@ -12,6 +12,7 @@ use openai_wire::{CompletionTokensDetails, PromptTokensDetails, Usage};
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
+use super::within_span;
 use crate::tokens;
 
 /// What was asked, for counting it.
@@ -42,7 +43,7 @@ impl Prompt {
             return Ok(sum);
         }
         let Self { body, settings, tasks } = self;
-        Err(Counting(tasks.spawn_blocking(move || {
+        let counting = move || {
             let prompt_tokens = count_prompt(&body, &settings);
             for said in uncounted {
                 let completion_tokens = tokens::count(&said);
@@ -54,7 +55,8 @@ impl Prompt {
                 };
             }
             sum
-        })))
+        };
+        Err(Counting(tasks.spawn_blocking(within_span(counting))))
     }
 }
 

@@ -10,10 +10,10 @@ use bridge::EndReason;
 use bytes::BytesMut;
 use http_body::{Frame, SizeHint};
 use openai_wire::chat::stream::{done, error_frame};
+use tracing::Span;
 
 use super::counted::Counted;
 use super::panicked;
-use super::request_id::RequestId;
 use crate::connections::Underway;
 
 /// A body; dropping it says that its request is over.
@@ -21,7 +21,8 @@ pub(crate) struct AnswerBody {
     /// `None` after a panic.
     body: Option<Body>,
     form: Form,
-    request_id: RequestId,
+    /// The request's.
+    span: Span,
     counted: Counted,
     _underway: Underway,
 }
@@ -46,7 +47,7 @@ impl AnswerBody {
     pub(crate) fn new(
         body: Body,
         headers: &HeaderMap,
-        request_id: RequestId,
+        span: Span,
         counted: Counted,
         underway: Underway,
     ) -> Self {
@@ -55,15 +56,15 @@ impl AnswerBody {
             Some(kind) if kind == events => Form::Events,
             _ => Form::Other,
         };
-        Self { body: Some(body), form, request_id, counted, _underway: underway }
+        Self { body: Some(body), form, span, counted, _underway: underway }
     }
 
     fn break_off(&mut self) -> Result<Frame<Bytes>, Panicked> {
         self.counted.fate().turn_ended(EndReason::Failed);
-        tracing::error!(request_id = self.request_id.as_str(), "the body of an answer panicked");
+        tracing::error!(parent: &self.span, "the body of an answer panicked");
         // What has panicked once may do so again when it is dropped.
         let body = self.body.take();
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(body)));
+        let _ = catch_unwind(AssertUnwindSafe(|| self.span.in_scope(|| drop(body))));
         match self.form {
             Form::Events => {
                 let mut last = BytesMut::new();
@@ -82,6 +83,9 @@ impl Drop for AnswerBody {
         if self.body.as_ref().is_some_and(http_body::Body::is_end_stream) {
             self.counted.complete();
         }
+        // The end of an answer that its client did not wait for is told too.
+        let body = self.body.take();
+        self.span.in_scope(|| drop(body));
     }
 }
 
@@ -93,8 +97,10 @@ impl http_body::Body for AnswerBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let Some(body) = &mut self.body else { return Poll::Ready(None) };
-        match catch_unwind(AssertUnwindSafe(|| Pin::new(body).poll_frame(context))) {
+        let Self { body, span, .. } = &mut *self;
+        let Some(body) = body else { return Poll::Ready(None) };
+        let polling = || span.in_scope(|| Pin::new(body).poll_frame(context));
+        match catch_unwind(AssertUnwindSafe(polling)) {
             Ok(polled) => {
                 if let Poll::Ready(None) = polled {
                     self.counted.complete();

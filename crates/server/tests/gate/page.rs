@@ -86,9 +86,10 @@ async fn row_17_page_and_health_hold_nothing_and_the_rest_needs_the_key() {
             "/healthz", "/livez", "/readyz",
         ],
     });
-    let health = json!({"ready": false, "version": version, "state": "starting", "workers": []});
+    let health = json!({"status": "codex_starting"});
+    let readiness = json!({"ready": false, "reason": "codex_starting"});
     for (path, expected) in
-        [("/", &index), ("/v1", &index), ("/healthz", &health), ("/readyz", &health)]
+        [("/", &index), ("/v1", &index), ("/healthz", &health), ("/readyz", &readiness)]
     {
         assert_eq!(&server.send(&format!("GET {path}"), &[], "").await.json(), expected);
     }

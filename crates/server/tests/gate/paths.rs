@@ -77,16 +77,30 @@ async fn a_method_that_is_not_there_is_answered_with_those_that_are() {
 }
 
 #[tokio::test]
-async fn the_queue_is_shown_to_those_who_have_a_key_alone() {
+async fn details_are_shown_to_those_who_have_a_key_alone() {
     let server = Server::start().await;
-    for path in ["/healthz", "/readyz"] {
+    for (path, summary) in [
+        ("/healthz", json!({"status": "codex_starting"})),
+        ("/readyz", json!({"ready": false, "reason": "codex_starting"})),
+    ] {
         let line = format!("GET {path}");
-        let mut shown = server.send(&line, &[KEY], "").await.json();
-        let turns = shown.as_object_mut().unwrap().remove("turns");
-        let nobody = json!({"running": 0, "waiting": 0, "limit": 16, "queue_max": 64, "keys": {}});
-        assert_eq!(turns, Some(nobody), "{path}");
         for lines in [&[][..], &["authorization: Bearer sk-wrong"]] {
-            assert_eq!(server.send(&line, lines, "").await.json(), shown, "{path}");
+            assert_eq!(server.send(&line, lines, "").await.json(), summary, "{path}");
         }
+        let mut shown = server.send(&line, &[KEY], "").await.json();
+        let members = shown.as_object_mut().unwrap();
+        assert!(members.remove("uptime_seconds").unwrap().is_u64());
+        let mut expected = summary;
+        expected.as_object_mut().unwrap().extend([
+            ("version".to_owned(), json!(env!("CARGO_PKG_VERSION"))),
+            ("workers".to_owned(), json!([])),
+            (
+                "turns".to_owned(),
+                json!({"running": 0, "waiting": 0, "limit": 16, "queue_max": 64, "keys": {}}),
+            ),
+        ]);
+        assert_eq!(shown, expected, "{path}");
     }
+    let unready = server.send("GET /readyz", &[], "").await;
+    assert_eq!((unready.status, unready.header("retry-after")), (503, Some("1")));
 }

@@ -4,6 +4,7 @@
 mod hangs;
 mod lines;
 mod slow_images;
+mod standard_error;
 mod starts;
 
 use std::path::Path;

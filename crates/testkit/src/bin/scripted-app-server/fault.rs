@@ -19,6 +19,8 @@ pub(crate) enum TurnFault {
     Torrent,
     /// So many lines at once that are no turn's, and then the rest.
     Flood { lines: usize },
+    /// So many lines on standard error, and then the rest.
+    Complaints { lines: usize },
     /// The child ends in the middle of a line.
     HalfLineThenExit,
     /// It hangs in the middle of a line.
@@ -76,6 +78,7 @@ impl TurnFault {
             "talk" => Self::Talk,
             "torrent" => Self::Torrent,
             "flood" => Self::Flood { lines: number },
+            "complaints" => Self::Complaints { lines: number },
             "half-line-then-exit" => Self::HalfLineThenExit,
             "half-line-then-hang" => Self::HalfLineThenHang,
             "half-line" => Self::HalfLine,
@@ -152,6 +155,12 @@ impl Server {
                         );
                     }
                 }
+                self.finish_text(&text);
+            }
+            TurnFault::Complaints { lines } => {
+                // Many at once, as they come from something that does nothing else.
+                let complaint = "ERROR scripted::fault: it goes wrong\n".repeat(lines);
+                let _ = io::stderr().write_all(complaint.as_bytes());
                 self.finish_text(&text);
             }
             TurnFault::HalfLine => {
