@@ -157,6 +157,25 @@ impl EndReason {
         }
     }
 
+    /// Whether it failed here or upstream, and not for its client.
+    pub fn is_failure(self) -> bool {
+        match self {
+            Self::Failed | Self::FailedAfterCalls => true,
+            Self::Completed
+            | Self::ToolCalls
+            | Self::FirstCall
+            | Self::Grace
+            | Self::CallCap
+            | Self::HeldText
+            | Self::StopSequence
+            | Self::MaxTokens
+            | Self::UpstreamLength
+            | Self::ContentFilter
+            | Self::ClientGone
+            | Self::SlowClient => false,
+        }
+    }
+
     /// What the client is told, where it is told an end.
     pub(crate) fn finish_reason(self, has_calls: bool, shape: CallShape) -> FinishReason {
         match self {

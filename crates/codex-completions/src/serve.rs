@@ -7,10 +7,14 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use codex_app_server::{CodexBinary, CodexHome, Pool, WorkerState};
 use configuration::{ApiKey, Inputs, Keys, Loaded, Settings};
-use server::{Access, Api, Backend, IdleTimeout, ImageFetcher, ModelDirectory, Readiness};
+use server::{
+    Access, AccountLimits, Api, Backend, IdleTimeout, ImageFetcher, ModelDirectory, Readiness,
+};
+use store::Store;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -24,6 +28,9 @@ use crate::logging::Logs;
 use crate::reload::{InUse, Reload, TerminalGone};
 use crate::service_manager::ServiceManager;
 use crate::signals::Signals;
+
+/// How long the end may wait for the disk.
+const WRITTEN_WITHIN: Duration = Duration::from_secs(2);
 
 pub(crate) async fn run(
     inputs: Inputs,
@@ -45,7 +52,9 @@ pub(crate) async fn run(
         tracing::warn!(%folder, "PROXY_CAPTURE_DIR is set: requests are recorded");
     }
     let (readiness, observed) = watch::channel(Readiness::default());
-    let api = Api::new(app::api_settings(&settings));
+    let database = app::database(&settings).await;
+    let usage = database.as_ref().map(Store::usage).map_err(Arc::clone);
+    let api = Api::new(app::api_settings(&settings), usage);
     let listeners = server::bind(&app::listen(settings.listen)).await?;
     let address = listeners.first().map(TcpListener::local_addr).transpose()?;
     let port = address.map_or(0, |address| address.port());
@@ -93,6 +102,10 @@ pub(crate) async fn run(
         // Who asks twice does not wait.
         () = signals.stop() => {}
     }
+    if let Ok(database) = database {
+        // Whatever has ended is written, unless the disk keeps us.
+        let _ = tokio::time::timeout(WRITTEN_WITHIN, database.settle()).await;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -117,13 +130,16 @@ async fn work(
     config.client.timings = Some(api.timings());
     let pool = Pool::start(config);
     let demo = Demo::start().await?;
+    let account = AccountLimits::default();
     api.open(Backend {
         pool: pool.clone(),
         models: models(settings, &pool, &demo),
         images: ImageFetcher::new(),
+        account: account.clone(),
     });
     let mut states = pool.states();
     let mut renewing = pin!(renew_on_request(pool.clone(), renewals));
+    let mut following = pin!(account.follow(pool.clone()));
     let mut reloading = pin!(reload.run());
     loop {
         let now = Readiness { workers: states.borrow_and_update().clone() };
@@ -137,6 +153,7 @@ async fn work(
         tokio::select! {
             _ = states.changed() => {}
             never = &mut renewing => match never {},
+            never = &mut following => match never {},
             TerminalGone = &mut reloading => break,
             () = signals.stop() => break,
         }

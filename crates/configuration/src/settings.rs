@@ -33,6 +33,8 @@ pub struct Settings {
     pub limits: ServingLimits,
     /// `/metrics`
     pub metrics: Metrics,
+    /// `PROXY_USAGE_MAX_AGE_DAYS`
+    pub usage_max_age: Duration,
     /// Logs.
     pub log: LogSettings,
     /// Records of requests; `None` keeps none.
@@ -216,6 +218,11 @@ impl Settings {
     /// Where `./start` puts its copies of Codex.
     pub fn codex_copies(&self) -> PathBuf {
         self.data_folder.join("codex")
+    }
+
+    /// What outlives a restart. A folder of its own: the data folder is watched for settings.
+    pub fn database(&self) -> PathBuf {
+        self.data_folder.join("store").join("codex-completions.sqlite3")
     }
 
     /// How turns run.

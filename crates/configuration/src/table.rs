@@ -192,6 +192,8 @@ variables! {
             .means("serve `/metrics`");
         PROXY_METRICS_ALLOW_LOOPBACK = of(Kind::Boolean).default("false")
             .means("`/metrics` needs no key from this machine");
+        PROXY_USAGE_MAX_AGE_DAYS = integer(1, 36_500).default("400").live()
+            .means("days for which it is kept what each turn used, for `/v1/usage`");
         PROXY_OTEL_EXPORTER_URL = of(Kind::Url).unset("none are sent").not_yet()
             .means("where traces go, as OTLP");
         PROXY_CAPTURE_DIR = of(Kind::Path).unset("none are kept").live()

@@ -194,6 +194,7 @@ async fn start(
         received,
         admitted,
         metrics: Arc::clone(&api.0.metrics),
+        usage: api.0.usage.as_ref().ok().cloned(),
         fate: parts.extensions.get::<Fate>().cloned().unwrap_or_default(),
         content: settings.content_log,
     });

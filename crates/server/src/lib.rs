@@ -1,5 +1,6 @@
 //! The HTTP side: who is let in, what answers where, and the health of the process.
 
+mod account_limits;
 mod alarm;
 mod api;
 mod api_error;
@@ -23,6 +24,7 @@ mod tokens;
 mod turn_queue;
 mod turn_record;
 mod unknown_path;
+mod usage_report;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -36,7 +38,8 @@ use connections::Connections;
 use gate::Gate;
 use health::Health;
 
-pub use api::{Api, ApiSettings, Backend};
+pub use account_limits::{AccountLimits, AccountStanding, Allowance};
+pub use api::{Api, ApiSettings, Backend, KeptUsage};
 pub use api_error::ErrorResponse;
 pub use bind::{BindError, Listen, bind, bind_loopback};
 pub use body::{BodyLimits, WholeBody, check_json_depth, read_body};

@@ -34,3 +34,4 @@ mod toggles;
 mod tolerated;
 mod transcripts;
 mod turn_log;
+mod usage;

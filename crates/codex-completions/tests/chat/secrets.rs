@@ -87,7 +87,9 @@ impl Session {
             }
         }
         self.failed_turns().await;
-        for path in ["/healthz", "/readyz", "/v1/models", "/metrics", "/v1/embeddings", "/"] {
+        for path in
+            ["/healthz", "/readyz", "/v1/models", "/v1/usage", "/metrics", "/v1/embeddings", "/"]
+        {
             let answer = self.proxy.get(path).await;
             self.note(&answer);
         }

@@ -4,6 +4,7 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bridge::{OutputModeSetting, RemoteImages, StopAfterTools, TextTools, TurnSettings};
 use codex_app_server::{TurnLimits, Upstream};
@@ -21,6 +22,8 @@ use crate::table as t;
 use crate::trusted;
 use crate::values::Values;
 use crate::variable::Variable;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Codex's own variables for another issuer of logins.
 static LOGIN_VARIABLES: [&Variable; 3] = [
@@ -44,6 +47,7 @@ impl Settings {
                 enabled: values.flag(&t::PROXY_ENABLE_METRICS),
                 allow_loopback: values.flag(&t::PROXY_METRICS_ALLOW_LOOPBACK),
             },
+            usage_max_age: DAY * values.number::<u32>(&t::PROXY_USAGE_MAX_AGE_DAYS),
             log: log(values),
             captures: captures(values, &mut problems),
             changed: values.changed().into(),

@@ -1,9 +1,10 @@
 //! What is told about the turns of a request, once they have ended.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use bridge::{ChoiceReport, OutputMode, StopAfterTools};
+use store::Usage;
 
 use crate::content_log::ContentLog;
 use crate::gate::{Caller, Fate, TraceContext};
@@ -29,6 +30,7 @@ pub(super) struct TurnLog {
     /// When the turns were let in.
     pub(super) admitted: Instant,
     pub(super) metrics: Arc<Metrics>,
+    pub(super) usage: Option<Usage>,
     pub(super) fate: Fate,
     pub(super) content: ContentLog,
 }
@@ -54,6 +56,7 @@ impl TurnLog {
             first_token: marks.first_token,
             ended: Instant::now(),
         };
+        let ended_at = SystemTime::now();
         for (choice, report) in reports.iter().enumerate() {
             let turn = TurnRecord {
                 request_id: &self.request_id,
@@ -70,6 +73,9 @@ impl TurnLog {
                 times,
             };
             self.metrics.turn_ended(&turn);
+            if let Some(usage) = &self.usage {
+                usage.record(turn.usage_row(ended_at));
+            }
             self.fate.turn_ended(report.end);
             turn.log();
             self.content.answer(choice, &report.said);
