@@ -259,7 +259,7 @@ fn records_are_kept_where_nobody_else_writes() {
     assert_eq!(settings(&variables).captures, Some(expected));
 
     std::fs::create_dir(&path).unwrap();
-    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o777)).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o777)).unwrap();
     let refused = load(&inputs(&variables)).unwrap_err().to_string();
     assert!(refused.contains("every user can write to it (PROXY_CAPTURE_DIR)"), "{refused}");
 }
