@@ -259,12 +259,15 @@ fn model(id: &str) -> Value {
 
 /// `GET /metrics`
 async fn show_metrics(State(api): State<Api>) -> Result<Response, ErrorResponse> {
-    let pool = api.0.backend.get().map(|backend| &backend.pool);
+    let backend = api.0.backend.get();
+    let pool = backend.map(|backend| &backend.pool);
     let now = Now {
         started: api.0.started,
         load: api.0.queue.load(),
         children: pool.map(|pool| pool.states().borrow().clone()).unwrap_or_default(),
         codex: pool.map(Pool::stats).unwrap_or_default(),
+        allowance: backend.and_then(|backend| backend.account.now()).map(|(limits, _)| limits),
+        usage_rows_lost: api.0.usage.as_ref().map_or(0, Usage::lost),
     };
     let text = api.0.metrics.encode(&now).map_err(|_| {
         ApiError::new(500, ErrorType::ServerError, "The metrics could not be written.")

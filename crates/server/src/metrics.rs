@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use codex_app_server::account::RateLimits;
 use codex_app_server::{StatsSnapshot, Timing, Timings, WorkerState};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -19,8 +20,8 @@ use prometheus_client::registry::Registry;
 use crate::turn_queue::Load;
 use crate::turn_record::TurnRecord;
 use labels::{
-    Block, Build, ChildState, CodexMethod, CutReason, Incident, LabelNames, RefusalReason,
-    RequestEnd, RequestRoute, Source, TokenKind, TurnEnd,
+    AllowanceWindow, Block, Build, ChildState, CodexMethod, CutReason, Incident, LabelNames,
+    RefusalReason, RequestEnd, RequestRoute, Source, TokenKind, TurnEnd,
 };
 pub(crate) use labels::{Outcome, Refused, Route};
 
@@ -122,6 +123,12 @@ metrics! {
     suppressed_bytes: Counter = Counter::default();
     /// Tokens by kind, as the upstream counts them
     usage_tokens: Family<TokenKind, Counter> = Family::default();
+    /// Turns that could not be kept for `/v1/usage`
+    usage_rows_lost: Counter = Counter::default();
+    /// Used part of the account's allowance, in percent, by window
+    account_limit_used_percent: Family<AllowanceWindow, Gauge> = Family::default();
+    /// When a window of the account's allowance begins anew, in seconds since 1970
+    account_limit_resets_at_seconds: Family<AllowanceWindow, Gauge> = Family::default();
     /// Children of Codex by where they stand
     codex_children: Family<ChildState, Gauge> = Family::default();
     /// Time from the start of a child to the end of its handshake
@@ -159,6 +166,9 @@ pub(crate) struct Now {
     pub(crate) load: Load,
     pub(crate) children: Vec<WorkerState>,
     pub(crate) codex: StatsSnapshot,
+    /// `None` where there is no allowance, or nobody knows it.
+    pub(crate) allowance: Option<RateLimits>,
+    pub(crate) usage_rows_lost: u64,
 }
 
 /// A stream that is open, until it is dropped.
@@ -181,7 +191,7 @@ impl Metrics {
     }
 
     fn look_at(&self, now: &Now) {
-        let Now { started, load, children, codex } = now;
+        let Now { started, load, children, codex, allowance, usage_rows_lost } = now;
         self.turns_running.set(load.running.into());
         self.turns_waiting.set(i64::try_from(load.waiting).unwrap_or(i64::MAX));
         self.turns_limit.set(load.limit.into());
@@ -201,6 +211,8 @@ impl Metrics {
             let counter = self.codex_incidents.get_or_create(&incident);
             counter.inner().store(count, Ordering::Relaxed);
         }
+        self.usage_rows_lost.inner().store(*usage_rows_lost, Ordering::Relaxed);
+        self.look_at_allowance(allowance.as_ref());
         // Another version of Codex is another series.
         self.build_info.clear();
         self.build_info.get_or_create(&Build::of(children)).set(1);
@@ -211,6 +223,24 @@ impl Metrics {
         }
         if let Some(count) = process::open_descriptors() {
             self.process_open_fds.set(count);
+        }
+    }
+
+    /// What is not known any more is no series any more.
+    fn look_at_allowance(&self, allowance: Option<&RateLimits>) {
+        let (used, resets) =
+            (&self.account_limit_used_percent, &self.account_limit_resets_at_seconds);
+        used.clear();
+        resets.clear();
+        let windows =
+            allowance.map(|limits| [("primary", limits.primary), ("secondary", limits.secondary)]);
+        for (window, known) in windows.into_iter().flatten() {
+            let Some(known) = known else { continue };
+            let labels = AllowanceWindow { window };
+            used.get_or_create(&labels).set(known.used_percent.into());
+            if let Some(at) = known.resets_at {
+                resets.get_or_create(&labels).set(i64::try_from(at).unwrap_or(i64::MAX));
+            }
         }
     }
 
@@ -320,6 +350,8 @@ impl Now {
             load: Load::default(),
             children: vec![],
             codex: StatsSnapshot::default(),
+            allowance: None,
+            usage_rows_lost: 0,
         }
     }
 }
@@ -371,9 +403,9 @@ mod tests {
 
     use super::*;
 
-    /// Each counter of the children is passed on under a name of its own.
+    /// Each counter of others is passed on under a name of its own.
     #[test]
-    fn what_children_count_is_passed_on() {
+    fn what_others_count_is_passed_on() {
         let codex = StatsSnapshot {
             turns: 1,
             restarts: 2,
@@ -391,11 +423,15 @@ mod tests {
             stale_events: 14,
             unconfirmed_ends: 15,
         };
-        let text = Metrics::default().encode(&Now { codex, ..Now::nothing() }).unwrap();
-        let of_codex =
-            text.lines().filter(|line| line.starts_with("codex_") && line.contains("_total"));
+        let text = Metrics::default()
+            .encode(&Now { codex, usage_rows_lost: 16, ..Now::nothing() })
+            .unwrap();
+        let is_of_others = |line: &&str| {
+            (line.starts_with("codex_") && line.contains("_total"))
+                || line.starts_with("usage_rows")
+        };
         assert_eq!(
-            of_codex.collect::<BTreeSet<_>>(),
+            text.lines().filter(is_of_others).collect::<BTreeSet<_>>(),
             BTreeSet::from([
                 "codex_restarts_total 2",
                 "codex_renewals_total 3",
@@ -411,6 +447,7 @@ mod tests {
                 r#"codex_incidents_total{kind="unclaimed_response"} 13"#,
                 r#"codex_incidents_total{kind="stale_event"} 14"#,
                 r#"codex_incidents_total{kind="unconfirmed_end"} 15"#,
+                "usage_rows_lost_total 16",
             ])
         );
     }

@@ -84,6 +84,7 @@ fn values(label: &str) -> Option<&'static [&'static str]> {
             "rate_limit_exceeded",
             "shutting_down",
         ],
+        "window" => &["primary", "secondary"],
         "source" => &["structured", "text"],
         "mode" => &["obsidian-xml", "openai-json"],
         "state" => &["started", "flushed", "aborted", "starting", "ready", "restarting", "stopped"],
@@ -120,8 +121,9 @@ fn values(label: &str) -> Option<&'static [&'static str]> {
 async fn row_16_labels_are_bounded() {
     let proxy = Proxy::start(&[]).await;
     send_hostile_requests(&proxy, 0).await;
-    // Who asks is counted too.
-    proxy.metrics().await;
+    // Who asks is counted too, and so is a sign of life that Codex gives now and then.
+    let alive = r#"codex_request_seconds_count{method="thread/loaded/list"}"#;
+    while !proxy.metrics().await.contains(alive) {}
     let first = Samples::of(&proxy).await.series();
     for round in 1..6 {
         send_hostile_requests(&proxy, round).await;

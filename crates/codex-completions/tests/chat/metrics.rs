@@ -21,8 +21,15 @@ type Changes = BTreeMap<String, f64>;
 
 /// What is different now.
 async fn changes_by(proxy: &Proxy, deed: impl Future<Output = ()>) -> Changes {
+    changes_beside(0, proxy, deed).await
+}
+
+/// The same while so many turns run, before and after. A place is free soon after the answer.
+async fn changes_beside(running: u64, proxy: &Proxy, deed: impl Future<Output = ()>) -> Changes {
+    proxy.until_running(running).await;
     let before = Samples::of(proxy).await;
     deed.await;
+    proxy.until_running(running).await;
     let mut changes = Samples::of(proxy).await.changed_since(&before);
     changes.retain(|series, _| is_steady(series));
     changes
@@ -221,7 +228,7 @@ async fn clients_that_leave_or_wait_are_counted() {
     let mut stream = proxy.open(&streamed(ask("[[hang]]"))).await;
     stream.until("content").await;
     let plain = ask("[[text]]");
-    let left = changes_by(&proxy, async {
+    let left = changes_beside(1, &proxy, async {
         tokio::select! {
             _ = proxy.open(&plain) => panic!("there is only one place"),
             () = proxy.until_waiting(1) => {}
@@ -242,7 +249,7 @@ async fn clients_that_leave_or_wait_are_counted() {
         assert_eq!(now.value(series), Some(f64::from(value)), "{series}");
     }
     assert_eq!(
-        changes_by(&proxy, async { drop(proxy.chat(&plain).await) }).await,
+        changes_beside(1, &proxy, async { drop(proxy.chat(&plain).await) }).await,
         changes(with(
             chat("429", "refused"),
             json!({"requests_refused_total{reason=queue_full}": 1})
@@ -252,6 +259,7 @@ async fn clients_that_leave_or_wait_are_counted() {
     let before = Samples::of(&proxy).await;
     drop(stream);
     waiting.await;
+    proxy.until_running(0).await;
     let mut changed = Samples::of(&proxy).await.changed_since(&before);
     changed.retain(|series, _| is_steady(series));
     let expected = all([
@@ -335,10 +343,16 @@ async fn what_is_measured_is_plausible() {
 /// A metric that nobody has seen to move may never do so.
 #[test]
 fn every_metric_is_tried_here() {
-    // This cannot be made to happen; that it is passed on is tried where it is counted.
-    const ELSEWHERE: &str = "codex_extra_model_requests";
+    // The first cannot be made to happen; that it is passed on is tried where it is counted. The
+    // others have tests beside those of `/v1/usage`.
+    const ELSEWHERE: [&str; 4] = [
+        "codex_extra_model_requests",
+        "account_limit_used_percent",
+        "account_limit_resets_at_seconds",
+        "usage_rows_lost",
+    ];
     let here = include_str!("metrics.rs");
-    let is_tried = |name: &str| here.contains(&format!("\"{name}")) || name == ELSEWHERE;
+    let is_tried = |name: &str| here.contains(&format!("\"{name}")) || ELSEWHERE.contains(&name);
     let names = METRICS.iter().map(|metric| metric.name);
     assert_eq!(names.filter(|name| !is_tried(name)).collect::<Vec<_>>(), [""; 0]);
 }

@@ -37,6 +37,7 @@ labels! {
     Source { source: &'static str, mode: &'static str }
     Block { state: &'static str }
     TokenKind { kind: &'static str }
+    AllowanceWindow { window: &'static str }
     ChildState { state: &'static str }
     CodexMethod { method: &'static str }
     Incident { kind: &'static str }

@@ -1,5 +1,7 @@
 //! The account beside the turns: who is signed in, and what is left.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 use testkit::ScriptedIssuer;
 use tokio::process::Command;
@@ -29,6 +31,14 @@ async fn until_account(proxy: &Proxy, is_wanted: impl Fn(&Value) -> bool) -> Val
             return account;
         }
     }
+}
+
+/// What `/metrics` says about the allowance.
+async fn allowance_gauges(proxy: &Proxy) -> BTreeMap<String, String> {
+    let metrics = proxy.metrics().await;
+    let of_account = metrics.lines().filter(|line| line.starts_with("account_"));
+    let gauges = of_account.map(|line| line.rsplit_once(' ').unwrap());
+    gauges.map(|(series, value)| (series.to_owned(), value.to_owned())).collect()
 }
 
 #[tokio::test]
@@ -68,6 +78,14 @@ async fn the_allowance_is_told_while_somebody_is_signed_in() {
     assert_eq!(account, expected);
     assert_eq!(issuer.requests_at("/wham/usage").len(), 1);
 
+    let gauges = allowance_gauges(&proxy).await;
+    for (window, used) in ["primary", "secondary"].into_iter().zip(ScriptedIssuer::USED) {
+        let of = |name: &str| gauges.get(&format!("{name}{{window=\"{window}\"}}"));
+        assert_eq!(of("account_limit_used_percent"), Some(&used.percent.to_string()));
+        assert_eq!(of("account_limit_resets_at_seconds"), Some(&used.resets_at.to_string()));
+    }
+    assert_eq!(gauges.len(), 4);
+
     // The limits that another upstream tells of itself are not those of the account.
     for request in [ask("[[text]]"), with(ask("[[text]]"), json!({"model": "demo"}))] {
         assert_eq!(proxy.chat(&request).await.status, 200);
@@ -79,6 +97,7 @@ async fn the_allowance_is_told_while_somebody_is_signed_in() {
 
     run(&proxy, &issuer, &["logout"]).await;
     until_account(&proxy, |account| account["signed_in"] == false).await;
+    assert_eq!(allowance_gauges(&proxy).await, BTreeMap::new());
 }
 
 #[tokio::test]
