@@ -24,6 +24,7 @@ use crate::logging::Logs;
 use crate::reload::{InUse, Reload, TerminalGone};
 use crate::service_manager::ServiceManager;
 use crate::signals::Signals;
+use crate::traces::Traces;
 
 pub(crate) async fn run(
     inputs: Inputs,
@@ -42,6 +43,7 @@ pub(crate) async fn run(
     }
     let (readiness, observed) = watch::channel(Readiness::default());
     let api = Api::new(app::api_settings(&settings));
+    let traces = Traces::start(&settings, &api)?;
     let listeners = server::bind(&app::listen(settings.listen)).await?;
     let address = listeners.first().map(TcpListener::local_addr).transpose()?;
     let port = address.map_or(0, |address| address.port());
@@ -82,6 +84,8 @@ pub(crate) async fn run(
         stop.cancel();
         // A client that never ends its request must not keep us.
         let _ = tokio::time::timeout(grace, tasks.wait()).await;
+        // Nor must a collector that takes nothing.
+        let _ = tokio::time::timeout(grace, traces.finish()).await;
     };
     tokio::select! {
         () = end => {}

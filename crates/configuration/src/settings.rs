@@ -35,6 +35,8 @@ pub struct Settings {
     pub metrics: Metrics,
     /// Logs.
     pub log: LogSettings,
+    /// `PROXY_OTEL_EXPORTER_URL`
+    pub traces_url: Option<String>,
     /// `NAME=value` of what is not as by default.
     changed: Arc<[String]>,
 }

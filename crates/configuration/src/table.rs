@@ -192,8 +192,8 @@ variables! {
             .means("serve `/metrics`");
         PROXY_METRICS_ALLOW_LOOPBACK = of(Kind::Boolean).default("false")
             .means("`/metrics` needs no key from this machine");
-        PROXY_OTEL_EXPORTER_URL = of(Kind::Url).unset("none are sent").not_yet()
-            .means("where traces go, as OTLP");
+        PROXY_OTEL_EXPORTER_URL = of(Kind::Url).unset("none are sent")
+            .means("collector that traces are sent to as OTLP over HTTP, for example `http://127.0.0.1:4318`; `/v1/traces` is added where there is no path. Only in a build with the feature `otlp`");
         PROXY_CAPTURE_DIR = of(Kind::Path).unset("none are kept").live().not_yet()
             .means("folder for redacted records of requests and responses");
         PROXY_DATA_DIR = of(Kind::Path).unset("`~/.local/share/codex-completions` (macOS: `~/Library/Application Support/codex-completions`)")

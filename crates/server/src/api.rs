@@ -1,6 +1,6 @@
 //! What the API's handlers share.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use arc_swap::ArcSwap;
@@ -26,6 +26,7 @@ use crate::metrics::{Metrics, Now, Refused};
 use crate::models::{ModelDirectory, unknown_model};
 use crate::rate_limit::{RateLimit, RateLimiter};
 use crate::remote_images::ImageFetcher;
+use crate::request_trace::TraceSender;
 use crate::routes::ApiRoutes;
 use crate::turn_queue::{QueueLimits, TakenPlaces, TurnQueue};
 
@@ -45,6 +46,7 @@ pub(crate) struct Inner {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) tasks: TaskTracker,
     backend: SetOnce<Backend>,
+    pub(crate) traces: OnceLock<TraceSender>,
 }
 
 /// What is chosen about the API.
@@ -99,6 +101,7 @@ impl Api {
             metrics,
             tasks: TaskTracker::new(),
             backend: SetOnce::new(),
+            traces: OnceLock::new(),
         }))
     }
 
@@ -128,6 +131,12 @@ impl Api {
     /// Where children tell how long they take, for the metrics.
     pub fn timings(&self) -> Timings {
         self.0.metrics.timings()
+    }
+
+    /// From now on requests whose trace is kept are told there once their turns have ended.
+    pub fn send_traces_to(&self, traces: TraceSender) {
+        // It is the same one for the life of a process.
+        let _ = self.0.traces.set(traces);
     }
 
     /// From now on requests are answered.

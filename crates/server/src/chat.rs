@@ -41,6 +41,8 @@ use stream::{ChatStream, Frames};
 use turn_log::{TurnLog, call_count, is_truncated};
 use usage::Prompt;
 
+const ROUTE: &str = "/v1/chat/completions";
+
 /// A request whose turns are running.
 struct Started {
     stream: bool,
@@ -159,6 +161,7 @@ async fn start(
     let log = Arc::new(TurnLog {
         request_id,
         trace,
+        route: ROUTE,
         key: caller.clone(),
         model,
         backend_model: chosen.model,
@@ -171,6 +174,7 @@ async fn start(
         metrics: Arc::clone(&api.0.metrics),
         fate: parts.extensions.get::<Fate>().cloned().unwrap_or_default(),
         content: settings.content_log,
+        traces: api.0.traces.get().filter(|_| trace.sampled).cloned(),
     });
     let tasks = api.0.tasks.clone();
     Ok(Started {

@@ -7,6 +7,8 @@ mod altered_codex;
 mod asking;
 mod caged_codex;
 mod chat_faults;
+#[cfg(feature = "otlp")]
+mod collector;
 mod exact_text;
 mod golden;
 mod http;
@@ -31,5 +33,7 @@ mod telemetry;
 mod to_the_model;
 mod toggles;
 mod tolerated;
+#[cfg(feature = "otlp")]
+mod traces;
 mod transcripts;
 mod turn_log;

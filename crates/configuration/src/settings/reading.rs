@@ -45,6 +45,7 @@ impl Settings {
                 allow_loopback: values.flag(&t::PROXY_METRICS_ALLOW_LOOPBACK),
             },
             log: log(values),
+            traces_url: values.text(&t::PROXY_OTEL_EXPORTER_URL).map(str::to_owned),
             changed: values.changed().into(),
         };
         problems.extend(access::refuse(&settings.listen, &settings.access));
