@@ -1,6 +1,7 @@
 //! How an answer ends, and what is told about it.
 
 use codex_app_server::TokenUsage;
+use serde::{Deserialize, Serialize};
 
 use crate::policy::CallShape;
 
@@ -20,7 +21,8 @@ pub enum FinishReason {
 }
 
 /// Why an answer ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum EndReason {
     /// The response ended by itself, without calls.
     Completed,
@@ -152,6 +154,25 @@ impl EndReason {
             | Self::ContentFilter
             | Self::FailedAfterCalls
             | Self::Failed => false,
+        }
+    }
+
+    /// Whether it failed here or upstream, and not for its client.
+    pub fn is_failure(self) -> bool {
+        match self {
+            Self::Failed | Self::FailedAfterCalls => true,
+            Self::Completed
+            | Self::ToolCalls
+            | Self::FirstCall
+            | Self::Grace
+            | Self::CallCap
+            | Self::HeldText
+            | Self::StopSequence
+            | Self::MaxTokens
+            | Self::UpstreamLength
+            | Self::ContentFilter
+            | Self::ClientGone
+            | Self::SlowClient => false,
         }
     }
 

@@ -3,12 +3,14 @@
 //! Pure: no sockets, no clock, no randomness. Time and ids are passed in, so that every burst, grace
 //! and cap is exact.
 
+mod answer;
 mod failure;
 mod finish;
 mod policy;
 mod reply;
 mod request;
 
+pub use answer::{Answer, Call, Collected, Frames, call_count, is_truncated, telemetry};
 pub use failure::{api_error, invalid_turn};
 pub use finish::{BlockCounts, ChoiceReport, EndReason, FinishReason};
 pub use policy::{

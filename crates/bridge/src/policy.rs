@@ -252,6 +252,11 @@ impl DeclaredTools {
         Arc::clone(&self.0)
     }
 
+    /// Names and schemas.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().map(|(name, schema)| (name.as_str(), schema))
+    }
+
     /// Whether none is declared.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

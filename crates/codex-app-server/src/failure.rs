@@ -1,11 +1,12 @@
 //! Why a turn failed, as a type.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::protocol::incoming::TurnError;
 
 /// A failed turn.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error, Serialize, Deserialize)]
 #[error("{message}")]
 pub struct Failure {
     /// What went wrong.
@@ -19,7 +20,8 @@ pub struct Failure {
 }
 
 /// What went wrong with a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FailureKind {
     /// Not signed in, or the upstream does not accept the key.
     Unauthorized,

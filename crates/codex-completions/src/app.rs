@@ -6,9 +6,11 @@ use std::sync::Arc;
 use configuration::{ApiKey, Host, Key, KeyOrigin, Keys, Settings};
 use secrecy::ExposeSecret as _;
 use server::{
-    Access, AccessSettings, Api, ApiSettings, App, BodyLimits, ConnectionLimits, ContentLog,
-    GateSettings, IdleTimeout, Listen, QueueLimits, RateLimit, Readiness,
+    Access, AccessSettings, Api, ApiSettings, App, BodyLimits, CaptureSettings, CapturedContent,
+    ConnectionLimits, ContentLog, GateSettings, IdleTimeout, Listen, QueueLimits, RateLimit,
+    Readiness,
 };
+use store::{Store, StoreError};
 use tokio::sync::watch;
 
 /// For somebody without the right key, who may be anybody.
@@ -42,8 +44,33 @@ pub(crate) fn api_settings(settings: &Settings) -> ApiSettings {
         body: BodyLimits { bytes: limits.body_bytes, time: limits.body_time },
         max_json_depth: limits.json_depth,
         metrics: settings.metrics.enabled,
+        usage_max_age: settings.usage_max_age,
         content_log: if settings.log.content { ContentLog::On } else { ContentLog::Off },
+        captures: settings.captures.as_ref().map(|captures| CaptureSettings {
+            folder: captures.folder.clone(),
+            max_bytes: captures.max_bytes,
+            content: if settings.log.content {
+                CapturedContent::Verbatim
+            } else {
+                CapturedContent::Masked
+            },
+        }),
     }
+}
+
+/// The database, or why there is none: everything but usage works without it.
+pub(crate) async fn database(settings: &Settings) -> Result<Store, Arc<str>> {
+    let file = settings.database();
+    let opening = tokio::task::spawn_blocking({
+        let file = file.clone();
+        move || Store::open(&file)
+    });
+    let opened = opening.await.unwrap_or(Err(StoreError::Unanswered));
+    opened.map_err(|error| {
+        let file = file.display();
+        tracing::warn!(%file, %error, "the database cannot be used: usage is not recorded");
+        error.to_string().into()
+    })
 }
 
 pub(crate) fn access_settings(

@@ -8,6 +8,7 @@ use configuration::Flags;
 
 use crate::calls::CallsOptions;
 use crate::key::KeyOptions;
+use crate::replay::ReplayOptions;
 
 /// Use your own Codex login from any OpenAI client.
 #[derive(Debug, Parser)]
@@ -26,7 +27,8 @@ Examples:
   codex-completions config
   codex-completions key add phone
   codex-completions smoke
-  codex-completions calls --sse capture.txt";
+  codex-completions calls --sse capture.txt
+  codex-completions replay 20250131T120000.000000Z-req_1.jsonl";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Task {
@@ -34,6 +36,8 @@ pub(crate) enum Task {
     WithSettings(Command),
     /// Show the tool calls of a captured stream: a tool for debugging
     Calls(CallsOptions),
+    /// Play a record of `PROXY_CAPTURE_DIR` again, and compare what comes out
+    Replay(ReplayOptions),
 }
 
 /// What needs the settings.

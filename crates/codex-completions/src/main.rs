@@ -16,6 +16,7 @@ mod logging;
 mod models;
 mod panics;
 mod reload;
+mod replay;
 mod request_ids;
 mod serve;
 mod service_manager;
@@ -34,6 +35,7 @@ use cli::{Cli, Command, Task};
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Calls(options) => calls::run(&options),
+        Task::Replay(options) => replay::run(&options),
         Task::WithSettings(command) => run_with_settings(command),
     };
     outcome.unwrap_or_else(|error| {

@@ -7,10 +7,14 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use codex_app_server::{CodexBinary, CodexHome, Pool, WorkerState};
 use configuration::{ApiKey, Inputs, Keys, Loaded, Settings};
-use server::{Access, Api, Backend, IdleTimeout, ImageFetcher, ModelDirectory, Readiness};
+use server::{
+    Access, AccountLimits, Api, Backend, IdleTimeout, ImageFetcher, ModelDirectory, Readiness,
+};
+use store::Store;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -25,6 +29,9 @@ use crate::reload::{InUse, Reload, TerminalGone};
 use crate::service_manager::ServiceManager;
 use crate::signals::Signals;
 use crate::traces::Traces;
+
+/// How long the end may wait for the disk.
+const WRITTEN_WITHIN: Duration = Duration::from_secs(2);
 
 pub(crate) async fn run(
     inputs: Inputs,
@@ -41,8 +48,14 @@ pub(crate) async fn run(
     if settings.log.content {
         tracing::warn!("PROXY_LOG_CONTENT is set: prompts, answers and arguments are in this log");
     }
+    if let Some(captures) = &settings.captures {
+        let folder = captures.folder.display();
+        tracing::warn!(%folder, "PROXY_CAPTURE_DIR is set: requests are recorded");
+    }
     let (readiness, observed) = watch::channel(Readiness::default());
-    let api = Api::new(app::api_settings(&settings));
+    let database = app::database(&settings).await;
+    let usage = database.as_ref().map(Store::usage).map_err(Arc::clone);
+    let api = Api::new(app::api_settings(&settings), usage);
     let traces = Traces::start(&settings, &api)?;
     let listeners = server::bind(&app::listen(settings.listen)).await?;
     let address = listeners.first().map(TcpListener::local_addr).transpose()?;
@@ -84,13 +97,18 @@ pub(crate) async fn run(
         stop.cancel();
         // A client that never ends its request must not keep us.
         let _ = tokio::time::timeout(grace, tasks.wait()).await;
-        // Nor must a collector that takes nothing.
-        let _ = tokio::time::timeout(grace, traces.finish()).await;
+        // Nor must a disk or a collector that takes nothing.
+        let told = async { tokio::join!(api.captured(), traces.finish()) };
+        let _ = tokio::time::timeout(grace, told).await;
     };
     tokio::select! {
         () = end => {}
         // Who asks twice does not wait.
         () = signals.stop() => {}
+    }
+    if let Ok(database) = database {
+        // Whatever has ended is written, unless the disk keeps us.
+        let _ = tokio::time::timeout(WRITTEN_WITHIN, database.settle()).await;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -116,13 +134,16 @@ async fn work(
     config.client.timings = Some(api.timings());
     let pool = Pool::start(config);
     let demo = Demo::start().await?;
+    let account = AccountLimits::default();
     api.open(Backend {
         pool: pool.clone(),
         models: models(settings, &pool, &demo),
         images: ImageFetcher::new(),
+        account: account.clone(),
     });
     let mut states = pool.states();
     let mut renewing = pin!(renew_on_request(pool.clone(), renewals));
+    let mut following = pin!(account.follow(pool.clone()));
     let mut reloading = pin!(reload.run());
     loop {
         let now = Readiness { workers: states.borrow_and_update().clone() };
@@ -136,6 +157,7 @@ async fn work(
         tokio::select! {
             _ = states.changed() => {}
             never = &mut renewing => match never {},
+            never = &mut following => match never {},
             TerminalGone = &mut reloading => break,
             () = signals.stop() => break,
         }

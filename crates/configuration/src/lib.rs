@@ -35,8 +35,8 @@ pub use loading::{Flags, Inputs, Loaded, load};
 pub use problem::{Problem, Problems, Warning};
 pub use reloading::{Reloaded, reload};
 pub use settings::{
-    Access, ChildSettings, CodexSettings, Host, Listen, LogFormat, LogSettings, Metrics, RateLimit,
-    ServingLimits, Settings,
+    Access, CaptureSettings, ChildSettings, CodexSettings, Host, Listen, LogFormat, LogSettings,
+    Metrics, RateLimit, ServingLimits, Settings,
 };
 pub use source::Source;
 pub use table::VARIABLES;

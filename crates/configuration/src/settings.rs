@@ -33,10 +33,14 @@ pub struct Settings {
     pub limits: ServingLimits,
     /// `/metrics`
     pub metrics: Metrics,
+    /// `PROXY_USAGE_MAX_AGE_DAYS`
+    pub usage_max_age: Duration,
     /// Logs.
     pub log: LogSettings,
     /// `PROXY_OTEL_EXPORTER_URL`
     pub traces_url: Option<String>,
+    /// Records of requests; `None` keeps none.
+    pub captures: Option<CaptureSettings>,
     /// `NAME=value` of what is not as by default.
     changed: Arc<[String]>,
 }
@@ -178,6 +182,15 @@ pub struct LogSettings {
     pub content: bool,
 }
 
+/// Records of requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaptureSettings {
+    /// `PROXY_CAPTURE_DIR`
+    pub folder: PathBuf,
+    /// `PROXY_CAPTURE_MAX_BYTES`
+    pub max_bytes: u64,
+}
+
 /// The form of the log's lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
@@ -207,6 +220,11 @@ impl Settings {
     /// Where `./start` puts its copies of Codex.
     pub fn codex_copies(&self) -> PathBuf {
         self.data_folder.join("codex")
+    }
+
+    /// What outlives a restart. A folder of its own: the data folder is watched for settings.
+    pub fn database(&self) -> PathBuf {
+        self.data_folder.join("store").join("codex-completions.sqlite3")
     }
 
     /// How turns run.

@@ -2,10 +2,10 @@
 
 use std::ops::AddAssign;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// `usage` of a chat completion.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Tokens of the request.
     pub prompt_tokens: u64,
@@ -20,14 +20,14 @@ pub struct Usage {
 }
 
 /// More about the tokens of a request.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptTokensDetails {
     /// What came from the upstream's cache.
     pub cached_tokens: u64,
 }
 
 /// More about the tokens of an answer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompletionTokensDetails {
     /// What was reasoning.
     pub reasoning_tokens: u64,

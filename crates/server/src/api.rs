@@ -13,11 +13,14 @@ use bridge::TurnSettings;
 use codex_app_server::{ModelAliases, Pool, Timings, TurnOptions};
 use openai_wire::{ApiError, ErrorType};
 use serde_json::{Value, json};
+use store::Usage;
 use tokio::sync::SetOnce;
 use tokio_util::task::TaskTracker;
 
+use crate::account_limits::AccountLimits;
 use crate::api_error::ErrorResponse;
 use crate::body::BodyLimits;
+use crate::captures::{CaptureSettings, Captures};
 use crate::chat;
 use crate::content_log::ContentLog;
 use crate::gate::Caller;
@@ -29,6 +32,7 @@ use crate::remote_images::ImageFetcher;
 use crate::request_trace::TraceSender;
 use crate::routes::ApiRoutes;
 use crate::turn_queue::{QueueLimits, TakenPlaces, TurnQueue};
+use crate::usage_report;
 
 /// How long a request waits for the backend at the start of the process.
 const BACKEND_WITHIN: Duration = Duration::from_secs(10);
@@ -44,10 +48,15 @@ pub(crate) struct Inner {
     pub(crate) large: LargeBodies,
     rates: RateLimiter,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) captures: Arc<Captures>,
     pub(crate) tasks: TaskTracker,
-    backend: SetOnce<Backend>,
+    pub(crate) usage: KeptUsage,
+    pub(crate) backend: SetOnce<Backend>,
     pub(crate) traces: OnceLock<TraceSender>,
 }
+
+/// Where it is kept what the turns used, or why it is not.
+pub type KeptUsage = Result<Usage, Arc<str>>;
 
 /// What is chosen about the API.
 #[derive(Debug, Clone)]
@@ -72,8 +81,12 @@ pub struct ApiSettings {
     pub max_json_depth: usize,
     /// Whether there is `/metrics`.
     pub metrics: bool,
+    /// For how long it is kept what the turns used.
+    pub usage_max_age: Duration,
     /// Whether prompts and answers are logged.
     pub content_log: ContentLog,
+    /// Whether requests are recorded.
+    pub captures: Option<CaptureSettings>,
 }
 
 /// Who answers.
@@ -84,14 +97,19 @@ pub struct Backend {
     pub models: ModelDirectory,
     /// Who fetches images that a request names by their address.
     pub images: ImageFetcher,
+    /// The account that they use.
+    pub account: AccountLimits,
 }
 
 // === impl Api ===
 
 impl Api {
     /// The API without a backend: requests wait for [`Self::open`].
-    pub fn new(settings: ApiSettings) -> Self {
+    pub fn new(settings: ApiSettings, usage: KeptUsage) -> Self {
         let metrics = Arc::<Metrics>::default();
+        if let Ok(usage) = &usage {
+            usage.keep_for(settings.usage_max_age);
+        }
         Self(Arc::new(Inner {
             started: SystemTime::now(),
             queue: TurnQueue::new(settings.queue),
@@ -99,7 +117,9 @@ impl Api {
             rates: RateLimiter::default(),
             settings: ArcSwap::from_pointee(settings),
             metrics,
+            captures: Arc::default(),
             tasks: TaskTracker::new(),
+            usage,
             backend: SetOnce::new(),
             traces: OnceLock::new(),
         }))
@@ -109,6 +129,9 @@ impl Api {
     pub fn change(&self, settings: ApiSettings) {
         self.0.queue.change(settings.queue);
         self.0.large.change(settings.queue.longest_wait);
+        if let Ok(usage) = &self.0.usage {
+            usage.keep_for(settings.usage_max_age);
+        }
         self.0.settings.store(Arc::new(settings));
     }
 
@@ -121,6 +144,11 @@ impl Api {
     pub fn close(&self) {
         self.0.queue.close();
         self.0.large.close();
+    }
+
+    /// Waits until the records of what is over are written.
+    pub async fn captured(&self) {
+        self.0.captures.written().await;
     }
 
     /// The queue before the turns.
@@ -151,7 +179,8 @@ impl Api {
         let mut routes = ApiRoutes::counted(Arc::clone(&self.0.metrics))
             .route("/chat/completions", post(chat::complete).with_state(api()))
             .route("/models", get(list_models).with_state(api()))
-            .route("/models/{id}", get(show_model).with_state(api()));
+            .route("/models/{id}", get(show_model).with_state(api()))
+            .route("/usage", get(usage_report::show).with_state(api()));
         if self.settings().metrics {
             routes = routes.route("/metrics", get(show_metrics).with_state(api()));
         }

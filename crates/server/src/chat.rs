@@ -1,6 +1,5 @@
 //! `POST /v1/chat/completions`.
 
-mod collect;
 mod session;
 mod stream;
 mod turn_log;
@@ -14,7 +13,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
-use bridge::{EndReason, Prepared, Reply, RequestOptions, TurnPolicy};
+use bridge::{Collected, EndReason, Frames, Prepared, Reply, RequestOptions, TurnPolicy};
 use codex_app_server::Consumer;
 use openai_wire::chat::ChatRequest;
 use openai_wire::chat::completion::ChatCompletion;
@@ -27,6 +26,7 @@ use tracing::Span;
 use crate::api::{Api, ApiSettings};
 use crate::api_error::ErrorResponse;
 use crate::body::{WholeBody, check_json_depth, read_body};
+use crate::captures::{Draft, Recording};
 use crate::connections::Hangup;
 use crate::gate::{Caller, Fate, RequestId, TraceContext};
 use crate::headers::{
@@ -35,10 +35,9 @@ use crate::headers::{
 };
 use crate::large_bodies::LARGE;
 use crate::tokens;
-use collect::Collected;
 use session::Session;
-use stream::{ChatStream, Frames};
-use turn_log::{TurnLog, call_count, is_truncated};
+use stream::ChatStream;
+use turn_log::TurnLog;
 use usage::Prompt;
 
 const ROUTE: &str = "/v1/chat/completions";
@@ -144,7 +143,33 @@ async fn start(
     drop(room);
     let admitted = Instant::now();
     let policy = Arc::new(policy);
-    let suffix: SuffixSource = Arc::new(|| random_text(24));
+    let id = format!("chatcmpl-{}", random_text(24));
+    let created = seconds_since_1970();
+    let recording = settings.captures.as_ref().map(|captures| {
+        let draft = Draft {
+            time: jiff::Timestamp::now(),
+            request_id: request_id.clone(),
+            codex: backend.pool.client().map(|client| client.version().to_string()),
+            requested_mode: mode.map(str::to_owned),
+            settings: Arc::clone(&settings.differing),
+            model: model.clone(),
+            backend_model: chosen.model.clone(),
+            stream,
+            include_usage,
+            choices,
+            id: id.clone(),
+            created,
+            policy: Arc::clone(&policy),
+            body: body.clone(),
+        };
+        Recording::begin(&api.0.captures, captures, draft)
+    });
+    let mut suffix: SuffixSource = Arc::new(|| random_text(24));
+    let mut tokenizer = tokenizer;
+    if let Some(recording) = &recording {
+        suffix = Recording::suffixes(recording, suffix);
+        tokenizer = tokenizer.map(|tokenizer| Recording::tokenizer(recording, tokenizer));
+    }
     let hangup = parts.extensions.get::<Hangup>().cloned().unwrap_or_default();
     // A whole answer is read by us: its client has nothing to do with how fast that is.
     let overflow = if stream { hangup.0.clone() } else { CancellationToken::new() };
@@ -172,6 +197,7 @@ async fn start(
         received,
         admitted,
         metrics: Arc::clone(&api.0.metrics),
+        usage: api.0.usage.as_ref().ok().cloned(),
         fate: parts.extensions.get::<Fate>().cloned().unwrap_or_default(),
         content: settings.content_log,
         traces: api.0.traces.get().filter(|_| trace.sampled).cloned(),
@@ -181,12 +207,12 @@ async fn start(
         stream,
         include_usage,
         choices,
-        session: Session::new(turns, hangup, tasks.clone(), Arc::clone(&log)),
+        session: Session::new(turns, hangup, tasks.clone(), Arc::clone(&log), recording),
         headers: common_headers(&policy, &log, &ignored),
         policy,
         prompt: Prompt { body, settings: Arc::clone(&settings.turns), tasks },
-        id: format!("chatcmpl-{}", random_text(24)),
-        created: seconds_since_1970(),
+        id,
+        created,
         keep_alive: settings.keep_alive,
         log,
     })
@@ -215,11 +241,15 @@ impl Started {
     async fn collect(self) -> Result<Response, ErrorResponse> {
         let Self { mut session, policy, log, mut headers, prompt, .. } = self;
         let mut collected = Collected::new(policy.mode, policy.shape, self.choices);
-        let outcome = collected.collect(&mut session).await;
+        let outcome = session.collect(&mut collected).await;
         let (choices, reports) =
             session.conclude_with(EndReason::Failed, |reports| collected.into_choices(reports));
         if let Err(failure) = outcome {
-            return Err(bridge::api_error(&failure).into());
+            let error = bridge::api_error(&failure);
+            if let Some(recording) = session.recording() {
+                recording.error(&error);
+            }
+            return Err(error.into());
         }
         let usage = match prompt.usage(&reports) {
             Ok(usage) => usage,
@@ -228,8 +258,8 @@ impl Started {
                 std::future::poll_fn(|context| counting.poll_usage(context)).await
             }
         };
-        let truncated = if is_truncated(&reports) { "true" } else { "false" };
-        headers.insert(X_CODEX_TOOL_CALL_COUNT, HeaderValue::from(call_count(&reports)));
+        let truncated = if bridge::is_truncated(&reports) { "true" } else { "false" };
+        headers.insert(X_CODEX_TOOL_CALL_COUNT, HeaderValue::from(bridge::call_count(&reports)));
         headers.insert(X_CODEX_TOOL_CALL_TRUNCATED, HeaderValue::from_static(truncated));
         let completion = ChatCompletion {
             id: &self.id,
@@ -241,6 +271,10 @@ impl Started {
         };
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let body = serde_json::to_vec(&completion).map_err(|error| unwritable(&error))?;
+        if let Some(recording) = session.recording() {
+            recording.usage(&usage);
+            recording.answer(200, &body);
+        }
         Ok((headers, body).into_response())
     }
 }

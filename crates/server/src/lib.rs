@@ -1,10 +1,12 @@
 //! The HTTP side: who is let in, what answers where, and the health of the process.
 
+mod account_limits;
 mod alarm;
 mod api;
 mod api_error;
 mod bind;
 mod body;
+mod captures;
 mod chat;
 mod connections;
 mod content_log;
@@ -23,6 +25,7 @@ mod tokens;
 mod turn_queue;
 mod turn_record;
 mod unknown_path;
+mod usage_report;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -36,10 +39,12 @@ use connections::Connections;
 use gate::Gate;
 use health::Health;
 
-pub use api::{Api, ApiSettings, Backend};
+pub use account_limits::{AccountLimits, AccountStanding, Allowance};
+pub use api::{Api, ApiSettings, Backend, KeptUsage};
 pub use api_error::ErrorResponse;
 pub use bind::{BindError, Listen, bind, bind_loopback};
 pub use body::{BodyLimits, WholeBody, check_json_depth, read_body};
+pub use captures::{CaptureSettings, CapturedContent};
 pub use connections::{ConnectionLimits, IdleTimeout};
 pub use content_log::ContentLog;
 pub use gate::{

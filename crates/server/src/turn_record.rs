@@ -1,8 +1,9 @@
 //! One turn that has ended: everything that is told about it, in the log and in figures.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use bridge::{ChoiceReport, OutputMode, StopAfterTools};
+use store::{Tokens, UsageRow};
 
 use crate::gate::{Caller, TraceContext};
 
@@ -87,6 +88,36 @@ impl TurnRecord<'_> {
             reasoning_tokens = usage.map(|usage| usage.reasoning_output_tokens),
             "a turn has ended"
         );
+    }
+
+    /// What is kept of it.
+    pub(crate) fn usage_row(&self, ended_at: SystemTime) -> UsageRow {
+        let Self { report, times, .. } = self;
+        UsageRow {
+            ended_at,
+            request_id: self.request_id.to_owned(),
+            choice: self.choice,
+            key: self.key.name().to_owned(),
+            model: self.model.to_owned(),
+            backend_model: self.backend_model.to_owned(),
+            endpoint: "chat",
+            streamed: self.streamed,
+            output_mode: self.mode.as_str(),
+            stop_mode: self.stop_after_tools.as_str(),
+            stop_reason: report.end.as_str(),
+            failed: report.end.is_failure(),
+            tool_call_count: report.call_count,
+            truncated: report.truncated,
+            tokens: report.usage.as_ref().map(|usage| Tokens {
+                prompt: usage.input_tokens,
+                cached: usage.cached_input_tokens,
+                completion: usage.output_tokens,
+                reasoning: usage.reasoning_output_tokens,
+            }),
+            queued: times.queued(),
+            to_first_token: times.to_first_token(),
+            duration: times.whole(),
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a turn tells its consumer. Free of I/O: a state machine can be written against it.
 
+use serde::{Deserialize, Serialize};
+
 use crate::failure::Failure;
 use crate::protocol::incoming::TokenUsage;
 
@@ -7,7 +9,8 @@ use crate::protocol::incoming::TokenUsage;
 ///
 /// The last event of every turn is [`TurnEvent::End`] or [`TurnEvent::Failed`], and there is
 /// exactly one of them.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TurnEvent {
     /// New visible text.
     Text(String),
@@ -36,7 +39,8 @@ pub enum TurnEvent {
 }
 
 /// Which kind of reasoning is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ReasoningKind {
     /// Written for people.
     Summary,
@@ -45,7 +49,8 @@ pub enum ReasoningKind {
 }
 
 /// A tool call, exactly as the model wrote it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub struct ToolCall {
     /// The upstream's id of the call; the call's output refers to it.
     pub call_id: String,
@@ -58,7 +63,8 @@ pub struct ToolCall {
 }
 
 /// Kinds of tool calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ToolCallKind {
     /// A function with JSON arguments.
     Function,
@@ -70,7 +76,8 @@ pub enum ToolCallKind {
 }
 
 /// How a turn ended when it did not fail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TurnEnd {
     /// The model has finished.
     Completed,
@@ -89,7 +96,7 @@ impl TurnEvent {
     }
 
     /// About how much memory it holds.
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         let held = match self {
             Self::Text(text) | Self::Reasoning { text, .. } => text.len(),
             Self::ToolCall(call) => call.call_id.len() + call.name.len() + call.arguments.len(),

@@ -6,6 +6,7 @@ mod admission;
 mod altered_codex;
 mod asking;
 mod caged_codex;
+mod captures;
 mod chat_faults;
 #[cfg(feature = "otlp")]
 mod collector;
@@ -37,3 +38,4 @@ mod tolerated;
 mod traces;
 mod transcripts;
 mod turn_log;
+mod usage;

@@ -41,6 +41,7 @@ fn is_steady(series: &str) -> bool {
         "method=thread/loaded/list",
         "method=thread/unsubscribe",
         "method=model/list",
+        "method=account/",
         "kind=unclaimed_response",
         "kind=stale_event",
     ];

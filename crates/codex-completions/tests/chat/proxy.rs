@@ -1,7 +1,7 @@
 //! A running server, with the real Codex and the scripted model behind it.
 
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 
 use bytes::Bytes;
 use http_body_util::Full;
@@ -99,8 +99,14 @@ impl Proxy {
     /// Asks the server to stop, and waits for its last words.
     pub(crate) async fn stop(&mut self) {
         signal(self.process_id(), "-TERM");
-        assert!(self.process.wait().await.unwrap().success());
+        assert!(self.end().await.success());
+    }
+
+    /// Waits for the server's end and its last words.
+    pub(crate) async fn end(&mut self) -> ExitStatus {
+        let status = self.process.wait().await.unwrap();
         while self.readers.join_next().await.is_some() {}
+        status
     }
 
     /// Asks for an answer, and reads it to its end.

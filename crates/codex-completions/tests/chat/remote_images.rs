@@ -12,8 +12,9 @@ use hyper::Request;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use serde_json::{Value, json};
 use server::{
-    Access, AccessSettings, Api, ApiKey, ApiSettings, App, Backend, BodyLimits, ConnectionLimits,
-    ContentLog, GateSettings, IdleTimeout, ImageFetcher, ModelDirectory, QueueLimits, Readiness,
+    Access, AccessSettings, AccountLimits, Api, ApiKey, ApiSettings, App, Backend, BodyLimits,
+    ConnectionLimits, ContentLog, GateSettings, IdleTimeout, ImageFetcher, ModelDirectory,
+    QueueLimits, Readiness,
 };
 use testkit::{TestPool, codex_binary};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -120,11 +121,12 @@ async fn row_8_an_allowed_image_reaches_the_model_as_data() {
     children.until_ready().await;
     let upstream = || Upstream { base_url: children.model.base_url(), api_key: None };
     let pool = children.pool.clone();
-    let api = Api::new(api_settings(&allowing_remote_images()));
+    let api = Api::new(api_settings(&allowing_remote_images()), Err("no database here".into()));
     api.open(Backend {
         models: ModelDirectory::new(pool.clone(), None, Some(upstream()), upstream()),
         pool,
         images: ImageFetcher::connecting_to(|address| address.is_loopback()),
+        account: AccountLimits::default(),
     });
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -167,7 +169,9 @@ fn api_settings(settings: &Settings) -> ApiSettings {
         body: BodyLimits { bytes: settings.limits.body_bytes, time: settings.limits.body_time },
         max_json_depth: settings.limits.json_depth,
         metrics: false,
+        usage_max_age: settings.usage_max_age,
         content_log: ContentLog::Off,
+        captures: None,
     }
 }
 

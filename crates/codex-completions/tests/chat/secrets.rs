@@ -87,7 +87,9 @@ impl Session {
             }
         }
         self.failed_turns().await;
-        for path in ["/healthz", "/readyz", "/v1/models", "/metrics", "/v1/embeddings", "/"] {
+        for path in
+            ["/healthz", "/readyz", "/v1/models", "/v1/usage", "/metrics", "/v1/embeddings", "/"]
+        {
             let answer = self.proxy.get(path).await;
             self.note(&answer);
         }
@@ -248,7 +250,8 @@ fn check_files(folder: &Path, home: &Path) {
 }
 
 async fn no_secret_is_found(level: &str, format: &str) {
-    let settings = [("PROXY_LOG", level), ("PROXY_LOG_FORMAT", format)];
+    let settings =
+        [("PROXY_LOG", level), ("PROXY_LOG_FORMAT", format), ("PROXY_CAPTURE_DIR", "records")];
     let (mut session, home) = Session::start(&settings).await;
     session.play().await;
     let everything: Vec<_> = CREDENTIALS.into_iter().chain(CONTENT).collect();
@@ -259,6 +262,8 @@ async fn no_secret_is_found(level: &str, format: &str) {
     assert_eq!(log.contains("a turn has ended"), ["info", "debug", "trace"].contains(&level));
     assert_eq!(found(&everything, &log), NOTHING);
     assert_eq!(found(&everything, &session.proxy.told()), NOTHING);
+    let records = std::fs::read_dir(session.proxy.folder().join("records")).unwrap().count();
+    assert!(records > 30, "{records}");
     // Now that the databases are closed, with what they had written ahead.
     check_files(session.proxy.folder(), home.path());
 }

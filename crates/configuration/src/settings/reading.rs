@@ -4,6 +4,7 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bridge::{OutputModeSetting, RemoteImages, StopAfterTools, TextTools, TurnSettings};
 use codex_app_server::{TurnLimits, Upstream};
@@ -12,8 +13,8 @@ use tool_call_aggregator::Limits;
 use tool_call_aggregator::obsidian::XmlEscaping;
 
 use super::{
-    Access, ChildSettings, CodexSettings, Host, Listen, LogFormat, LogSettings, Metrics, RateLimit,
-    ServingLimits, Settings,
+    Access, CaptureSettings, ChildSettings, CodexSettings, Host, Listen, LogFormat, LogSettings,
+    Metrics, RateLimit, ServingLimits, Settings,
 };
 use crate::access;
 use crate::problem::Problem;
@@ -21,6 +22,8 @@ use crate::table as t;
 use crate::trusted;
 use crate::values::Values;
 use crate::variable::Variable;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Codex's own variables for another issuer of logins.
 static LOGIN_VARIABLES: [&Variable; 3] = [
@@ -44,8 +47,10 @@ impl Settings {
                 enabled: values.flag(&t::PROXY_ENABLE_METRICS),
                 allow_loopback: values.flag(&t::PROXY_METRICS_ALLOW_LOOPBACK),
             },
+            usage_max_age: DAY * values.number::<u32>(&t::PROXY_USAGE_MAX_AGE_DAYS),
             log: log(values),
             traces_url: values.text(&t::PROXY_OTEL_EXPORTER_URL).map(str::to_owned),
+            captures: captures(values, &mut problems),
             changed: values.changed().into(),
         };
         problems.extend(access::refuse(&settings.listen, &settings.access));
@@ -224,4 +229,13 @@ fn log(values: &Values) -> LogSettings {
         },
         content: values.flag(&t::PROXY_LOG_CONTENT),
     }
+}
+
+fn captures(values: &Values, problems: &mut Vec<Problem>) -> Option<CaptureSettings> {
+    let folder = values.path(&t::PROXY_CAPTURE_DIR)?;
+    if let Err(error) = trusted::check_folder(&folder) {
+        let reason = format!("{error} (PROXY_CAPTURE_DIR)");
+        problems.push(Problem::File { path: folder.clone(), reason });
+    }
+    Some(CaptureSettings { folder, max_bytes: values.number(&t::PROXY_CAPTURE_MAX_BYTES) })
 }

@@ -1,15 +1,17 @@
 //! The turns behind one request, and what is made of their events as they come.
 
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use bridge::{ChoiceReport, EndReason, Ended, FinishReason, Output, Reply};
+use bridge::{Answer, ChoiceReport, Collected, EndReason, Ended, Reply};
 use codex_app_server::{Failure, Turn};
 use tokio_util::task::TaskTracker;
 
 use super::turn_log::{Marks, TurnLog};
 use crate::alarm::Alarm;
+use crate::captures::Recording;
 use crate::connections::Hangup;
 use crate::request_trace::FirstToken;
 
@@ -28,6 +30,7 @@ pub(super) struct Session {
     tasks: TaskTracker,
     log: Arc<TurnLog>,
     marks: Marks,
+    recording: Option<Arc<Recording>>,
     reported: bool,
 }
 
@@ -35,18 +38,6 @@ struct Choice {
     /// `None` once its answer has ended.
     turn: Option<Turn>,
     reply: Reply,
-}
-
-/// Where an answer goes, choice by choice.
-pub(super) trait Answer: Output {
-    /// What follows belongs to this choice.
-    fn choose(&mut self, choice: u32);
-    /// The chosen choice has ended.
-    fn finish(&mut self, reason: FinishReason);
-    /// Whether it wants no more for now.
-    fn is_full(&self) -> bool;
-    /// Whether there is anything in it that the model has said.
-    fn has_spoken(&self) -> bool;
 }
 
 /// What a step has brought.
@@ -70,6 +61,7 @@ impl Session {
         hangup: Hangup,
         tasks: TaskTracker,
         log: Arc<TurnLog>,
+        recording: Option<Arc<Recording>>,
     ) -> Self {
         let choices: Vec<_> =
             choices.into_iter().map(|(turn, reply)| Choice { turn: Some(turn), reply }).collect();
@@ -82,6 +74,7 @@ impl Session {
             tasks,
             log,
             marks: Marks::default(),
+            recording,
             reported: false,
         }
     }
@@ -138,6 +131,22 @@ impl Session {
         }
     }
 
+    /// Takes everything that the turns say.
+    pub(super) async fn collect(&mut self, answer: &mut Collected) -> Result<(), Failure> {
+        loop {
+            match poll_fn(|context| self.poll_step(answer, None, context)).await {
+                Step::More | Step::Time => {}
+                Step::Done => return Ok(()),
+                Step::Failed(failure) => return Err(failure),
+            }
+        }
+    }
+
+    /// The record of the request, if there is one.
+    pub(super) fn recording(&self) -> Option<&Recording> {
+        self.recording.as_deref()
+    }
+
     /// Whether every choice has ended.
     pub(super) fn has_ended(&self) -> bool {
         self.open == 0
@@ -163,6 +172,9 @@ impl Session {
             })
             .collect();
         let completed = complete(&mut reports);
+        if let Some(recording) = &self.recording {
+            recording.end(&reports);
+        }
         self.log.turns_ended(&reports, self.marks);
         (completed, reports)
     }
@@ -177,7 +189,8 @@ impl Session {
     ) -> Option<Failure> {
         let choice = &mut self.choices[index];
         let turn = choice.turn.as_mut()?;
-        answer.choose(u32::try_from(index).unwrap_or(u32::MAX));
+        let index = u32::try_from(index).unwrap_or(u32::MAX);
+        answer.choose(index);
         let mut ended = None;
         while ended.is_none() {
             if answer.is_full() {
@@ -189,12 +202,20 @@ impl Session {
             match turn.poll_next(context) {
                 Poll::Ready(Some(event)) => {
                     *happened = true;
+                    if let Some(recording) = &self.recording {
+                        recording.event(index, &event, now);
+                    }
                     ended = choice.reply.on_event(event, now, answer);
                 }
                 // What came in time was taken before the time is looked at.
                 Poll::Ready(None) | Poll::Pending => match choice.reply.on_time(now, answer) {
                     None => return None,
-                    timely => ended = timely,
+                    timely => {
+                        if let Some(recording) = &self.recording {
+                            recording.clock(index, now);
+                        }
+                        ended = timely;
+                    }
                 },
             }
         }

@@ -8,23 +8,18 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
-use bridge::{CallShape, EndReason, FinishReason, Output};
-use bytes::BytesMut;
+use bridge::{EndReason, Frames};
 use http_body::{Body, Frame};
-use openai_wire::chat::stream::{ChunkWriter, comment, done, error_frame};
+use openai_wire::chat::stream::{comment, done, error_frame};
 use openai_wire::{ApiError, Usage};
-use tool_call_aggregator::ToolCallDelta;
 
-use super::session::{Answer, Session, Step};
+use super::session::{Session, Step};
 use super::turn_log::TurnLog;
 use super::usage::{Counting, Prompt};
 use crate::metrics::ActiveStream;
 
 /// How long the first event of a turn may take before the head of the answer leaves without it.
 const HEAD_AFTER: Duration = Duration::from_secs(10);
-
-/// Frames that are ready together leave together, up to about this size.
-const FULL: usize = 64 * 1024;
 
 /// The body of a streamed answer.
 pub(super) struct ChatStream {
@@ -56,15 +51,6 @@ enum Sent {
     KeepAlive,
 }
 
-/// Frames that wait to be sent.
-pub(super) struct Frames {
-    writer: ChunkWriter,
-    shape: CallShape,
-    choice: u32,
-    has_spoken: bool,
-    buffer: BytesMut,
-}
-
 // === impl ChatStream ===
 
 impl ChatStream {
@@ -94,11 +80,16 @@ impl ChatStream {
         if let Step::Failed(failure) = first {
             let error = bridge::api_error(&failure);
             if stream.frames.buffer.len() == nothing_said {
+                if let Some(recording) = stream.session.recording() {
+                    recording.error(&error);
+                }
                 stream.session.conclude(EndReason::Failed);
                 return Err(error);
             }
             // What was said is not lost, however soon it failed after that.
             stream.fail(&error);
+        } else if let Some(recording) = stream.session.recording() {
+            recording.head();
         }
         Ok(stream)
     }
@@ -120,6 +111,9 @@ impl ChatStream {
                         Step::More => {}
                         Step::Time => {
                             comment("keep-alive", &mut self.frames.buffer);
+                            if let Some(recording) = self.session.recording() {
+                                recording.keep_alive();
+                            }
                             sent = Sent::KeepAlive;
                         }
                         Step::Done => self.end(),
@@ -155,7 +149,8 @@ impl ChatStream {
     /// After the last finish frame: telemetry, usage, end.
     fn end(&mut self) {
         let reports = self.session.conclude(EndReason::Failed);
-        comment(&self.log.telemetry(&reports), &mut self.frames.buffer);
+        let telemetry = bridge::telemetry(&reports, self.log.stop_after_tools);
+        comment(&telemetry, &mut self.frames.buffer);
         match self.prompt.take().map(|prompt| prompt.usage(&reports)) {
             None => self.close(None),
             Some(Ok(usage)) => self.close(Some(&usage)),
@@ -166,6 +161,9 @@ impl ChatStream {
     fn close(&mut self, usage: Option<&Usage>) {
         if let Some(usage) = usage {
             self.frames.writer.usage(usage, &mut self.frames.buffer);
+            if let Some(recording) = self.session.recording() {
+                recording.usage(usage);
+            }
         }
         done(&mut self.frames.buffer);
         self.phase = Phase::Done;
@@ -186,64 +184,10 @@ impl Body for ChatStream {
             return Poll::Ready(None);
         }
         this.sent(kind, Instant::now());
-        Poll::Ready(Some(Ok(Frame::data(this.frames.buffer.split().freeze()))))
-    }
-}
-
-// === impl Frames ===
-
-impl Frames {
-    /// Frames for a stream of so many choices; their first ones are there at once.
-    pub(super) fn new(writer: ChunkWriter, shape: CallShape, choices: u32) -> Self {
-        let mut buffer = BytesMut::with_capacity(4 * 1024);
-        for choice in 0..choices {
-            writer.role(choice, &mut buffer);
+        let frames = this.frames.buffer.split().freeze();
+        if let Some(recording) = this.session.recording() {
+            recording.sent(&frames);
         }
-        Self { writer, shape, choice: 0, has_spoken: false, buffer }
-    }
-}
-
-impl Output for Frames {
-    fn text(&mut self, text: &str) {
-        self.has_spoken = true;
-        self.writer.content(self.choice, text, &mut self.buffer);
-    }
-
-    fn block(&mut self, xml: &str) {
-        self.text(xml);
-    }
-
-    fn reasoning(&mut self, text: &str) {
-        self.has_spoken = true;
-        self.writer.reasoning(self.choice, text, &mut self.buffer);
-    }
-
-    fn call(&mut self, delta: &ToolCallDelta<'_>) {
-        self.has_spoken = true;
-        match self.shape {
-            CallShape::ToolCalls => self.writer.tool_call(self.choice, delta, &mut self.buffer),
-            CallShape::FunctionCall => {
-                let function = delta.as_function_call();
-                self.writer.function_call(self.choice, &function, &mut self.buffer);
-            }
-        }
-    }
-}
-
-impl Answer for Frames {
-    fn choose(&mut self, choice: u32) {
-        self.choice = choice;
-    }
-
-    fn finish(&mut self, reason: FinishReason) {
-        self.writer.finish(self.choice, reason.as_str(), &mut self.buffer);
-    }
-
-    fn is_full(&self) -> bool {
-        self.buffer.len() >= FULL
-    }
-
-    fn has_spoken(&self) -> bool {
-        self.has_spoken
+        Poll::Ready(Some(Ok(Frame::data(frames))))
     }
 }

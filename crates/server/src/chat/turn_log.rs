@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use bridge::{ChoiceReport, EndReason, OutputMode, StopAfterTools};
-use serde::Serialize;
+use store::Usage;
 
 use crate::content_log::ContentLog;
 use crate::gate::{Caller, Fate, TraceContext};
@@ -33,6 +33,7 @@ pub(super) struct TurnLog {
     /// When the turns were let in.
     pub(super) admitted: Instant,
     pub(super) metrics: Arc<Metrics>,
+    pub(super) usage: Option<Usage>,
     pub(super) fate: Fate,
     pub(super) content: ContentLog,
     /// Who keeps its trace, if anybody does.
@@ -48,41 +49,9 @@ pub(super) struct Marks {
     pub(super) first_token: Option<FirstToken<Instant>>,
 }
 
-#[derive(Serialize)]
-struct Telemetry {
-    #[serde(flatten)]
-    calls: CallTelemetry,
-    stop_after_tools_mode: &'static str,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    per_choice: Vec<CallTelemetry>,
-}
-
-#[derive(Serialize)]
-struct CallTelemetry {
-    tool_call_count: usize,
-    tool_call_truncated: bool,
-}
-
 // === impl TurnLog ===
 
 impl TurnLog {
-    /// The comment at the end of a stream.
-    pub(super) fn telemetry(&self, reports: &[ChoiceReport]) -> String {
-        let one = |report: &ChoiceReport| CallTelemetry {
-            tool_call_count: report.call_count,
-            tool_call_truncated: report.truncated,
-        };
-        let telemetry = Telemetry {
-            calls: CallTelemetry {
-                tool_call_count: call_count(reports),
-                tool_call_truncated: is_truncated(reports),
-            },
-            stop_after_tools_mode: self.stop_after_tools.as_str(),
-            per_choice: if reports.len() > 1 { reports.iter().map(one).collect() } else { vec![] },
-        };
-        serde_json::to_string(&telemetry).unwrap_or_default()
-    }
-
     /// Tells everybody what became of each turn.
     pub(super) fn turns_ended(&self, reports: &[ChoiceReport], marks: Marks) {
         let times = TurnTimes {
@@ -92,6 +61,7 @@ impl TurnLog {
             first_token: marks.first_token.map(|first| first.at),
             ended: Instant::now(),
         };
+        let ended_at = SystemTime::now();
         for (choice, report) in reports.iter().enumerate() {
             let turn = TurnRecord {
                 request_id: &self.request_id,
@@ -108,12 +78,15 @@ impl TurnLog {
                 times,
             };
             self.metrics.turn_ended(&turn);
+            if let Some(usage) = &self.usage {
+                usage.record(turn.usage_row(ended_at));
+            }
             self.fate.turn_ended(report.end);
             turn.log();
             self.content.answer(choice, &report.said);
         }
         if let Some(traces) = &self.traces {
-            traces.tell(self.to_trace(reports, times, marks.first_token));
+            traces.tell(self.to_trace(reports, times, marks.first_token, ended_at));
         }
     }
 
@@ -122,9 +95,9 @@ impl TurnLog {
         reports: &[ChoiceReport],
         times: TurnTimes,
         first_token: Option<FirstToken<Instant>>,
+        ended: SystemTime,
     ) -> RequestTrace {
-        let now = SystemTime::now();
-        let on_the_clock = |at: Instant| now - times.ended.duration_since(at);
+        let on_the_clock = |at: Instant| ended - times.ended.duration_since(at);
         let turn = |report: &ChoiceReport| TurnTrace {
             stop_reason: report.end.as_str(),
             failed: matches!(report.end, EndReason::Failed | EndReason::FailedAfterCalls),
@@ -145,18 +118,8 @@ impl TurnLog {
             admitted: on_the_clock(times.admitted),
             first_token: first_token
                 .map(|first| FirstToken { choice: first.choice, at: on_the_clock(first.at) }),
-            ended: now,
+            ended,
             turns: reports.iter().map(turn).collect(),
         }
     }
-}
-
-/// Calls of all choices.
-pub(super) fn call_count(reports: &[ChoiceReport]) -> usize {
-    reports.iter().map(|report| report.call_count).sum()
-}
-
-/// Whether any choice is not all that the model said.
-pub(super) fn is_truncated(reports: &[ChoiceReport]) -> bool {
-    reports.iter().any(|report| report.truncated)
 }

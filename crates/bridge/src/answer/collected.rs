@@ -1,24 +1,24 @@
 //! An answer that is not streamed.
 
-use std::future::poll_fn;
-
-use bridge::{CallShape, ChoiceReport, FinishReason, Output, OutputMode};
 use openai_wire::chat::completion::{Choice, Message};
 use serde::Serialize;
 use tool_call_aggregator::{ToolCallDelta, ToolCallRecord};
 
-use super::session::{Answer, Session, Step};
-use codex_app_server::Failure;
+use super::Answer;
+use crate::finish::{ChoiceReport, FinishReason};
+use crate::policy::{CallShape, OutputMode};
+use crate::reply::Output;
 
 /// An answer in the making.
-pub(super) struct Collected {
+#[derive(Debug)]
+pub struct Collected {
     mode: OutputMode,
     shape: CallShape,
     choices: Vec<Partial>,
     current: usize,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Partial {
     content: String,
     reasoning: String,
@@ -28,32 +28,24 @@ struct Partial {
 
 /// A whole call, in the shape that the client reads.
 #[derive(Debug)]
-pub(super) enum Call {
+pub enum Call {
+    /// As an entry of `tool_calls`.
     Tool(ToolCallRecord),
+    /// As `function_call`.
     Function(ToolCallRecord),
 }
 
 // === impl Collected ===
 
 impl Collected {
-    pub(super) fn new(mode: OutputMode, shape: CallShape, choices: u32) -> Self {
+    /// An answer of so many choices, of which nothing is known yet.
+    pub fn new(mode: OutputMode, shape: CallShape, choices: u32) -> Self {
         let choices = (0..choices).map(|_| Partial::default()).collect();
         Self { mode, shape, choices, current: 0 }
     }
 
-    /// Takes everything that the turns say.
-    pub(super) async fn collect(&mut self, session: &mut Session) -> Result<(), Failure> {
-        loop {
-            match poll_fn(|context| session.poll_step(self, None, context)).await {
-                Step::More | Step::Time => {}
-                Step::Done => return Ok(()),
-                Step::Failed(failure) => return Err(failure),
-            }
-        }
-    }
-
     /// The choices as they are written; text that is not sent is added to the reports.
-    pub(super) fn into_choices(self, reports: &mut [ChoiceReport]) -> Vec<Choice<Call>> {
+    pub fn into_choices(self, reports: &mut [ChoiceReport]) -> Vec<Choice<Call>> {
         let (mode, shape) = (self.mode, self.shape);
         let call = |record| match shape {
             CallShape::ToolCalls => Call::Tool(record),

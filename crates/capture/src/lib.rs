@@ -1,0 +1,17 @@
+//! Records of requests: what a turn's events were and what was made of them, without anything that
+//! was said, so that a bug that somebody has met can be played again.
+//!
+//! Pure: no files, no clock, no randomness. `docs/captures.md` has the format.
+
+mod mask;
+mod policy;
+mod record;
+mod redact;
+mod replay;
+mod report;
+
+pub use mask::MaskKey;
+pub use policy::{Policy, SettingError};
+pub use record::{Entry, FORMAT, Header, ReadError, Record, Redaction, Told, What};
+pub use replay::{Call, Choice, Replayed, Verdict};
+pub use report::Report;

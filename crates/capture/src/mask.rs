@@ -1,0 +1,173 @@
+//! Words that stand for other words.
+//!
+//! What a record is for survives: the length of every word, which words are equal, numbers as
+//! numbers, and everything between words: white space, punctuation, tags, escapes. What was said
+//! does not: a word is drawn by a keyed hash, and whoever masks throws the key away.
+
+mod alphabet;
+mod words;
+
+use std::collections::{HashMap, HashSet};
+
+use siphasher::sip::SipHasher13;
+
+use alphabet::{Alphabet, alphabets};
+pub(crate) use words::Names;
+use words::{Piece, pieces};
+
+/// What masks depend on; random, and not kept.
+pub type MaskKey = [u8; 16];
+
+/// Masks words, each always in the same way, and no two in the same way.
+#[derive(Debug)]
+pub(crate) struct Mask {
+    hasher: SipHasher13,
+    /// What is left as it is.
+    names: Names,
+    /// Masks by the words that they stand for.
+    masks: HashMap<String, String>,
+    /// Words that are no mask any more.
+    taken: HashSet<String>,
+    heeded: Vec<Heeded>,
+}
+
+/// A word whose beginning matters: text is held back for as long as it can become this one. Words
+/// that begin like it have masks that begin like its mask, as far and no further.
+#[derive(Debug)]
+struct Heeded {
+    word: Vec<char>,
+    mask: Vec<char>,
+}
+
+/// There are no more single letters of any kind than this.
+const MOST_TRIES: usize = 10_000;
+
+/// A letter of a mask: where it stands in its alphabet.
+type Letter = (Alphabet, u32);
+
+// === impl Mask ===
+
+impl Mask {
+    /// Leaves the names as they are.
+    pub(crate) fn new(key: &MaskKey, names: Names) -> Self {
+        Self {
+            hasher: SipHasher13::new_with_key(key),
+            taken: names.words().cloned().collect(),
+            names,
+            masks: HashMap::new(),
+            heeded: Vec::new(),
+        }
+    }
+
+    /// Text is held back for as long as it can become this, a stop sequence or a tag.
+    pub(crate) fn heed(&mut self, held: &str) {
+        for piece in pieces(held, &self.names) {
+            let heeded = match piece {
+                Piece::Kept(text) => {
+                    let word: Vec<char> = text.chars().collect();
+                    Heeded { mask: word.clone(), word }
+                }
+                Piece::Word(units) => {
+                    let word: Vec<char> = units.iter().map(|unit| unit.letter).collect();
+                    Heeded { mask: self.word(&word).chars().collect(), word }
+                }
+            };
+            self.heeded.push(heeded);
+        }
+    }
+
+    /// Masks a text; every character keeps its length in bytes.
+    pub(crate) fn text(&mut self, text: &str) -> String {
+        let mut masked = String::with_capacity(text.len());
+        for piece in pieces(text, &self.names) {
+            match piece {
+                Piece::Kept(text) => masked.push_str(text),
+                Piece::Word(units) => {
+                    let word: Vec<char> = units.iter().map(|unit| unit.letter).collect();
+                    let mask = self.word(&word);
+                    for (unit, letter) in units.iter().zip(mask.chars()) {
+                        unit.write(letter, &mut masked);
+                    }
+                }
+            }
+        }
+        masked
+    }
+
+    fn word(&mut self, word: &[char]) -> String {
+        let name: String = word.iter().collect();
+        if let Some(mask) = self.masks.get(&name) {
+            return mask.clone();
+        }
+        let mask = self.draw(&name, word);
+        self.taken.insert(mask.clone());
+        self.masks.insert(name, mask.clone());
+        mask
+    }
+
+    /// The first free mask from a random one on. There is one, but where there are more words than
+    /// masks, as for single letters of all scripts; then two words share one.
+    fn draw(&self, name: &str, word: &[char]) -> String {
+        let seed = self.hasher.hash(name.as_bytes());
+        let place = |(place, alphabet): (u64, Alphabet)| {
+            let hashed = [seed.to_le_bytes(), place.to_le_bytes()].concat();
+            (alphabet, alphabet.place(self.hasher.hash(&hashed)))
+        };
+        let mut letters: Vec<Letter> = (0..).zip(alphabets(word)).map(place).collect();
+        let given = self.begin_like_heeded(word, &mut letters);
+        let mut mask = written(&letters);
+        for _ in 0..MOST_TRIES {
+            let end = match self.too_alike(word, &mask) {
+                Some(end) => end,
+                None if self.taken.contains(&mask) => letters.len(),
+                None => break,
+            };
+            count_on(letters.get_mut(given..end).unwrap_or_default());
+            mask = written(&letters);
+        }
+        mask
+    }
+
+    /// Gives a mask the beginning that its word has in common with a word that is heeded; says how
+    /// long that is.
+    fn begin_like_heeded(&self, word: &[char], letters: &mut [Letter]) -> usize {
+        let common = |heeded: &&Heeded| common_start(word, &heeded.word);
+        let Some(heeded) = self.heeded.iter().max_by_key(common) else { return 0 };
+        let length = common(&heeded);
+        for ((alphabet, at), letter) in letters.iter_mut().zip(&heeded.mask[..length]) {
+            *at = alphabet.find(*letter).unwrap_or(*at);
+        }
+        length
+    }
+
+    /// The end of what a mask has in common with that of a heeded word, if the words themselves have
+    /// less in common.
+    fn too_alike(&self, word: &[char], mask: &str) -> Option<usize> {
+        let mask: Vec<char> = mask.chars().collect();
+        self.heeded.iter().find_map(|heeded| {
+            let common = common_start(&mask, &heeded.mask);
+            (common > common_start(word, &heeded.word)).then_some(common)
+        })
+    }
+}
+
+fn written(letters: &[Letter]) -> String {
+    letters.iter().map(|(alphabet, at)| alphabet.letter(*at)).collect()
+}
+
+fn common_start(one: &[char], other: &[char]) -> usize {
+    one.iter().zip(other).take_while(|(one, other)| one == other).count()
+}
+
+/// The next mask of the same letters; the first follows the last.
+fn count_on(letters: &mut [Letter]) {
+    for (alphabet, at) in letters.iter_mut().rev() {
+        *at = (*at + 1) % alphabet.size();
+        if *at != 0 {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

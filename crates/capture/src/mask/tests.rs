@@ -1,0 +1,114 @@
+use proptest::prelude::*;
+
+use super::*;
+
+const KEY: MaskKey = *b"a key for tests.";
+
+fn mask(names: &[&str]) -> Mask {
+    Mask::new(&KEY, names.iter().map(|name| (*name).to_owned()).collect())
+}
+
+/// A letter for each kind of letter.
+fn kinds(text: &str) -> String {
+    let kind = |letter: char| match letter {
+        'a'..='z' => 'a',
+        'A'..='Z' => 'A',
+        '0'..='9' => '0',
+        '\u{100}'..'\u{250}' => 'é',
+        '\u{4e00}'..'\u{6e00}' => '字',
+        '\u{20000}'..'\u{22000}' => '\u{20000}',
+        other => other,
+    };
+    text.chars().map(kind).collect()
+}
+
+#[test]
+fn everything_but_words_stays() {
+    let text = "Dear Ann_B, 3 < 4 & café &lt;b&gt;: \"x\\ny\", \\\\n 字字 𠀀 😀 [true] -0.50e7\n";
+    let masked = mask(&[]).text(text);
+    assert_eq!(
+        kinds(&masked),
+        "Aaaa Aaa_A, 0 < 0 & aaaé &aa;a&aa;: \"a\\aa\", \\\\a 字字 𠀀 😀 [aaaa] -0.00a0\n"
+    );
+    for kept in ["&lt;", "&gt;: ", "\\n", "[true] -0."] {
+        assert!(masked.contains(kept), "{kept} in {masked}");
+    }
+    for word in ["Dear", "Ann_B", "café", "字字"] {
+        assert!(!masked.contains(word), "{word} in {masked}");
+    }
+}
+
+#[test]
+fn names_stay_as_whole_words_only() {
+    let masked = mask(&["get_weather", "files.read"])
+        .text("get_weather get_weathers files.read files.reads");
+    assert!(masked.starts_with("get_weather "), "{masked}");
+    assert_eq!(masked.matches("get_weather").count(), 1, "{masked}");
+    assert_eq!(masked.matches("files.read").count(), 1, "{masked}");
+}
+
+#[test]
+fn an_escaped_letter_is_the_letter() {
+    let mut mask = mask(&[]);
+    let plain = mask.text("caf\u{e9} \u{20001}x A");
+    let escaped = mask.text(r"caf\u00e9 \ud840\udc01x \u0041");
+    let decoded: String = serde_json::from_str(&format!("\"{escaped}\"")).unwrap();
+    assert_eq!(decoded, plain);
+    assert!(mask.text(r"caf\u00E9\u000a").ends_with(r"\u000a"));
+}
+
+#[test]
+fn numbers_stay_numbers() {
+    let mut mask = mask(&[]);
+    for number in ["0", "0.0", "0.05", "-17", "1e5", "3E10", "90210", "1.5e-7", "100000000"] {
+        let masked = mask.text(number);
+        assert!(serde_json::from_str::<serde_json::Number>(&masked).is_ok(), "{number}: {masked}");
+        assert_eq!(masked.len(), number.len());
+    }
+}
+
+#[test]
+fn single_letters_and_digits_all_stay_different() {
+    let mut mask = mask(&[]);
+    for letters in ["a b c d e f g h i j k l m n o p q r s t u v w x y z", "1 2 3 4 5 6 7 8 9"] {
+        let masked = mask.text(letters);
+        let different: HashSet<_> = masked.split(' ').collect();
+        assert_eq!(different.len(), letters.split(' ').count(), "{masked}");
+    }
+}
+
+#[test]
+fn another_key_masks_otherwise() {
+    let text = "The quick brown fox jumps over the lazy dog";
+    let other = Mask::new(b"another key here", Names::default()).text(text);
+    assert_ne!(mask(&[]).text(text), other);
+    assert_eq!(mask(&[]).text(text), mask(&[]).text(text));
+}
+
+#[test]
+fn a_word_begins_like_a_stop_sequence_exactly_as_far_as_it_did() {
+    for first in 0..=u8::MAX {
+        let mut mask = Mask::new(&[first; 16], Names::default());
+        mask.heed("END of");
+        let stop: Vec<char> = mask.text("END").chars().collect();
+        for word in ["END", "ENDS", "ENTER", "EAST", "WEST", "EN", "E", "A"] {
+            let common =
+                common_start(&word.chars().collect::<Vec<_>>(), &"END".chars().collect::<Vec<_>>());
+            let masked: Vec<char> = mask.text(word).chars().collect();
+            assert_eq!(common_start(&masked, &stop), common, "{word}");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn lengths_stay_and_words_stay_apart(text in "[ab01Zéß字_.,<>&\\\\\"{} \n]{0,60}") {
+        let mut mask = mask(&[]);
+        let masked = mask.text(&text);
+        let lengths = |text: &str| text.chars().map(char::len_utf8).collect::<Vec<_>>();
+        prop_assert_eq!(lengths(&masked), lengths(&text));
+        let masks: HashSet<_> = mask.masks.values().collect();
+        prop_assert_eq!(masks.len(), mask.masks.len());
+        prop_assert_eq!(mask.text(&text), masked);
+    }
+}

@@ -1,0 +1,168 @@
+//! A text in words and what is between them.
+
+use std::collections::HashSet;
+
+/// Part of a text.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Piece<'t> {
+    /// Left as it is.
+    Kept(&'t str),
+    /// To be masked.
+    Word(Vec<Unit>),
+}
+
+/// A letter of a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Unit {
+    pub(super) letter: char,
+    form: Form,
+}
+
+/// How a letter is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// As it is.
+    Plain,
+    /// As JSON's `\u00e9`, or `\u00E9`.
+    Escape { upper: bool },
+}
+
+/// Names that are left as they are, wherever they stand as whole words.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    words: HashSet<String>,
+    /// Those that are not one word, such as `files.read`.
+    phrases: Vec<String>,
+}
+
+/// They are JSON, not content.
+const LITERALS: [&str; 3] = ["true", "false", "null"];
+
+/// Entities of XML: one character each.
+const ENTITIES: [&str; 5] = ["&lt;", "&gt;", "&amp;", "&quot;", "&apos;"];
+
+/// `\u00e9`
+const ESCAPE_BYTES: usize = 6;
+
+// === impl Names ===
+
+impl Names {
+    pub(crate) fn words(&self) -> impl Iterator<Item = &String> {
+        self.words.iter()
+    }
+
+    /// The longest name of several words that stands here.
+    fn phrase_at(&self, text: &str) -> Option<usize> {
+        let stands = |phrase: &&String| {
+            let rest = text.strip_prefix(phrase.as_str());
+            rest.is_some_and(|rest| !rest.starts_with(is_of_word))
+        };
+        self.phrases.iter().filter(stands).map(String::len).max()
+    }
+}
+
+impl FromIterator<String> for Names {
+    fn from_iter<T: IntoIterator<Item = String>>(names: T) -> Self {
+        let mut all = Self::default();
+        for name in names.into_iter().chain(LITERALS.map(str::to_owned)) {
+            if name.chars().all(is_of_word) {
+                all.words.insert(name);
+            } else {
+                all.phrases.push(name);
+            }
+        }
+        all
+    }
+}
+
+// === impl Unit ===
+
+impl Unit {
+    /// The letter that stands here, and its length.
+    fn at(text: &str) -> Option<(Self, usize)> {
+        let letter = text.chars().next()?;
+        if is_of_word(letter) {
+            return Some((Self { letter, form: Form::Plain }, letter.len_utf8()));
+        }
+        let (letter, length) = escaped(text)?;
+        let upper = text[..length].bytes().any(|byte| byte.is_ascii_uppercase());
+        let unit = Self { letter, form: Form::Escape { upper } };
+        is_of_word(letter).then_some((unit, length))
+    }
+
+    /// Writes another letter in its form.
+    pub(super) fn write(self, letter: char, text: &mut String) {
+        let Form::Escape { upper } = self.form else { return text.push(letter) };
+        for code in letter.encode_utf16(&mut [0; 2]) {
+            let code = if upper { format!("\\u{code:04X}") } else { format!("\\u{code:04x}") };
+            text.push_str(&code);
+        }
+    }
+}
+
+/// Splits a text.
+pub(super) fn pieces<'t>(text: &'t str, names: &Names) -> Vec<Piece<'t>> {
+    let mut pieces = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let rest = &text[at..];
+        if let Some(length) = names.phrase_at(rest) {
+            pieces.push(Piece::Kept(&rest[..length]));
+            at += length;
+            continue;
+        }
+        let mut units = Vec::new();
+        let mut length = 0;
+        while let Some((unit, more)) = Unit::at(&rest[length..]) {
+            units.push(unit);
+            length += more;
+        }
+        pieces.push(if units.is_empty() {
+            length = between(rest);
+            Piece::Kept(&rest[..length])
+        } else if names.words.contains(&rest[..length]) {
+            Piece::Kept(&rest[..length])
+        } else {
+            Piece::Word(units)
+        });
+        at += length;
+    }
+    pieces
+}
+
+/// Letters, digits, and what joins the parts of a name.
+fn is_of_word(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
+}
+
+/// How much stands here that is one thing and no word.
+fn between(text: &str) -> usize {
+    let entity = ENTITIES.iter().find(|entity| text.starts_with(**entity));
+    let pair = || {
+        let escape = text.strip_prefix('\\')?.bytes().next()?;
+        b"\"\\/bfnrt".contains(&escape).then_some(2)
+    };
+    entity
+        .map(|entity| entity.len())
+        .or_else(|| escaped(text).map(|(_, length)| length))
+        .or_else(pair)
+        .or_else(|| text.chars().next().map(char::len_utf8))
+        .unwrap_or(text.len())
+}
+
+/// The character of an escape, which has two parts outside the basic plane, and its length.
+fn escaped(text: &str) -> Option<(char, usize)> {
+    let first = escaped_code(text)?;
+    if let Some(Ok(letter)) = char::decode_utf16([first]).next() {
+        return Some((letter, ESCAPE_BYTES));
+    }
+    let second = escaped_code(&text[ESCAPE_BYTES..])?;
+    let letter = char::decode_utf16([first, second]).next()?.ok()?;
+    Some((letter, 2 * ESCAPE_BYTES))
+}
+
+fn escaped_code(text: &str) -> Option<u16> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hex.then(|| u16::from_str_radix(digits, 16).ok())?
+}

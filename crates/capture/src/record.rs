@@ -1,0 +1,300 @@
+//! The format: a header, and then whatever happened, one JSON object a line.
+
+use std::io::{self, BufRead, Write};
+
+use codex_app_server::turn::event::TurnEvent;
+use openai_wire::Usage;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::policy::Policy;
+use crate::report::Report;
+
+/// The version of the format.
+pub const FORMAT: u32 = 1;
+
+/// How every stream ends that was told to its end.
+const LAST_FRAME: &str = "data: [DONE]\n\n";
+
+/// Everything about one request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// What is known before its turns run.
+    pub header: Header,
+    /// What happened, in order.
+    pub entries: Vec<Entry>,
+}
+
+/// What is known of a request before its turns run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// [`FORMAT`]
+    pub capture: u32,
+    /// Our version.
+    pub version: String,
+    /// The version of Codex, if one was running.
+    pub codex: Option<String>,
+    /// When the request came, in UTC.
+    pub time: String,
+    /// The path that was asked.
+    pub endpoint: String,
+    /// Its name in the log.
+    pub request_id: String,
+    /// What was taken out.
+    pub redaction: Redaction,
+    /// The header `x-proxy-output-mode`.
+    pub requested_mode: Option<String>,
+    /// Settings that differ from their defaults.
+    pub settings: String,
+    /// The model as the client names it.
+    pub model: String,
+    /// The real one.
+    pub backend_model: String,
+    /// Whether the answer is streamed.
+    pub stream: bool,
+    /// Whether a stream ends with the usage.
+    pub include_usage: bool,
+    /// How many answers there are.
+    pub choices: u32,
+    /// The answer's id.
+    pub id: String,
+    /// When the answer was made, in seconds since 1970.
+    pub created: u64,
+    /// What decides what becomes of the events.
+    pub policy: Policy,
+    /// The request.
+    pub request: Value,
+}
+
+/// What was taken out of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Redaction {
+    /// Nothing: everything that was said can be read.
+    None,
+    /// Every word that was said; replayed, the record does the same as before.
+    Exact,
+    /// The same, and replayed it does something else: the words themselves mattered.
+    Inexact,
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Microseconds since the turns were started.
+    pub at: u64,
+    /// What it was.
+    #[serde(flatten)]
+    pub what: What,
+}
+
+/// What happened: everything that decides about an answer, and the answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum What {
+    /// A turn has said something.
+    Event {
+        /// The choice that it is for.
+        choice: u32,
+        /// Exactly what it said.
+        event: TurnEvent,
+    },
+    /// A choice was ended by the clock.
+    Clock {
+        /// Which one.
+        choice: u32,
+    },
+    /// A random suffix was drawn for a call's id.
+    Suffix(String),
+    /// The tokenizer has given this number.
+    Tokens(usize),
+    /// The head of a stream was made: what fails from now on is told in a frame.
+    Head {},
+    /// A comment was sent because nothing else was.
+    KeepAlive {},
+    /// The token counts that the client is told.
+    Usage(Usage),
+    /// Frames that were sent together.
+    Sent(String),
+    /// An answer that is not streamed.
+    Answer {
+        /// Its status.
+        status: u16,
+        /// Its body.
+        body: String,
+    },
+    /// More happened than is recorded.
+    Cut {
+        /// How much a record may hold.
+        limit: usize,
+    },
+    /// What became of each choice.
+    End(Vec<Report>),
+}
+
+/// What a client was told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Told {
+    /// These frames.
+    Stream(String),
+    /// A whole answer.
+    Whole {
+        /// Its status.
+        status: u16,
+        /// Its body.
+        body: String,
+    },
+    /// Nothing.
+    Nothing,
+}
+
+/// Why something is not a record.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The input cannot be read.
+    #[error("line {line}: {source}")]
+    Io {
+        /// Where.
+        line: usize,
+        /// Why.
+        source: io::Error,
+    },
+    /// A line is not what the format says.
+    #[error("line {line}: {source}")]
+    Line {
+        /// Where.
+        line: usize,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// There is nothing in it.
+    #[error("there is no header: the input is empty")]
+    Empty,
+    /// Another version wrote it.
+    #[error("line 1: the format is {found}, and this version reads {FORMAT}")]
+    Format {
+        /// What it says.
+        found: u64,
+    },
+    /// An entry is about a choice that the answer does not have.
+    #[error("line {line}: there is no choice {choice}")]
+    Choice {
+        /// Where.
+        line: usize,
+        /// Which one.
+        choice: u32,
+    },
+}
+
+// === impl Record ===
+
+impl Record {
+    /// Reads a record.
+    ///
+    /// # Errors
+    /// What is wrong with it, and in which line.
+    pub fn read(input: impl BufRead) -> Result<Self, ReadError> {
+        let mut header = None;
+        let mut entries = Vec::new();
+        for (line, text) in (1..).zip(input.lines()) {
+            let text = text.map_err(|source| ReadError::Io { line, source })?;
+            if text.trim().is_empty() {
+                continue;
+            }
+            match &header {
+                None => header = Some(read_header(&text, line)?),
+                Some(header) => entries.push(read_entry(&text, line, header)?),
+            }
+        }
+        Ok(Self { header: header.ok_or(ReadError::Empty)?, entries })
+    }
+
+    /// Writes it, one object a line.
+    ///
+    /// # Errors
+    /// What the output says.
+    pub fn write(&self, mut output: impl Write) -> io::Result<()> {
+        serde_json::to_writer(&mut output, &self.header)?;
+        output.write_all(b"\n")?;
+        for entry in &self.entries {
+            serde_json::to_writer(&mut output, entry)?;
+            output.write_all(b"\n")?;
+        }
+        output.flush()
+    }
+
+    /// What the client was told.
+    pub fn told(&self) -> Told {
+        let mut frames = String::new();
+        for entry in &self.entries {
+            match &entry.what {
+                What::Sent(sent) => frames.push_str(sent),
+                What::Answer { status, body } => {
+                    return Told::Whole { status: *status, body: body.clone() };
+                }
+                _ => {}
+            }
+        }
+        if frames.is_empty() { Told::Nothing } else { Told::Stream(frames) }
+    }
+
+    /// What became of each choice; none if the record ends before that is known.
+    pub fn reports(&self) -> &[Report] {
+        let reports = self.entries.iter().rev().find_map(|entry| match &entry.what {
+            What::End(reports) => Some(reports.as_slice()),
+            _ => None,
+        });
+        reports.unwrap_or_default()
+    }
+
+    /// Whether more happened than it holds.
+    pub fn is_cut(&self) -> bool {
+        self.entries.iter().any(|entry| matches!(entry.what, What::Cut { .. }))
+    }
+}
+
+// === impl Told ===
+
+impl Told {
+    /// Whether a client that took all of this could still expect more.
+    pub(crate) fn is_open(&self) -> bool {
+        match self {
+            Self::Stream(frames) => !frames.ends_with(LAST_FRAME),
+            Self::Whole { .. } => false,
+            Self::Nothing => true,
+        }
+    }
+
+    /// The frames, or the body.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Stream(text) | Self::Whole { body: text, .. } => text,
+            Self::Nothing => "",
+        }
+    }
+}
+
+fn read_header(text: &str, line: usize) -> Result<Header, ReadError> {
+    #[derive(Deserialize)]
+    struct Version {
+        capture: u64,
+    }
+    let wrong = |source| ReadError::Line { line, source };
+    // Before anything that another version may write in another way.
+    let Version { capture: found } = serde_json::from_str(text).map_err(wrong)?;
+    if found != u64::from(FORMAT) {
+        return Err(ReadError::Format { found });
+    }
+    serde_json::from_str(text).map_err(wrong)
+}
+
+fn read_entry(text: &str, line: usize, header: &Header) -> Result<Entry, ReadError> {
+    let entry: Entry =
+        serde_json::from_str(text).map_err(|source| ReadError::Line { line, source })?;
+    match entry.what {
+        What::Event { choice, .. } | What::Clock { choice } if choice >= header.choices => {
+            Err(ReadError::Choice { line, choice })
+        }
+        _ => Ok(entry),
+    }
+}

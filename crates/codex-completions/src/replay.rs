@@ -1,0 +1,123 @@
+//! `replay`: a record of a request, played again.
+
+mod show;
+
+use std::error::Error;
+use std::fs::File;
+use std::io::{self, BufReader, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use capture::{Record, Redaction, Verdict};
+use clap::Args;
+
+/// Exit code 0: the answer is the recorded one. 1: it is not, or the record cannot be read.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ReplayOptions {
+    /// The record; `-` is standard input
+    file: PathBuf,
+    /// Show the frames that a client would get, instead of what is in them
+    #[arg(long)]
+    frames: bool,
+    /// Where the answer is not the recorded one, show every line that differs
+    #[arg(long)]
+    diff: bool,
+    /// Print JSON
+    #[arg(long, conflicts_with_all = ["frames", "diff"])]
+    json: bool,
+    /// Play it under another setting, such as `PROXY_TOOL_BLOCK_MAX=1`; can be given several times
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    settings: Vec<String>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  codex-completions replay record.jsonl
+  codex-completions replay record.jsonl --frames
+  codex-completions replay record.jsonl --set PROXY_OUTPUT_MODE=obsidian-xml";
+
+/// A record that cannot be played.
+#[derive(Debug, thiserror::Error)]
+enum ReplayError {
+    #[error("{name} cannot be opened: {source}")]
+    Open { name: String, source: io::Error },
+    #[error("{name} is not a record: {source}")]
+    Read { name: String, source: capture::ReadError },
+    #[error("--set {0}: write NAME=VALUE")]
+    Setting(String),
+}
+
+/// What is known about a replay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Finding {
+    /// How it compares with the record.
+    Compared(Verdict),
+    /// It is not meant to be the same: another setting.
+    Changed,
+    /// It cannot be the same: the record was redacted, and the words mattered.
+    Inexact,
+}
+
+pub(crate) fn run(options: &ReplayOptions) -> Result<ExitCode, Box<dyn Error>> {
+    let mut record = read(options)?;
+    for setting in &options.settings {
+        let (name, value) =
+            setting.split_once('=').ok_or_else(|| ReplayError::Setting(setting.clone()))?;
+        record.header.policy.set(name, value)?;
+    }
+    let replayed = record.replay(Instant::now());
+    let finding = match record.header.redaction {
+        _ if !options.settings.is_empty() => Finding::Changed,
+        Redaction::Inexact => Finding::Inexact,
+        Redaction::None | Redaction::Exact => Finding::Compared(record.compare(&replayed)),
+    };
+    let mut output = io::stdout().lock();
+    if options.json {
+        writeln!(output, "{}", show::json(&record, &replayed, finding))?;
+    } else {
+        let shown =
+            if options.frames { show::frames(&replayed) } else { show::text(&record, &replayed) };
+        output.write_all(shown.as_bytes())?;
+        // Frames can be read by a program; the finding is for people.
+        let found = show::finding(&record, &replayed, finding);
+        if options.frames {
+            writeln!(io::stderr(), "{found}")?;
+        } else {
+            writeln!(output, "{found}")?;
+        }
+        if options.diff {
+            output.write_all(show::differences(&record, &replayed).as_bytes())?;
+        }
+    }
+    output.flush()?;
+    Ok(if finding.is_good() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn read(options: &ReplayOptions) -> Result<Record, ReplayError> {
+    let is_input = options.file.as_os_str() == "-";
+    let name =
+        if is_input { "standard input".to_owned() } else { options.file.display().to_string() };
+    let record = if is_input {
+        Record::read(io::stdin().lock())
+    } else {
+        let file = File::open(&options.file)
+            .map_err(|source| ReplayError::Open { name: name.clone(), source })?;
+        Record::read(BufReader::new(file))
+    };
+    record.map_err(|source| ReplayError::Read { name, source })
+}
+
+// === impl Finding ===
+
+impl Finding {
+    fn is_good(self) -> bool {
+        match self {
+            Self::Compared(Verdict::Same | Verdict::SameSoFar { .. })
+            | Self::Changed
+            | Self::Inexact => true,
+            Self::Compared(Verdict::OtherAnswer { .. } | Verdict::OtherReport) => false,
+        }
+    }
+}

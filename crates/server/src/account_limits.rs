@@ -1,0 +1,181 @@
+//! What is left of the account's allowance, as Codex last told it.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use codex_app_server::account::{Account, AccountEvent, AccountEvents, RateLimits};
+use codex_app_server::{Client, Pool};
+use futures_util::future::select_all;
+use tokio::sync::{Notify, watch};
+
+/// For so long what was told is good enough: each look at the allowance is a request to the service.
+const FRESH_FOR: Duration = Duration::from_secs(120);
+
+/// How long somebody waits for a new look.
+const REFRESHED_WITHIN: Duration = Duration::from_secs(2);
+
+/// The account and its allowance. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub struct AccountLimits(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    view: watch::Sender<View>,
+    /// Somebody wants to know.
+    wanted: Notify,
+}
+
+#[derive(Debug, Clone, Default)]
+struct View {
+    standing: AccountStanding,
+    /// When Codex was last asked, with or without an answer.
+    looked_at: Option<Instant>,
+}
+
+/// What is known of the account.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum AccountStanding {
+    /// Codex has not been asked yet.
+    #[default]
+    NotAsked,
+    /// Nobody is signed in.
+    SignedOut,
+    /// Somebody whose login has no allowance: an API key is paid by use.
+    WithoutAllowance,
+    /// A ChatGPT account.
+    WithAllowance(Box<Allowance>),
+    /// Somebody is signed in, but Codex could not tell more.
+    NotTold(String),
+}
+
+/// The allowance of a ChatGPT account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Allowance {
+    /// Whose it is.
+    pub account: Account,
+    /// How much of it is used.
+    pub limits: RateLimits,
+    /// When that was told.
+    pub as_of: SystemTime,
+}
+
+// === impl AccountLimits ===
+
+impl AccountLimits {
+    /// How much of the allowance is used, and when that was told. Cheap: if it was long ago, a newer
+    /// answer is there the next time.
+    pub fn now(&self) -> Option<(RateLimits, SystemTime)> {
+        self.0.wanted.notify_one();
+        match &self.0.view.borrow().standing {
+            AccountStanding::WithAllowance(known) => Some((known.limits.clone(), known.as_of)),
+            AccountStanding::NotAsked
+            | AccountStanding::SignedOut
+            | AccountStanding::WithoutAllowance
+            | AccountStanding::NotTold(_) => None,
+        }
+    }
+
+    /// Everything that is known, after a new look if the last one was long ago and Codex answers soon.
+    pub async fn refreshed(&self) -> AccountStanding {
+        let mut view = self.0.view.subscribe();
+        self.0.wanted.notify_one();
+        let is_fresh = |view: &View| !view.is_old();
+        let _ = tokio::time::timeout(REFRESHED_WITHIN, view.wait_for(is_fresh)).await;
+        view.borrow().standing.clone()
+    }
+
+    /// Keeps up with the account, over all children and their restarts.
+    ///
+    /// Updates that Codex sends with turns only tell that something was used: it takes the figures
+    /// from the headers of whichever upstream has answered, which may be another one than the login's.
+    pub async fn follow(self, pool: Pool) -> Infallible {
+        let mut states = pool.states();
+        loop {
+            states.mark_unchanged();
+            let mut events: Vec<_> = pool.clients().iter().map(Client::account_events).collect();
+            self.look(&pool).await;
+            loop {
+                tokio::select! {
+                    _ = states.changed() => break,
+                    event = next_event(&mut events) => match event {
+                        AccountEvent::Changed { .. } | AccountEvent::Missed(_) => {
+                            self.look(&pool).await;
+                        }
+                        AccountEvent::RateLimits(_) => self.look_if_old(&pool).await,
+                        AccountEvent::LoginEnded { .. }
+                        | AccountEvent::RecoveryStarted(_)
+                        | AccountEvent::RecoveryEnded(_) => {}
+                    },
+                    () = self.0.wanted.notified() => self.look_if_old(&pool).await,
+                }
+            }
+        }
+    }
+
+    async fn look_if_old(&self, pool: &Pool) {
+        let is_old = self.0.view.borrow().is_old();
+        if is_old {
+            self.look(pool).await;
+        }
+    }
+
+    async fn look(&self, pool: &Pool) {
+        // Without a child nobody can tell; there will be one.
+        let Some(client) = pool.client() else { return };
+        let known = self.0.view.borrow().clone();
+        let looked_at = Some(Instant::now());
+        let standing = known.renewed(&client).await;
+        self.0.view.send_replace(View { standing, looked_at });
+    }
+}
+
+/// The next event of any child.
+async fn next_event(events: &mut Vec<AccountEvents>) -> AccountEvent {
+    while !events.is_empty() {
+        let next = events.iter_mut().map(|events| Box::pin(events.next()));
+        let (event, index, _) = select_all(next).await;
+        match event {
+            Some(event) => return event,
+            None => drop(events.swap_remove(index)),
+        }
+    }
+    std::future::pending().await
+}
+
+// === impl View ===
+
+impl View {
+    fn is_old(&self) -> bool {
+        self.looked_at.is_none_or(|at| at.elapsed() > FRESH_FOR)
+    }
+
+    /// What Codex says now. The service is asked only if that could be another answer than before.
+    async fn renewed(self, client: &Client) -> AccountStanding {
+        let is_old = self.is_old();
+        let account = match client.account().await {
+            Ok(Some(account @ Account::ChatGpt { .. })) => account,
+            Ok(Some(Account::ApiKey | Account::Other(_))) => {
+                return AccountStanding::WithoutAllowance;
+            }
+            Ok(None) => return AccountStanding::SignedOut,
+            Err(error) => return AccountStanding::NotTold(error.to_string()),
+        };
+        let known = match self.standing {
+            AccountStanding::WithAllowance(known) if known.account == account => Some(known),
+            _ => None,
+        };
+        if let (Some(known), false) = (&known, is_old) {
+            return AccountStanding::WithAllowance(known.clone());
+        }
+        match (client.rate_limits().await, known) {
+            (Ok(limits), _) => {
+                let allowance = Allowance { account, limits, as_of: SystemTime::now() };
+                AccountStanding::WithAllowance(Box::new(allowance))
+            }
+            // Better an old answer, which has its time beside it, than none.
+            (Err(_), Some(known)) => AccountStanding::WithAllowance(known),
+            (Err(error), None) => AccountStanding::NotTold(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! A record in the making: everything that decides about an answer, as it happens.
+
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use axum::body::Bytes;
+use bridge::{ChoiceReport, Tokenizer, TurnPolicy};
+use capture::{Entry, Report, What};
+use codex_app_server::turn::event::TurnEvent;
+use openai_wire::{ApiError, Usage};
+use tokio::runtime::Handle;
+use tool_call_aggregator::SuffixSource;
+
+use super::writing::Finished;
+use super::{CaptureSettings, Captures, lock};
+
+/// Most that one record holds; what happens later is not recorded.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+
+/// Longest request that is recorded; of a longer one there is all but that.
+const MOST_REQUEST_BYTES: usize = MOST_BYTES / 2;
+
+/// What an entry costs beside its text.
+const ENTRY_BYTES: usize = size_of::<Entry>();
+
+/// The record of a request. It is written when the last one lets go of it, however the request ends.
+pub(crate) struct Recording {
+    captures: Arc<Captures>,
+    settings: CaptureSettings,
+    runtime: Handle,
+    begun: Instant,
+    /// Taken at the end.
+    draft: Option<Draft>,
+    held: Mutex<Held>,
+}
+
+/// What is known of a request before its turns run.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    pub(crate) time: jiff::Timestamp,
+    pub(crate) request_id: String,
+    pub(crate) codex: Option<String>,
+    pub(crate) requested_mode: Option<String>,
+    /// Settings that differ from their defaults.
+    pub(crate) settings: Arc<str>,
+    /// As the client names it, and the real one.
+    pub(crate) model: String,
+    pub(crate) backend_model: String,
+    pub(crate) stream: bool,
+    pub(crate) include_usage: bool,
+    pub(crate) choices: u32,
+    /// The answer's id, and when it was made.
+    pub(crate) id: String,
+    pub(crate) created: u64,
+    pub(crate) policy: Arc<TurnPolicy>,
+    /// The request; empty if it is too long.
+    pub(crate) body: Bytes,
+}
+
+#[derive(Default)]
+struct Held {
+    entries: Vec<Entry>,
+    bytes: usize,
+    is_cut: bool,
+}
+
+/// A tokenizer whose answers are recorded.
+struct RecordedTokenizer {
+    tokenizer: Arc<dyn Tokenizer>,
+    recording: Arc<Recording>,
+}
+
+// === impl Recording ===
+
+impl Recording {
+    pub(crate) fn begin(
+        captures: &Arc<Captures>,
+        settings: &CaptureSettings,
+        mut draft: Draft,
+    ) -> Arc<Self> {
+        let mut bytes = draft.body.len();
+        if bytes > MOST_REQUEST_BYTES || !captures.hold(bytes) {
+            bytes = 0;
+            draft.body = Bytes::new();
+        }
+        Arc::new(Self {
+            captures: Arc::clone(captures),
+            settings: settings.clone(),
+            runtime: Handle::current(),
+            begun: Instant::now(),
+            draft: Some(draft),
+            held: Mutex::new(Held { bytes, ..Held::default() }),
+        })
+    }
+
+    /// A turn has said this.
+    pub(crate) fn event(&self, choice: u32, event: &TurnEvent, now: Instant) {
+        let what = || What::Event { choice, event: event.clone() };
+        self.add(now, event.bytes(), what);
+    }
+
+    /// The clock has ended a choice.
+    pub(crate) fn clock(&self, choice: u32, now: Instant) {
+        self.add(now, 0, || What::Clock { choice });
+    }
+
+    /// The head of a stream is made.
+    pub(crate) fn head(&self) {
+        self.add(Instant::now(), 0, || What::Head {});
+    }
+
+    /// A comment is sent.
+    pub(crate) fn keep_alive(&self) {
+        self.add(Instant::now(), 0, || What::KeepAlive {});
+    }
+
+    /// The client is told these token counts.
+    pub(crate) fn usage(&self, usage: &Usage) {
+        self.add(Instant::now(), 0, || What::Usage(*usage));
+    }
+
+    /// These frames leave.
+    pub(crate) fn sent(&self, frames: &[u8]) {
+        let what = || What::Sent(String::from_utf8_lossy(frames).into_owned());
+        self.add(Instant::now(), frames.len(), what);
+    }
+
+    /// The client gets this whole answer.
+    pub(crate) fn answer(&self, status: u16, body: &[u8]) {
+        let what = || What::Answer { status, body: String::from_utf8_lossy(body).into_owned() };
+        self.add(Instant::now(), body.len(), what);
+    }
+
+    /// The client gets this error instead of an answer.
+    pub(crate) fn error(&self, error: &ApiError) {
+        self.answer(error.status, error.to_json().as_bytes());
+    }
+
+    /// The turns are over. That is recorded in any case: it is small, and says most.
+    pub(crate) fn end(&self, reports: &[ChoiceReport]) {
+        let what = What::End(reports.iter().map(Report::from).collect());
+        lock(&self.held).entries.push(Entry { at: self.micros(Instant::now()), what });
+    }
+
+    /// The same source, recorded.
+    pub(crate) fn suffixes(recording: &Arc<Self>, source: SuffixSource) -> SuffixSource {
+        let recording = Arc::clone(recording);
+        Arc::new(move || {
+            let suffix = source();
+            recording.add(Instant::now(), suffix.len(), || What::Suffix(suffix.clone()));
+            suffix
+        })
+    }
+
+    /// The same tokenizer, recorded.
+    pub(crate) fn tokenizer(
+        recording: &Arc<Self>,
+        tokenizer: Arc<dyn Tokenizer>,
+    ) -> Arc<dyn Tokenizer> {
+        Arc::new(RecordedTokenizer { tokenizer, recording: Arc::clone(recording) })
+    }
+
+    fn tokens(&self, count: usize) -> usize {
+        self.add(Instant::now(), 0, || What::Tokens(count));
+        count
+    }
+
+    fn add(&self, now: Instant, bytes: usize, what: impl FnOnce() -> What) {
+        if self.take(ENTRY_BYTES + bytes) {
+            lock(&self.held).entries.push(Entry { at: self.micros(now), what: what() });
+        }
+    }
+
+    /// Whether there is room for more; once there is none, nothing more is recorded.
+    fn take(&self, bytes: usize) -> bool {
+        let mut held = lock(&self.held);
+        if held.is_cut {
+            return false;
+        }
+        if held.bytes + bytes <= MOST_BYTES && self.captures.hold(bytes) {
+            held.bytes += bytes;
+            return true;
+        }
+        held.is_cut = true;
+        let what = What::Cut { limit: MOST_BYTES };
+        held.entries.push(Entry { at: self.micros(Instant::now()), what });
+        false
+    }
+
+    fn micros(&self, now: Instant) -> u64 {
+        let elapsed = now.saturating_duration_since(self.begun);
+        u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        let Held { entries, bytes, .. } = std::mem::take(&mut *lock(&self.held));
+        let captures = &self.captures;
+        match self.draft.take() {
+            Some(draft) if !entries.is_empty() => {
+                let settings = self.settings.clone();
+                let record = Finished::new(Arc::clone(captures), bytes, settings, draft, entries);
+                captures.finish(record, &self.runtime);
+            }
+            // Its turns were never started.
+            _ => captures.release(bytes),
+        }
+    }
+}
+
+// === impl RecordedTokenizer ===
+
+impl Tokenizer for RecordedTokenizer {
+    fn count(&self, text: &str) -> usize {
+        self.recording.tokens(self.tokenizer.count(text))
+    }
+
+    fn head(&self, text: &str, tokens: usize) -> usize {
+        self.recording.tokens(self.tokenizer.head(text, tokens))
+    }
+}

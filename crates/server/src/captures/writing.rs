@@ -1,0 +1,126 @@
+//! Records on their way to disk.
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use capture::{Entry, FORMAT, Header, MaskKey, Policy, Record, Redaction};
+use serde_json::Value;
+
+use super::folder::Folder;
+use super::recording::Draft;
+use super::{CaptureSettings, CapturedContent, Captures};
+
+/// Somebody whose disk is full knows it after the first warning.
+const WARN_EVERY: Duration = Duration::from_secs(60);
+
+/// The only path that is recorded.
+const ENDPOINT: &str = "/v1/chat/completions";
+
+/// A request that is over.
+#[derive(Debug)]
+pub(super) struct Finished {
+    captures: Arc<Captures>,
+    /// What it holds of their memory.
+    bytes: usize,
+    settings: CaptureSettings,
+    draft: Draft,
+    entries: Vec<Entry>,
+}
+
+/// Writes records, one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Writer {
+    folder: Option<Folder>,
+    warned: Option<Instant>,
+}
+
+// === impl Finished ===
+
+impl Finished {
+    pub(super) fn new(
+        captures: Arc<Captures>,
+        bytes: usize,
+        settings: CaptureSettings,
+        draft: Draft,
+        entries: Vec<Entry>,
+    ) -> Self {
+        Self { captures, bytes, settings, draft, entries }
+    }
+
+    fn record(&self) -> io::Result<Record> {
+        let Self { draft, entries, .. } = self;
+        let record = Record {
+            header: Header {
+                capture: FORMAT,
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                codex: draft.codex.clone(),
+                time: draft.time.to_string(),
+                endpoint: ENDPOINT.to_owned(),
+                request_id: draft.request_id.clone(),
+                redaction: Redaction::None,
+                requested_mode: draft.requested_mode.clone(),
+                settings: draft.settings.to_string(),
+                model: draft.model.clone(),
+                backend_model: draft.backend_model.clone(),
+                stream: draft.stream,
+                include_usage: draft.include_usage,
+                choices: draft.choices,
+                id: draft.id.clone(),
+                created: draft.created,
+                policy: Policy::from(&*draft.policy),
+                request: serde_json::from_slice(&draft.body).unwrap_or(Value::Null),
+            },
+            entries: entries.clone(),
+        };
+        match self.settings.content {
+            CapturedContent::Verbatim => Ok(record),
+            CapturedContent::Masked => {
+                let mut key = MaskKey::default();
+                getrandom::fill(&mut key)?;
+                Ok(record.redacted(&key, Instant::now()))
+            }
+        }
+    }
+
+    /// Sorted by name they are sorted by time.
+    fn file_name(&self) -> String {
+        let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
+        let id: String = self.draft.request_id.chars().take(64).map(plain).collect();
+        format!("{}-{id}", self.draft.time.strftime("%Y%m%dT%H%M%S.%6fZ"))
+    }
+}
+
+impl Drop for Finished {
+    fn drop(&mut self) {
+        self.captures.release(self.bytes);
+    }
+}
+
+// === impl Writer ===
+
+impl Writer {
+    /// Whatever goes wrong is nothing to the request, which is over.
+    pub(super) fn write(&mut self, finished: &Finished) {
+        if let Err(error) = self.try_write(finished) {
+            // It is looked at anew: somebody may have mended it.
+            self.folder = None;
+            if self.warned.is_none_or(|warned| warned.elapsed() >= WARN_EVERY) {
+                self.warned = Some(Instant::now());
+                let folder = finished.settings.folder.display();
+                tracing::warn!(%error, %folder, "a record was not kept (PROXY_CAPTURE_DIR)");
+            }
+        }
+    }
+
+    fn try_write(&mut self, finished: &Finished) -> io::Result<()> {
+        let CaptureSettings { folder: path, max_bytes, .. } = &finished.settings;
+        let folder = match self.folder.take().filter(|folder| folder.is_at(path)) {
+            Some(folder) => self.folder.insert(folder),
+            None => self.folder.insert(Folder::open(path)?),
+        };
+        let mut text = Vec::new();
+        finished.record()?.write(&mut text)?;
+        folder.add(&finished.file_name(), &text, *max_bytes)
+    }
+}

@@ -1,0 +1,182 @@
+//! `GET /v1/usage`: what the turns used, and what is left of the account's allowance.
+
+use std::borrow::Cow;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use axum::Json;
+use axum::extract::{RawQuery, State};
+use axum::response::{IntoResponse as _, Response};
+use codex_app_server::account::{LimitWindow, RateLimits};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan as _};
+use openai_wire::{ApiError, ErrorType};
+use serde_json::{Value, json};
+use store::{UsageQuery, UsageReport, UsageSums};
+
+use crate::account_limits::AccountStanding;
+use crate::api::Api;
+use crate::api_error::ErrorResponse;
+
+/// Days that are told of unless somebody asks for others, today among them.
+const USUAL_DAYS: i64 = 30;
+
+/// How long rows of turns that have just ended are waited for.
+const WRITTEN_WITHIN: Duration = Duration::from_secs(1);
+
+/// What can be asked for.
+const PARAMETERS: [&str; 4] = ["from", "to", "key", "model"];
+
+/// Whether asking again can help.
+#[derive(Clone, Copy)]
+enum Retry {
+    Later,
+    InVain,
+}
+
+pub(crate) async fn show(
+    State(api): State<Api>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, ErrorResponse> {
+    let query = parse(query.as_deref().unwrap_or_default(), today())?;
+    let usage = match &api.0.usage {
+        Ok(usage) => usage,
+        Err(reason) => return Err(unavailable(reason, Retry::InVain).into()),
+    };
+    // A client that asks after its own turn finds it.
+    let written = tokio::time::timeout(WRITTEN_WITHIN, usage.flush());
+    let account = async {
+        match api.0.backend.get() {
+            Some(backend) => backend.account.refreshed().await,
+            None => AccountStanding::NotAsked,
+        }
+    };
+    let (_, account) = tokio::join!(written, account);
+    let report = usage.report(query.clone()).await.map_err(|error| {
+        tracing::warn!(%error, "usage could not be read");
+        unavailable(&error.to_string(), Retry::Later)
+    })?;
+    Ok(Json(shown(&query, &report, &account)).into_response())
+}
+
+fn unavailable(reason: &str, retry: Retry) -> ApiError {
+    let message = format!("There are no figures of usage: {reason}.");
+    ApiError {
+        should_retry: matches!(retry, Retry::Later),
+        ..ApiError::new(503, ErrorType::ServerError, message).with_code("usage_unavailable")
+    }
+}
+
+fn today() -> Date {
+    TimeZone::UTC.to_datetime(Timestamp::now()).date()
+}
+
+/// Reads what is asked for.
+fn parse(query: &str, today: Date) -> Result<UsageQuery, ApiError> {
+    let mut given: [Option<Cow<'_, str>>; PARAMETERS.len()] = [const { None }; PARAMETERS.len()];
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        let Some(place) = PARAMETERS.iter().position(|known| *known == name) else {
+            let known = PARAMETERS.join(", ");
+            let message = format!("There is no parameter of this name. There are {known}.");
+            return Err(ApiError::invalid(name, message).with_code("unknown_parameter"));
+        };
+        if value.is_empty() {
+            let message = format!("{name} has no value.");
+            return Err(ApiError::invalid(name, message));
+        }
+        if given[place].replace(value).is_some() {
+            let message = format!("{name} is there more than once.");
+            return Err(ApiError::invalid(name, message));
+        }
+    }
+    let [from, to, key, model] = given;
+    let day = |name, value: Option<Cow<'_, str>>| value.map(|value| day(name, &value)).transpose();
+    let to = day("to", to)?.unwrap_or(today);
+    // Before the first day that there is, there is none.
+    let usual = to.saturating_sub((USUAL_DAYS - 1).days());
+    let from = day("from", from)?.unwrap_or(usual);
+    if from > to {
+        let message = format!("from must not be after to: {from} is after {to}.");
+        return Err(ApiError::invalid("from", message));
+    }
+    let owned = |value: Option<Cow<'_, str>>| value.map(Cow::into_owned);
+    Ok(UsageQuery { from, to, key: owned(key), model: owned(model) })
+}
+
+fn day(name: &'static str, value: &str) -> Result<Date, ApiError> {
+    // The type also reads longer forms, and years before the first.
+    let day = value.parse().ok().filter(|day: &Date| day.year() > 0 && day.to_string() == value);
+    day.ok_or_else(|| {
+        let message = format!("{name} must be a day in UTC, such as 2026-01-31.");
+        ApiError::invalid(name, message)
+    })
+}
+
+fn shown(query: &UsageQuery, report: &UsageReport, account: &AccountStanding) -> Value {
+    json!({
+        "object": "usage",
+        "from": query.from.to_string(),
+        "to": query.to.to_string(),
+        "totals": report.totals,
+        "by_day": listed("day", &report.by_day),
+        "by_model": listed("model", &report.by_model),
+        "by_backend_model": listed("backend_model", &report.by_backend_model),
+        "by_key": listed("key", &report.by_key),
+        "by_stop_reason": listed("stop_reason", &report.by_stop_reason),
+        "account": shown_account(account),
+    })
+}
+
+/// Groups, each with its name beside its sums.
+fn listed(kind: &str, groups: &[(String, UsageSums)]) -> Value {
+    let one = |(name, sums): &(String, UsageSums)| {
+        let mut group = json!({ kind: name });
+        if let (Value::Object(group), Value::Object(sums)) = (&mut group, json!(sums)) {
+            group.extend(sums);
+        }
+        group
+    };
+    groups.iter().map(one).collect()
+}
+
+/// The same members in any case.
+fn shown_account(standing: &AccountStanding) -> Value {
+    let nothing = RateLimits::default();
+    let (signed_in, reason, limits, as_of) = match standing {
+        AccountStanding::NotAsked => (None, Some("Codex is still starting"), &nothing, None),
+        AccountStanding::SignedOut => {
+            (Some(false), Some("nobody is signed in to Codex"), &nothing, None)
+        }
+        AccountStanding::WithoutAllowance => {
+            (Some(true), Some("only a ChatGPT login has an allowance"), &nothing, None)
+        }
+        AccountStanding::NotTold(reason) => (Some(true), Some(reason.as_str()), &nothing, None),
+        AccountStanding::WithAllowance(known) => {
+            (Some(true), None, &known.limits, Some(seconds_since_1970(known.as_of)))
+        }
+    };
+    let window = |window: LimitWindow| {
+        json!({
+            "used_percent": window.used_percent,
+            "window_minutes": window.length.map(|length| length.as_secs() / 60),
+            "resets_at": window.resets_at,
+        })
+    };
+    json!({
+        "signed_in": signed_in,
+        "reason": reason,
+        "plan": limits.plan,
+        "primary": limits.primary.map(window),
+        "secondary": limits.secondary.map(window),
+        "credits": limits.credits,
+        "reached": limits.reached,
+        "as_of": as_of,
+    })
+}
+
+fn seconds_since_1970(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,64 @@
+//! The database: one thread that writes, and questions beside it.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::Connection;
+
+use crate::database;
+use crate::error::StoreError;
+use crate::usage::Usage;
+use crate::writer::{Message, Writer};
+
+/// The database. Clones share it; several servers can use the same file.
+#[derive(Debug, Clone)]
+pub struct Store {
+    writer: Writer,
+    reader: Arc<Mutex<Connection>>,
+}
+
+// === impl Store ===
+
+impl Store {
+    /// Opens the database at `path`, and makes it and its folder if need be. Both are for nobody else.
+    ///
+    /// # Errors
+    /// If it cannot be used: the file is then as it was.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let database = database::open(path)?;
+        let reader = Arc::new(Mutex::new(database::open_reader(path)?));
+        Ok(Self { writer: Writer::start(database)?, reader })
+    }
+
+    /// What the turns used.
+    pub fn usage(&self) -> Usage {
+        Usage::of(self.clone())
+    }
+
+    /// Waits until everything that was recorded so far is written.
+    pub async fn flush(&self) {
+        self.writer.ask(Message::Flush).await;
+    }
+
+    /// The same, and folds the log into the file, which is then the whole database.
+    pub async fn settle(&self) {
+        self.writer.ask(Message::Settle).await;
+    }
+
+    pub(crate) fn writer(&self) -> &Writer {
+        &self.writer
+    }
+
+    /// Asks the database something, aside.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let reader = Arc::clone(&self.reader);
+        let asking = tokio::task::spawn_blocking(move || {
+            // A question that panicked has changed nothing: it can only read.
+            question(&mut reader.lock().unwrap_or_else(PoisonError::into_inner))
+        });
+        Ok(asking.await.map_err(|_| StoreError::Unanswered)??)
+    }
+}

@@ -1,0 +1,9 @@
+//! The database as the server uses it.
+#![cfg(test)]
+
+mod folder;
+mod full_disk;
+mod opening;
+mod retention;
+mod sums;
+mod writing;

@@ -1,0 +1,106 @@
+//! Files that are there already, and those that are not.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use rusqlite::Connection;
+use store::{Store, StoreError};
+
+use crate::folder::{Folder, report, turn};
+
+fn mode(path: &Path) -> u32 {
+    std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[tokio::test]
+async fn row_5_the_database_is_for_nobody_else() {
+    let folder = Folder::new();
+    let path = folder.path();
+    let inside = path.parent().unwrap();
+    std::fs::create_dir(inside).unwrap();
+    std::fs::set_permissions(inside, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let usage = folder.open().usage();
+    usage.record(turn("a"));
+    usage.flush().await;
+    assert_eq!(mode(inside), 0o700);
+    let files: Vec<_> =
+        std::fs::read_dir(inside).unwrap().map(|file| file.unwrap().path()).collect();
+    assert_eq!(files.len(), 3, "the database, its log and its index: {files:?}");
+    assert!(files.iter().all(|file| mode(file) == 0o600), "{files:?}");
+}
+
+#[tokio::test]
+async fn what_was_written_is_there_again() {
+    let folder = Folder::new();
+    for opened in 1..=3 {
+        let usage = folder.open().usage();
+        usage.record(turn("a"));
+        assert_eq!(report(&usage).await.totals.turns, opened);
+    }
+}
+
+#[tokio::test]
+async fn a_settled_database_is_one_file() {
+    let folder = Folder::new();
+    let store = folder.open();
+    store.usage().record(turn("a"));
+    store.settle().await;
+    let copy = folder.path().with_file_name("copy");
+    std::fs::copy(folder.path(), &copy).unwrap();
+    assert_eq!(report(&Store::open(&copy).unwrap().usage()).await.totals.turns, 1);
+}
+
+/// What is not ours, or not understood, is refused and stays as it was.
+#[test]
+fn a_file_that_is_not_understood_is_left_alone() {
+    let refused = |content: &dyn Fn(&Path)| {
+        let folder = Folder::new();
+        let path = folder.path();
+        std::fs::create_dir(path.parent().unwrap()).unwrap();
+        content(&path);
+        let before = std::fs::read(&path).unwrap();
+        let error = Store::open(&path).unwrap_err();
+        assert_eq!(std::fs::read(&path).unwrap(), before, "{error}");
+        error
+    };
+    let database = |commands: &'static str| {
+        refused(&|path| Connection::open(path).unwrap().execute_batch(commands).unwrap())
+    };
+
+    let newer = database("PRAGMA application_id = 0x43784370; PRAGMA user_version = 99");
+    assert!(matches!(newer, StoreError::Newer { found: 99, .. }), "{newer:?}");
+    let foreign = database("PRAGMA application_id = 7; CREATE TABLE usage (a)");
+    assert!(matches!(foreign, StoreError::Foreign), "{foreign:?}");
+    let unmarked = database("CREATE TABLE notes (a)");
+    assert!(matches!(unmarked, StoreError::Foreign), "{unmarked:?}");
+    let text = refused(&|path| std::fs::write(path, "not a database, ".repeat(100)).unwrap());
+    assert_eq!(text.to_string(), "file is not a database");
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_an_error() {
+    let folder = Folder::new();
+    let file = folder.path().parent().unwrap().to_owned();
+    std::fs::write(&file, "in the way").unwrap();
+    assert!(matches!(Store::open(&folder.path()), Err(StoreError::File(_))));
+}
+
+#[tokio::test]
+async fn several_servers_make_it_at_the_same_time() {
+    let folder = Folder::new();
+    let path = folder.path();
+    let opening: Vec<_> = (0..8)
+        .map(|_| {
+            let path = path.clone();
+            std::thread::spawn(move || Store::open(&path).unwrap())
+        })
+        .collect();
+    let stores: Vec<Store> = opening.into_iter().map(|thread| thread.join().unwrap()).collect();
+    for store in &stores {
+        store.usage().record(turn("a"));
+    }
+    for store in &stores {
+        store.flush().await;
+    }
+    assert_eq!(report(&stores[0].usage()).await.totals.turns, 8);
+}
