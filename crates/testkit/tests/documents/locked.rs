@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::sources;
 
 /// Scripts that people and the tests run.
-const SCRIPTS: [&str; 9] = [
+const SCRIPTS: [&str; 10] = [
     "start",
     "test",
     "bench/run",
@@ -15,6 +15,7 @@ const SCRIPTS: [&str; 9] = [
     "scripts/install-clients",
     "scripts/install-codex",
     "scripts/mutants",
+    "scripts/under-fire",
 ];
 
 /// Calls that build nothing; and those of cargo-fuzz, which has no such option: its script looks at
