@@ -10,6 +10,10 @@ use memchr::memmem::{find, rfind};
 /// ends together always hold it.
 const KEPT_END: usize = 1024;
 
+/// An empty buffer with more room than this has held a long line, and is not kept: its memory would
+/// never be free again.
+const KEPT_ROOM: usize = 1024 * 1024;
+
 /// One line of the child's output, without its line feed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
@@ -45,6 +49,9 @@ impl LineSplitter {
 
     /// The place to read into; call [`Self::next_line`] until it is empty afterwards.
     pub(crate) fn space(&mut self) -> &mut BytesMut {
+        if self.buffer.is_empty() && self.buffer.capacity() > KEPT_ROOM {
+            self.buffer = BytesMut::new();
+        }
         self.buffer.reserve(64 * 1024);
         &mut self.buffer
     }

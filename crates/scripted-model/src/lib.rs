@@ -12,6 +12,7 @@ mod events;
 mod failures;
 mod ids;
 mod mark;
+mod marked;
 mod playback;
 mod record;
 mod request;
@@ -19,6 +20,7 @@ mod scenario;
 mod server;
 mod texts;
 
+pub use marked::{MarkedAnswer, MarkedCall, NotMarked};
 pub use record::{Counters, RecordedRequest};
 pub use scenario::scenario_list;
 pub use server::ScriptedModel;

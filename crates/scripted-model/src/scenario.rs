@@ -8,6 +8,7 @@ use crate::demo;
 use crate::failures::{self, ErrorReply};
 use crate::ids::Ids;
 use crate::mark::Mark;
+use crate::marked;
 use crate::request::Request;
 use crate::texts;
 
@@ -137,6 +138,7 @@ static SCENARIOS: &[Scenario] = &[
         .sticky(),
     row("parallel", number("N", 3, 10_000), "N calls in one response", calls::parallel),
     row("round-trip", number("N", 1, 10_000), ROUND_TRIP, calls::round_trip).sticky(),
+    row_or_error("marked", Text("ID:…"), MARKED, marked::marked),
     row_or_error("items", Text("[ITEM,…]"), ITEMS, calls::items),
     row("call-hang", Nothing, "a call with the user's text, then silence", calls::call_hang),
     row("parallel-slow", milliseconds(1_000), "two calls, that far apart", calls::parallel_slow),
@@ -173,6 +175,8 @@ static SCENARIOS: &[Scenario] = &[
 const USE_TOOL: &str = "a <use_tool> block in text, a character a delta or cut after byte K";
 const ROUND_TRIP: &str = "N calls, then a text that quotes their results";
 const ECHO_BYTES: &str = "the user's text as text and as an argument, a byte a piece of the body";
+const MARKED: &str =
+    "ID:REASONING:WORDS:BLOCKS:CALLS:FILLER:PAUSE: so many, every piece with the ID and a number";
 const ITEMS: &str =
     "texts, calls ({\"name\", \"arguments\"}), pauses (MS) and a cut (null), in order";
 const FRAGMENTS: &str = "a call whose arguments come in N deltas of 20 bytes";

@@ -34,6 +34,23 @@ fn an_oversize_line_keeps_both_ends_and_spares_its_neighbours() {
     assert_eq!(split(&[first, second], 1500), expected);
 }
 
+#[test]
+fn the_memory_of_a_long_line_is_given_back() {
+    let mut splitter = LineSplitter::new(1 << 30);
+    let mut long = vec![b'x'; 16 * KEPT_ROOM];
+    long.push(b'\n');
+    for chunk in long.chunks(64 * 1024) {
+        splitter.space().extend_from_slice(chunk);
+        drop(splitter.next_line());
+    }
+    // A line whose allocation nobody else holds is room for the next one, until that is read.
+    for _ in 0..2 {
+        splitter.space().extend_from_slice(b"short\n");
+        assert!(splitter.next_line().is_some());
+    }
+    assert!(splitter.space().capacity() <= KEPT_ROOM);
+}
+
 proptest! {
     #[test]
     fn lines_do_not_depend_on_where_the_chunks_are_cut(

@@ -14,4 +14,5 @@ mod serve;
 mod server;
 mod service;
 mod smoke;
+mod under_fire;
 mod user;

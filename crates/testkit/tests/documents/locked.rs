@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::sources;
 
 /// Scripts that people and the tests run.
-const SCRIPTS: [&str; 10] = [
+const SCRIPTS: [&str; 11] = [
     "start",
     "test",
     "bench/run",
@@ -16,6 +16,7 @@ const SCRIPTS: [&str; 10] = [
     "scripts/install-codex",
     "scripts/mutants",
     "scripts/render-dashboard",
+    "scripts/under-fire",
 ];
 
 /// Calls that build nothing; and those of cargo-fuzz, which has no such option: its script looks at

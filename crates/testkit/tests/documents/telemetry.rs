@@ -29,6 +29,20 @@ fn every_field_of_the_log_line_is_explained() {
 }
 
 #[test]
+fn every_span_is_explained_with_its_attributes() {
+    let file = sources::read("crates/otlp/src/spans.rs");
+    let all = |before: &str| -> BTreeSet<String> {
+        let names = file.split(before).skip(1).map(|rest| rest.split('"').next().unwrap());
+        names.map(str::to_owned).collect()
+    };
+    assert_eq!(told("## Traces"), all("name: \""));
+    let document = sources::read("docs/telemetry.md");
+    let rows = rows(&document, "## Traces");
+    let attributes = rows.iter().flat_map(|row| quoted(row[3])).map(str::to_owned);
+    assert_eq!(attributes.collect::<BTreeSet<_>>(), all("KeyValue::new(\""));
+}
+
+#[test]
 fn every_reason_is_explained() {
     let file = sources::read("crates/bridge/src/finish.rs");
     let reasons = part(&file, "// === impl EndReason ===", "pub fn is_cut");

@@ -3,14 +3,15 @@
 //! It answers as fast as it reads, so that what is measured over it is the client alone. A mark
 //! in the last injected item chooses the turn: `[[deltas:66]]` is a text in so many deltas,
 //! `[[calls:3]]` so many tool calls, `[[block:10000]]` a call in the text whose argument comes in so
-//! many deltas, and `[[paced:250]]` a text in so many deltas with pauses in between; without a mark
-//! it is a text in one delta. Messages have the fields of Codex 0.166 that a client reads.
+//! many deltas, `[[paced:250]]` a text in so many deltas with pauses in between, and `[[marked:…]]`
+//! an answer in which every piece says whose it is; without a mark it is a text in one delta. Messages have the fields of Codex 0.166 that a client reads.
 //! Notifications that the client opts out of are never sent.
 //!
 //! It also goes wrong in every way that a child can: in a turn by a mark such as `[[half-line]]`,
 //! at a start by `SCRIPTED_FAULTS` and `SCRIPTED_STATE`.
 
 mod fault;
+mod marked;
 mod pace;
 mod play;
 mod scenario;
@@ -47,7 +48,7 @@ fn main() -> ExitCode {
 }
 
 fn app_server() -> io::Result<()> {
-    // Texts that are said slowly are written by threads of their own.
+    // Texts that are said slowly are written by a thread of their own.
     let (input, output) = (io::stdin().lock(), io::stdout());
     match start::fault_of_this_start()? {
         None => Server::default().serve(input, output),

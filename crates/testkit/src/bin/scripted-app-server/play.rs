@@ -7,6 +7,9 @@ use crate::server::{Server, turn_member};
 /// The tools that a scripted answer calls, in turn.
 const TOOLS: [&str; 3] = ["get_weather", "get_time", "lookup"];
 
+/// An item of reasoning, of which nobody reads more than that it is there.
+const REASONING: &str = r#"{"type":"reasoning","id":"rs_000001","summary":[],"content":[]}"#;
+
 /// The method that says a part of a text.
 pub(crate) const DELTA: &str = "item/agentMessage/delta";
 
@@ -83,6 +86,18 @@ impl Server {
 
     pub(crate) fn finish_text(&mut self, text: &Text<'_>) {
         let Text { thread, turn, of, so_far } = text;
+        self.complete_text(text);
+        self.response_completed(of);
+        let whole = message(so_far);
+        self.notify(
+            "turn/completed",
+            &format!(r#""threadId":"{thread}",{}"#, turn_member(turn, "completed", &whole)),
+        );
+    }
+
+    /// Ends the text, and not the turn.
+    pub(crate) fn complete_text(&mut self, text: &Text<'_>) {
+        let Text { of, so_far, .. } = text;
         let whole = message(so_far);
         self.notify("item/completed", &format!(r#""item":{whole},{of}"#));
         self.raw_item(
@@ -91,30 +106,51 @@ impl Server {
                 r#"{{"type":"message","status":"completed","id":"msg_000001","role":"assistant","content":[{{"type":"output_text","text":"{so_far}","annotations":[]}}]}}"#
             ),
         );
-        self.response_completed(of);
+    }
+
+    pub(crate) fn begin_reasoning(&mut self, of: &str) {
+        self.notify("item/started", &format!(r#""item":{REASONING},{of}"#));
+    }
+
+    pub(crate) fn reason(&mut self, of: &str, delta: &str) {
         self.notify(
-            "turn/completed",
-            &format!(r#""threadId":"{thread}",{}"#, turn_member(turn, "completed", &whole)),
+            "item/reasoning/summaryTextDelta",
+            &format!(r#"{of},"itemId":"rs_000001","delta":"{delta}","summaryIndex":0"#),
+        );
+    }
+
+    pub(crate) fn finish_reasoning(&mut self, of: &str, summary: &str) {
+        self.notify("item/completed", &format!(r#""item":{REASONING},{of}"#));
+        self.raw_item(
+            of,
+            &format!(
+                r#"{{"type":"reasoning","id":"rs_000001","summary":[{{"type":"summary_text","text":"{summary}"}}],"encrypted_content":null}}"#
+            ),
         );
     }
 
     pub(crate) fn play_calls(&mut self, thread: &str, turn: &str, count: usize) {
         let of = format!(r#""threadId":"{thread}","turnId":"{turn}""#);
         for (index, tool) in TOOLS.into_iter().cycle().take(count).enumerate() {
-            self.raw_item(
-                &of,
-                &format!(
-                    r#"{{"type":"function_call","status":"completed","id":"fc_{index}","name":"{tool}","arguments":"{{\"city\": \"C{index}\"}}","call_id":"call_{index}"}}"#
-                ),
-            );
-            let item = tool_call_item(index, tool, "inProgress");
-            self.notify("item/started", &format!(r#""item":{item},{of}"#));
-            let request = self.next_request();
-            self.line(&format!(
-                r#"{{"method":"item/tool/call","id":{request},"params":{{{of},"callId":"call_{index}","namespace":null,"tool":"{tool}","arguments":{{"city":"C{index}"}}}}}}"#
-            ));
+            self.call(&of, index, tool, &format!("C{index}"));
         }
         self.response_completed(&of);
+    }
+
+    /// Makes one call, which waits for its answer.
+    pub(crate) fn call(&mut self, of: &str, index: usize, tool: &str, city: &str) {
+        self.raw_item(
+            of,
+            &format!(
+                r#"{{"type":"function_call","status":"completed","id":"fc_{index}","name":"{tool}","arguments":"{{\"city\": \"{city}\"}}","call_id":"call_{index}"}}"#
+            ),
+        );
+        let item = tool_call_item(index, tool, "inProgress");
+        self.notify("item/started", &format!(r#""item":{item},{of}"#));
+        let request = self.next_request();
+        self.line(&format!(
+            r#"{{"method":"item/tool/call","id":{request},"params":{{{of},"callId":"call_{index}","namespace":null,"tool":"{tool}","arguments":{{"city":"{city}"}}}}}}"#
+        ));
     }
 
     /// Ends the calls that wait, as Codex does: failed items, and made-up outputs.
@@ -138,7 +174,7 @@ impl Server {
         self.notify("rawResponseItem/completed", &format!(r#"{of},"item":{item}"#));
     }
 
-    fn response_completed(&mut self, of: &str) {
+    pub(crate) fn response_completed(&mut self, of: &str) {
         self.notify(
             "rawResponse/completed",
             &format!(

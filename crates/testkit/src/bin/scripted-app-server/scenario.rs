@@ -1,9 +1,11 @@
 //! What a turn plays, chosen by a mark.
 
+use scripted_model::MarkedAnswer;
+
 use crate::fault::TurnFault;
 
 /// What a turn plays.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Scenario {
     /// A text in so many deltas.
     Text { deltas: usize },
@@ -13,6 +15,8 @@ pub(crate) enum Scenario {
     Block { deltas: usize },
     /// So many tool calls, which wait for `turn/interrupt`.
     Calls { count: usize },
+    /// A slow answer in which every piece says whose it is.
+    Marked(MarkedAnswer),
     /// The first delta of a text, whose rest comes with `Finish`: the neighbour of a fault.
     Open,
     /// The rest of everything that waits for it, and a text of its own.
@@ -26,11 +30,17 @@ pub(crate) enum Scenario {
 // === impl Scenario ===
 
 impl Scenario {
-    /// The scenario of the last mark in `text`, which is `[[name]]` or `[[name:number]]`.
+    /// The scenario of the last mark in `text`, which is `[[name]]`, `[[name:number]]` or
+    /// `[[marked:answer]]`.
     pub(crate) fn marked(text: &str) -> Self {
+        let mark = text.rsplit_once("[[").and_then(|(_, mark)| mark.split_once("]]"));
+        let mark = mark.map(|(mark, _)| mark);
+        let answer = mark.and_then(|mark| mark.strip_prefix("marked:")?.parse().ok());
+        if let Some(answer) = answer {
+            return Self::Marked(answer);
+        }
         let mark = || {
-            let (_, mark) = text.rsplit_once("[[")?;
-            let (mark, _) = mark.split_once("]]")?;
+            let mark = mark?;
             match mark.split_once(':') {
                 Some((name, number)) => Some((name, number.parse().ok()?)),
                 None => Some((mark, 0)),

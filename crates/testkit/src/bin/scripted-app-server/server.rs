@@ -3,13 +3,15 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::{self, BufRead as _, BufReader, Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use crate::fault::{Deed, TurnFault, UNKNOWN_REQUESTS};
-use crate::pace::PacedLines;
+use crate::pace::{PacedLines, Pacer};
 use crate::play::{block, words};
 use crate::scenario::Scenario;
 
@@ -53,6 +55,10 @@ pub(crate) struct Server {
     pub(crate) out: Vec<u8>,
     /// What is said slowly, once these lines are written.
     pub(crate) paced: Vec<PacedLines>,
+    /// Who says it; there is none before the first.
+    pacer: Option<Pacer>,
+    /// Tells that nobody wants the rest of what is said slowly, by its thread.
+    pub(crate) unwanted: HashMap<String, Arc<AtomicBool>>,
     /// Turns so far that were.
     pub(crate) paced_turns: u32,
     /// What to do instead of going on, once these lines are written.
@@ -86,7 +92,7 @@ impl Server {
                 output.flush()?;
                 self.out.clear();
                 for lines in self.paced.drain(..) {
-                    lines.write_in_time();
+                    self.pacer.get_or_insert_with(Pacer::start).write(lines);
                 }
                 if let Some(deed) = self.deed {
                     return deed.perform(output);
@@ -172,7 +178,7 @@ impl Server {
     }
 
     fn start_turn(&mut self, id: u64, thread: &str) {
-        let Some(scenario) = self.threads.get(thread).copied() else {
+        let Some(scenario) = self.threads.get(thread).cloned() else {
             return self.line(&format!(
                 r#"{{"error":{{"code":-32600,"message":"thread not found"}},"id":{id}}}"#
             ));
@@ -192,6 +198,7 @@ impl Server {
             Scenario::Paced { deltas } => self.play_paced(thread, &turn, deltas),
             Scenario::Block { deltas } => self.play_text(thread, &turn, block(deltas)),
             Scenario::Calls { count } => self.play_calls(thread, &turn, count),
+            Scenario::Marked(answer) => self.play_marked(thread, &turn, &answer),
             Scenario::Open => {
                 self.open_text(thread, &turn);
                 self.keep_open(thread, &turn);
@@ -233,7 +240,13 @@ impl Server {
 
     fn interrupt(&mut self, id: u64, params: &Params<'_>) {
         let Params { thread_id: thread, turn_id: turn, .. } = params;
-        if let Some(Scenario::Calls { count }) = self.threads.get(*thread).copied() {
+        self.fall_silent(thread);
+        let calls = match self.threads.get(*thread) {
+            Some(Scenario::Calls { count }) => Some(*count),
+            Some(Scenario::Marked(answer)) => usize::try_from(answer.calls).ok(),
+            _ => None,
+        };
+        if let Some(count) = calls {
             self.fail_calls(&format!(r#""threadId":"{thread}","turnId":"{turn}""#), count);
         }
         self.result(id, "{}");
@@ -245,6 +258,7 @@ impl Server {
 
     fn unsubscribe(&mut self, id: u64, thread: &str) {
         self.threads.remove(thread);
+        self.unwanted.remove(thread);
         self.result(id, r#"{"status":"unsubscribed"}"#);
     }
 

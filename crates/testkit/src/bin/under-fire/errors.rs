@@ -1,0 +1,90 @@
+//! Errors, held against the table in docs/api.md.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+const API: &str = include_str!("../../../../../docs/api.md");
+
+/// The rows of the table.
+static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| API.lines().filter_map(Row::read).collect());
+
+/// One kind of error.
+struct Row {
+    status: u16,
+    r#type: &'static str,
+    /// `None` where there is none.
+    code: Option<&'static str>,
+    /// Whether the answer says when to come back.
+    has_retry_after: bool,
+}
+
+/// The body of an error, or the frame of one: these four members and no other.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ErrorBody {
+    error: Members,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Members {
+    message: String,
+    r#type: String,
+    #[serde(rename = "param")]
+    _param: Value,
+    code: Value,
+}
+
+/// Where an error was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In an answer with this status, that says or does not say when to come back.
+    Answer { status: u16, retry_after: bool },
+    /// In a stream that had begun.
+    Stream,
+}
+
+// === impl Row ===
+
+impl Row {
+    fn read(line: &'static str) -> Option<Self> {
+        let cells: Vec<&str> = line.strip_prefix("| ")?.split(" | ").collect();
+        let [status, r#type, code, _, retry] = cells[..] else { return None };
+        let quoted = |cell: &'static str| cell.strip_prefix('`')?.strip_suffix('`');
+        Some(Self {
+            status: status.parse().ok()?,
+            r#type: quoted(r#type)?,
+            code: quoted(code),
+            has_retry_after: retry.contains("after `retry-after`"),
+        })
+    }
+}
+
+// === impl ErrorBody ===
+
+impl ErrorBody {
+    /// The code of an error that is in the table; `none` where it has none.
+    pub(crate) fn check(&self, place: Place) -> Result<String, String> {
+        let Members { message, r#type, code, .. } = &self.error;
+        let row = TABLE.iter().find(|row| {
+            let is_here = match place {
+                Place::Answer { status, .. } => status == row.status,
+                Place::Stream => true,
+            };
+            is_here && r#type == row.r#type && code.as_str() == row.code
+        });
+        let Some(row) = row.filter(|_| !message.is_empty()) else {
+            return Err(format!(
+                "an error that docs/api.md does not have: {type} {code} {place:?}"
+            ));
+        };
+        if let Place::Answer { retry_after, .. } = place
+            && retry_after != row.has_retry_after
+        {
+            return Err(format!("{code}: retry-after is there: {retry_after}"));
+        }
+        Ok(row.code.unwrap_or("none").to_owned())
+    }
+}
