@@ -8,6 +8,7 @@ mod alphabet;
 mod words;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use siphasher::sip::SipHasher13;
 
@@ -23,7 +24,7 @@ pub type MaskKey = [u8; 16];
 pub(crate) struct Mask {
     hasher: SipHasher13,
     /// What is left as it is.
-    names: Names,
+    names: Arc<Names>,
     /// Masks by the words that they stand for.
     masks: HashMap<String, String>,
     /// Words that are no mask any more.
@@ -53,7 +54,7 @@ impl Mask {
         Self {
             hasher: SipHasher13::new_with_key(key),
             taken: names.words().cloned().collect(),
-            names,
+            names: Arc::new(names),
             masks: HashMap::new(),
             heeded: Vec::new(),
         }
@@ -61,7 +62,8 @@ impl Mask {
 
     /// Text is held back for as long as it can become this, a stop sequence or a tag.
     pub(crate) fn heed(&mut self, held: &str) {
-        for piece in pieces(held, &self.names) {
+        let names = Arc::clone(&self.names);
+        for piece in pieces(held, &names) {
             let heeded = match piece {
                 Piece::Kept(text) => {
                     let word: Vec<char> = text.chars().collect();
@@ -79,7 +81,8 @@ impl Mask {
     /// Masks a text; every character keeps its length in bytes.
     pub(crate) fn text(&mut self, text: &str) -> String {
         let mut masked = String::with_capacity(text.len());
-        for piece in pieces(text, &self.names) {
+        let names = Arc::clone(&self.names);
+        for piece in pieces(text, &names) {
             match piece {
                 Piece::Kept(text) => masked.push_str(text),
                 Piece::Word(units) => {

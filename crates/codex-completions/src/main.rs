@@ -22,6 +22,7 @@ mod serve;
 mod service_manager;
 mod signals;
 mod smoke;
+mod traces;
 
 use std::process::ExitCode;
 

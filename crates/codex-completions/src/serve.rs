@@ -28,6 +28,7 @@ use crate::logging::Logs;
 use crate::reload::{InUse, Reload, TerminalGone};
 use crate::service_manager::ServiceManager;
 use crate::signals::Signals;
+use crate::traces::Traces;
 
 /// How long the end may wait for the disk.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(2);
@@ -55,6 +56,7 @@ pub(crate) async fn run(
     let database = app::database(&settings).await;
     let usage = database.as_ref().map(Store::usage).map_err(Arc::clone);
     let api = Api::new(app::api_settings(&settings), usage);
+    let traces = Traces::start(&settings, &api)?;
     let listeners = server::bind(&app::listen(settings.listen)).await?;
     let address = listeners.first().map(TcpListener::local_addr).transpose()?;
     let port = address.map_or(0, |address| address.port());
@@ -95,7 +97,9 @@ pub(crate) async fn run(
         stop.cancel();
         // A client that never ends its request must not keep us.
         let _ = tokio::time::timeout(grace, tasks.wait()).await;
-        let _ = tokio::time::timeout(grace, api.captured()).await;
+        // Nor must a disk or a collector that takes nothing.
+        let told = async { tokio::join!(api.captured(), traces.finish()) };
+        let _ = tokio::time::timeout(grace, told).await;
     };
     tokio::select! {
         () = end => {}

@@ -37,6 +37,8 @@ pub struct Settings {
     pub usage_max_age: Duration,
     /// Logs.
     pub log: LogSettings,
+    /// `PROXY_OTEL_EXPORTER_URL`
+    pub traces_url: Option<String>,
     /// Records of requests; `None` keeps none.
     pub captures: Option<CaptureSettings>,
     /// `NAME=value` of what is not as by default.

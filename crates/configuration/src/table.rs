@@ -194,10 +194,10 @@ variables! {
             .means("`/metrics` needs no key from this machine");
         PROXY_USAGE_MAX_AGE_DAYS = integer(1, 36_500).default("400").live()
             .means("days for which it is kept what each turn used, for `/v1/usage`");
-        PROXY_OTEL_EXPORTER_URL = of(Kind::Url).unset("none are sent").not_yet()
-            .means("where traces go, as OTLP");
+        PROXY_OTEL_EXPORTER_URL = of(Kind::Url).unset("none are sent")
+            .means("collector that traces are sent to as OTLP over HTTP, for example `http://127.0.0.1:4318`; `/v1/traces` is added where there is no path. Only in a build with the feature `otlp`");
         PROXY_CAPTURE_DIR = of(Kind::Path).unset("none are kept").live()
-            .means("folder for [records](captures.md) of requests and their turns, for `codex-completions replay`. Nothing that was said can be read in them, unless `PROXY_LOG_CONTENT` is on. It is made if it is not there");
+            .means("folder for records of requests and their turns, which `codex-completions replay` plays again (docs/captures.md). Nothing that was said can be read in them, unless `PROXY_LOG_CONTENT` is on. It is made if it is not there");
         PROXY_CAPTURE_MAX_BYTES = bytes(1_048_576).default("268435456").live()
             .means("most bytes of records that are kept; the oldest make room");
         PROXY_DATA_DIR = of(Kind::Path).unset("`~/.local/share/codex-completions` (macOS: `~/Library/Application Support/codex-completions`)")

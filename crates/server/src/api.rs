@@ -1,6 +1,6 @@
 //! What the API's handlers share.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use arc_swap::ArcSwap;
@@ -29,6 +29,7 @@ use crate::metrics::{Metrics, Now, Refused};
 use crate::models::{ModelDirectory, unknown_model};
 use crate::rate_limit::{RateLimit, RateLimiter};
 use crate::remote_images::ImageFetcher;
+use crate::request_trace::TraceSender;
 use crate::routes::ApiRoutes;
 use crate::turn_queue::{QueueLimits, TakenPlaces, TurnQueue};
 use crate::usage_report;
@@ -51,6 +52,7 @@ pub(crate) struct Inner {
     pub(crate) tasks: TaskTracker,
     pub(crate) usage: KeptUsage,
     pub(crate) backend: SetOnce<Backend>,
+    pub(crate) traces: OnceLock<TraceSender>,
 }
 
 /// Where it is kept what the turns used, or why it is not.
@@ -119,6 +121,7 @@ impl Api {
             tasks: TaskTracker::new(),
             usage,
             backend: SetOnce::new(),
+            traces: OnceLock::new(),
         }))
     }
 
@@ -156,6 +159,12 @@ impl Api {
     /// Where children tell how long they take, for the metrics.
     pub fn timings(&self) -> Timings {
         self.0.metrics.timings()
+    }
+
+    /// From now on requests whose trace is kept are told there once their turns have ended.
+    pub fn send_traces_to(&self, traces: TraceSender) {
+        // It is the same one for the life of a process.
+        let _ = self.0.traces.set(traces);
     }
 
     /// From now on requests are answered.

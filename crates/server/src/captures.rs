@@ -19,7 +19,7 @@ pub(crate) use recording::{Draft, Recording};
 use writing::{Finished, Writer};
 
 /// Most that all records hold in memory, those that wait to be written included.
-const MOST_HELD_BYTES: usize = 64 * 1024 * 1024;
+const MOST_HELD_BYTES: usize = 32 * 1024 * 1024;
 
 /// What is chosen about records.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl Captures {
         let _writing = Writing(self);
         let mut writer = lock(&self.writer);
         while let Some(record) = self.next() {
-            writer.write(&record);
+            writer.write(record);
         }
     }
 
@@ -119,3 +119,6 @@ impl Drop for Writing<'_> {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests;

@@ -40,6 +40,8 @@ use stream::ChatStream;
 use turn_log::TurnLog;
 use usage::Prompt;
 
+const ROUTE: &str = "/v1/chat/completions";
+
 /// A request whose turns are running.
 struct Started {
     stream: bool,
@@ -184,6 +186,7 @@ async fn start(
     let log = Arc::new(TurnLog {
         request_id,
         trace,
+        route: ROUTE,
         key: caller.clone(),
         model,
         backend_model: chosen.model,
@@ -197,6 +200,7 @@ async fn start(
         usage: api.0.usage.as_ref().ok().cloned(),
         fate: parts.extensions.get::<Fate>().cloned().unwrap_or_default(),
         content: settings.content_log,
+        traces: api.0.traces.get().filter(|_| trace.sampled).cloned(),
     });
     let tasks = api.0.tasks.clone();
     Ok(Started {

@@ -18,6 +18,7 @@ mod metrics;
 mod models;
 mod rate_limit;
 mod remote_images;
+mod request_trace;
 mod route_table;
 mod routes;
 mod tokens;
@@ -56,6 +57,9 @@ pub use metrics::{Described, Kind, METRICS};
 pub use models::ModelDirectory;
 pub use rate_limit::RateLimit;
 pub use remote_images::ImageFetcher;
+pub use request_trace::{
+    FirstToken, RequestTrace, TraceReceiver, TraceSender, TurnTrace, trace_queue,
+};
 pub use routes::ApiRoutes;
 pub use turn_queue::{QueueLimits, TurnQueue};
 

@@ -101,33 +101,37 @@ impl Unit {
 }
 
 /// Splits a text.
-pub(super) fn pieces<'t>(text: &'t str, names: &Names) -> Vec<Piece<'t>> {
-    let mut pieces = Vec::new();
-    let mut at = 0;
-    while at < text.len() {
-        let rest = &text[at..];
-        if let Some(length) = names.phrase_at(rest) {
-            pieces.push(Piece::Kept(&rest[..length]));
-            at += length;
-            continue;
-        }
-        let mut units = Vec::new();
-        let mut length = 0;
-        while let Some((unit, more)) = Unit::at(&rest[length..]) {
-            units.push(unit);
-            length += more;
-        }
-        pieces.push(if units.is_empty() {
-            length = between(rest);
-            Piece::Kept(&rest[..length])
-        } else if names.words.contains(&rest[..length]) {
-            Piece::Kept(&rest[..length])
-        } else {
-            Piece::Word(units)
-        });
-        at += length;
+pub(super) fn pieces<'t>(text: &'t str, names: &Names) -> impl Iterator<Item = Piece<'t>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (piece, length) = first_piece(rest, names)?;
+        rest = &rest[length..];
+        Some(piece)
+    })
+}
+
+/// The first piece of a text, and its length.
+fn first_piece<'t>(text: &'t str, names: &Names) -> Option<(Piece<'t>, usize)> {
+    let kept = |length: usize| Some((Piece::Kept(&text[..length]), length));
+    if text.is_empty() {
+        return None;
     }
-    pieces
+    if let Some(length) = names.phrase_at(text) {
+        return kept(length);
+    }
+    let mut units = Vec::new();
+    let mut length = 0;
+    while let Some((unit, more)) = Unit::at(&text[length..]) {
+        units.push(unit);
+        length += more;
+    }
+    if units.is_empty() {
+        kept(between(text))
+    } else if names.words.contains(&text[..length]) {
+        kept(length)
+    } else {
+        Some((Piece::Word(units), length))
+    }
 }
 
 /// Letters, digits, and what joins the parts of a name.

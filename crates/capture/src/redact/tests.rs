@@ -211,10 +211,8 @@ fn a_request_keeps_its_structure() {
     });
     let redacted = redacted(&record);
     let request = &redacted.header.request;
-    assert_eq!(
-        shape(&request.to_string()),
-        shape(&record.header.request.to_string().replace("AAAA", "(4 bytes)"))
-    );
+    let before = record.header.request.to_string().replace("AAAA", "(4 bytes)");
+    assert!(alike(&request.to_string(), &before), "{request}");
     let word = |pointer: &str| request.pointer(pointer).unwrap().as_str().unwrap();
     let rome = word("/tools/0/function/parameters/properties/city/enum/0");
     assert_eq!(word("/messages/1/content"), format!("{{\"city\": \"{rome}\"}}"));
@@ -373,7 +371,7 @@ proptest! {
         prop_assert_eq!(record.compare(&record.replay(Instant::now())), Verdict::Same);
         let redacted = redacted(&record);
         prop_assert_eq!(redacted.header.redaction, Redaction::Exact);
-        prop_assert_eq!(shape(redacted.told().text()), shape(record.told().text()));
+        prop_assert!(alike(redacted.told().text(), record.told().text()));
         check_no_secret(&redacted);
     }
 

@@ -8,6 +8,8 @@ mod asking;
 mod caged_codex;
 mod captures;
 mod chat_faults;
+#[cfg(feature = "otlp")]
+mod collector;
 mod exact_text;
 mod golden;
 mod http;
@@ -32,6 +34,8 @@ mod telemetry;
 mod to_the_model;
 mod toggles;
 mod tolerated;
+#[cfg(feature = "otlp")]
+mod traces;
 mod transcripts;
 mod turn_log;
 mod usage;

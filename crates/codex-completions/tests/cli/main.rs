@@ -9,6 +9,7 @@ mod config;
 mod doctor;
 mod key;
 mod models;
+mod run_book;
 mod serve;
 mod server;
 mod service;

@@ -49,6 +49,7 @@ impl Settings {
             },
             usage_max_age: DAY * values.number::<u32>(&t::PROXY_USAGE_MAX_AGE_DAYS),
             log: log(values),
+            traces_url: values.text(&t::PROXY_OTEL_EXPORTER_URL).map(str::to_owned),
             captures: captures(values, &mut problems),
             changed: values.changed().into(),
         };

@@ -7,15 +7,18 @@ use tool_call_aggregator::obsidian::XmlEscaping;
 use super::*;
 use crate::loading::{Flags, Inputs, load};
 
-fn settings(environment: &[(&str, &str)]) -> Settings {
+fn inputs(environment: &[(&str, &str)]) -> Inputs {
     let environment = environment.iter().map(|(name, text)| (name.into(), text.into()));
-    let inputs = Inputs {
+    Inputs {
         environment: environment.collect(),
         working_folder: "/nowhere".into(),
         user_data: Some("data".into()),
         flags: Flags::default(),
-    };
-    load(&inputs).unwrap().settings
+    }
+}
+
+fn settings(environment: &[(&str, &str)]) -> Settings {
+    load(&inputs(environment)).unwrap().settings
 }
 
 /// Something that says that it is Codex.
@@ -242,4 +245,21 @@ fn an_address_is_listened_on_alone() {
     {
         assert_eq!(settings(&[("PROXY_HOST", text)]).listen.host, host);
     }
+}
+
+#[test]
+fn records_are_kept_where_nobody_else_writes() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    assert_eq!(settings(&[]).captures, None);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("records");
+    let variables = [("PROXY_CAPTURE_DIR", path.to_str().unwrap())];
+    let expected = CaptureSettings { folder: path.clone(), max_bytes: 256 * 1024 * 1024 };
+    assert_eq!(settings(&variables).captures, Some(expected));
+
+    std::fs::create_dir(&path).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let refused = load(&inputs(&variables)).unwrap_err().to_string();
+    assert!(refused.contains("every user can write to it (PROXY_CAPTURE_DIR)"), "{refused}");
 }

@@ -15,7 +15,7 @@ use super::writing::Finished;
 use super::{CaptureSettings, Captures, lock};
 
 /// Most that one record holds; what happens later is not recorded.
-const MOST_BYTES: usize = 16 * 1024 * 1024;
+const MOST_BYTES: usize = 8 * 1024 * 1024;
 
 /// Longest request that is recorded; of a longer one there is all but that.
 const MOST_REQUEST_BYTES: usize = MOST_BYTES / 2;

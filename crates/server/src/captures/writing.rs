@@ -48,8 +48,9 @@ impl Finished {
         Self { captures, bytes, settings, draft, entries }
     }
 
-    fn record(&self) -> io::Result<Record> {
-        let Self { draft, entries, .. } = self;
+    fn record(&mut self) -> io::Result<Record> {
+        let entries = std::mem::take(&mut self.entries);
+        let draft = &self.draft;
         let record = Record {
             header: Header {
                 capture: FORMAT,
@@ -71,7 +72,7 @@ impl Finished {
                 policy: Policy::from(&*draft.policy),
                 request: serde_json::from_slice(&draft.body).unwrap_or(Value::Null),
             },
-            entries: entries.clone(),
+            entries,
         };
         match self.settings.content {
             CapturedContent::Verbatim => Ok(record),
@@ -101,8 +102,8 @@ impl Drop for Finished {
 
 impl Writer {
     /// Whatever goes wrong is nothing to the request, which is over.
-    pub(super) fn write(&mut self, finished: &Finished) {
-        if let Err(error) = self.try_write(finished) {
+    pub(super) fn write(&mut self, mut finished: Finished) {
+        if let Err(error) = self.try_write(&mut finished) {
             // It is looked at anew: somebody may have mended it.
             self.folder = None;
             if self.warned.is_none_or(|warned| warned.elapsed() >= WARN_EVERY) {
@@ -113,8 +114,8 @@ impl Writer {
         }
     }
 
-    fn try_write(&mut self, finished: &Finished) -> io::Result<()> {
-        let CaptureSettings { folder: path, max_bytes, .. } = &finished.settings;
+    fn try_write(&mut self, finished: &mut Finished) -> io::Result<()> {
+        let CaptureSettings { folder: path, max_bytes, .. } = &finished.settings.clone();
         let folder = match self.folder.take().filter(|folder| folder.is_at(path)) {
             Some(folder) => self.folder.insert(folder),
             None => self.folder.insert(Folder::open(path)?),

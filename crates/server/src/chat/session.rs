@@ -13,6 +13,7 @@ use super::turn_log::{Marks, TurnLog};
 use crate::alarm::Alarm;
 use crate::captures::Recording;
 use crate::connections::Hangup;
+use crate::request_trace::FirstToken;
 
 /// One turn for each choice of a request.
 ///
@@ -108,7 +109,7 @@ impl Session {
                 self.marks.first_event.get_or_insert(now);
             }
             if self.marks.first_token.is_none() && answer.has_spoken() {
-                self.marks.first_token = Some(now);
+                self.marks.first_token = Some(FirstToken { choice: index, at: now });
             }
             if let Some(failure) = failure {
                 return Poll::Ready(Step::Failed(failure));

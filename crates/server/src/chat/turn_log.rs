@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use bridge::{ChoiceReport, OutputMode, StopAfterTools};
+use bridge::{ChoiceReport, EndReason, OutputMode, StopAfterTools};
 use store::Usage;
 
 use crate::content_log::ContentLog;
 use crate::gate::{Caller, Fate, TraceContext};
 use crate::metrics::Metrics;
+use crate::request_trace::{FirstToken, RequestTrace, TraceSender, TurnTrace};
 use crate::turn_record::{TurnRecord, TurnTimes};
 
 /// What is known about a request's turns before they run.
@@ -16,6 +17,8 @@ use crate::turn_record::{TurnRecord, TurnTimes};
 pub(super) struct TurnLog {
     pub(super) request_id: String,
     pub(super) trace: TraceContext,
+    /// The path that was asked.
+    pub(super) route: &'static str,
     /// Whose key it came with.
     pub(super) key: Caller,
     /// As the client names it, and the real one.
@@ -33,6 +36,8 @@ pub(super) struct TurnLog {
     pub(super) usage: Option<Usage>,
     pub(super) fate: Fate,
     pub(super) content: ContentLog,
+    /// Who keeps its trace, if anybody does.
+    pub(super) traces: Option<TraceSender>,
 }
 
 /// When the turns of a request came how far.
@@ -41,7 +46,7 @@ pub(super) struct Marks {
     /// The first event of the backend.
     pub(super) first_event: Option<Instant>,
     /// The first of it that the client gets.
-    pub(super) first_token: Option<Instant>,
+    pub(super) first_token: Option<FirstToken<Instant>>,
 }
 
 // === impl TurnLog ===
@@ -53,7 +58,7 @@ impl TurnLog {
             received: self.received,
             admitted: self.admitted,
             first_event: marks.first_event,
-            first_token: marks.first_token,
+            first_token: marks.first_token.map(|first| first.at),
             ended: Instant::now(),
         };
         let ended_at = SystemTime::now();
@@ -79,6 +84,42 @@ impl TurnLog {
             self.fate.turn_ended(report.end);
             turn.log();
             self.content.answer(choice, &report.said);
+        }
+        if let Some(traces) = &self.traces {
+            traces.tell(self.to_trace(reports, times, marks.first_token, ended_at));
+        }
+    }
+
+    fn to_trace(
+        &self,
+        reports: &[ChoiceReport],
+        times: TurnTimes,
+        first_token: Option<FirstToken<Instant>>,
+        ended: SystemTime,
+    ) -> RequestTrace {
+        let on_the_clock = |at: Instant| ended - times.ended.duration_since(at);
+        let turn = |report: &ChoiceReport| TurnTrace {
+            stop_reason: report.end.as_str(),
+            failed: matches!(report.end, EndReason::Failed | EndReason::FailedAfterCalls),
+            tool_call_count: report.call_count,
+            tool_call_truncated: report.truncated,
+            usage: report.usage,
+        };
+        RequestTrace {
+            context: self.trace,
+            route: self.route,
+            request_id: self.request_id.clone(),
+            key: self.key.name().to_owned(),
+            model: self.model.clone(),
+            backend_model: self.backend_model.clone(),
+            streamed: self.streamed,
+            output_mode: self.mode.as_str(),
+            received: on_the_clock(times.received),
+            admitted: on_the_clock(times.admitted),
+            first_token: first_token
+                .map(|first| FirstToken { choice: first.choice, at: on_the_clock(first.at) }),
+            ended,
+            turns: reports.iter().map(turn).collect(),
         }
     }
 }

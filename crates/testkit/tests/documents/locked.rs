@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::sources;
 
 /// Scripts that people and the tests run.
-const SCRIPTS: [&str; 10] = [
+const SCRIPTS: [&str; 11] = [
     "start",
     "test",
     "bench/run",
@@ -15,6 +15,7 @@ const SCRIPTS: [&str; 10] = [
     "scripts/install-clients",
     "scripts/install-codex",
     "scripts/mutants",
+    "scripts/render-dashboard",
     "scripts/under-fire",
 ];
 

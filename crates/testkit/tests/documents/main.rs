@@ -4,8 +4,10 @@
 mod acceptance;
 mod api;
 mod locked;
+mod monitoring;
 mod operations;
 mod purity;
 mod security;
 mod sources;
 mod tables;
+mod telemetry;

@@ -1,73 +1,42 @@
-//! `docs/operations.md`: what is told about turns.
+//! `docs/operations.md`: its links lead somewhere, and its errors are those of the API. That its commands work is
+//! tested with the binary.
 
 use std::collections::BTreeSet;
 
-use server::{Described, Kind, METRICS};
-
 use crate::sources;
-use crate::tables::{quoted, rows};
+use crate::tables::{anchors, quoted, rows};
 
-/// The part of a file between two texts.
-fn part<'a>(file: &'a str, from: &str, to: &str) -> &'a str {
-    let (_, rest) = file.split_once(from).unwrap_or_else(|| panic!("there is no {from:?}"));
-    rest.split_once(to).unwrap_or_else(|| panic!("there is no {to:?}")).0
-}
-
-fn told(heading: &str) -> BTreeSet<String> {
-    let document = sources::read("docs/operations.md");
-    let rows = rows(&document, heading);
-    rows.iter().flat_map(|row| quoted(row[0])).map(str::to_owned).collect()
-}
+const RUN_BOOK: &str = "docs/operations.md";
 
 #[test]
-fn every_field_of_the_log_line_is_explained() {
-    let file = sources::read("crates/server/src/turn_record.rs");
-    let fields = part(&file, "parent: None,", "\"a turn has ended\"").lines();
-    let names = fields.filter_map(|line| line.trim().split([' ', ',']).next());
-    let names: BTreeSet<_> = names.filter(|name| !name.is_empty()).map(str::to_owned).collect();
-    assert_eq!(told("### The log line"), names);
-}
-
-#[test]
-fn every_reason_is_explained() {
-    let file = sources::read("crates/bridge/src/finish.rs");
-    let reasons = part(&file, "// === impl EndReason ===", "pub fn is_cut");
-    let names: BTreeSet<_> = reasons.split('"').skip(1).step_by(2).map(str::to_owned).collect();
-    assert_eq!(told("### Why a turn ended"), names);
-}
-
-/// In the section's tables, each metric with the labels that it has.
-#[test]
-fn every_metric_is_explained_with_its_labels() {
-    let document = sources::read("docs/operations.md");
-    let rows = rows(&document, "### Metrics");
-    let explained: BTreeSet<&str> = rows.iter().flat_map(|row| quoted(row[0])).collect();
-    let names: Vec<String> = METRICS.iter().map(shown).collect();
-    assert_eq!(explained, names.iter().map(String::as_str).collect());
-    for (metric, name) in METRICS.iter().zip(&names) {
-        let row = rows.iter().find(|row| quoted(row[0]).any(|quoted| quoted == name)).unwrap();
-        let told: BTreeSet<_> = quoted(row[1]).collect();
-        let missing: Vec<_> = metric.labels.iter().filter(|label| !told.contains(*label)).collect();
-        assert!(missing.is_empty(), "{name} has the labels {missing:?}");
+fn every_link_leads_to_a_heading_or_a_file() {
+    let document = sources::read(RUN_BOOK);
+    let targets = document.split("](").skip(1).map(|rest| rest.split(')').next().unwrap());
+    let mut count = 0;
+    for target in targets {
+        let (file, heading) = target.split_once('#').unwrap_or((target, ""));
+        let path = if file.is_empty() { RUN_BOOK.to_owned() } else { format!("docs/{file}") };
+        assert!(sources::exists(&path), "{target}");
+        let leads_on = || anchors(&sources::read(&path)).contains(heading);
+        assert!(heading.is_empty() || leads_on(), "{target}");
+        count += 1;
     }
-}
-
-/// As people look for it.
-fn shown(metric: &Described) -> String {
-    match metric.kind {
-        Kind::Counter => format!("{}_total", metric.name),
-        Kind::Gauge | Kind::Histogram => metric.name.to_owned(),
-    }
+    assert!(count > 20, "only {count} links were found");
 }
 
 #[test]
-fn every_reason_of_a_refusal_is_explained() {
-    let file = sources::read("crates/server/src/metrics/labels.rs");
-    let reasons = part(&file, "// === impl Refused ===", "impl EncodeLabelValue for Refused");
-    let names: BTreeSet<_> = reasons.split('"').skip(1).step_by(2).collect();
-    let document = sources::read("docs/operations.md");
-    let rows = rows(&document, "### Metrics");
-    let row = rows.iter().find(|row| row[0] == "`requests_refused_total`").unwrap();
-    let told = quoted(row[1]).filter(|name| !["reason", "code"].contains(name));
-    assert_eq!(told.collect::<BTreeSet<_>>(), names);
+fn every_error_that_clients_show_is_one_of_the_api() {
+    let (api, document) = (sources::read("docs/api.md"), sources::read(RUN_BOOK));
+    let known: BTreeSet<(&str, &str)> = rows(&api, "## Errors")
+        .iter()
+        .flat_map(|row| quoted(row[2]).map(|code| (row[0], code)).collect::<Vec<_>>())
+        .collect();
+    for row in rows(&document, "### What the client shows") {
+        let status = row[0].split(' ').next().unwrap();
+        if status.parse::<u16>().is_ok() {
+            for code in quoted(row[0]).filter(|code| *code != "param") {
+                assert!(known.contains(&(status, code)), "{status} {code}");
+            }
+        }
+    }
 }

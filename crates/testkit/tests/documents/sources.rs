@@ -16,6 +16,10 @@ pub(crate) fn read(path: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
+pub(crate) fn exists(path: &str) -> bool {
+    root().join(path).exists()
+}
+
 /// What lies in a folder, by name.
 pub(crate) fn names(folder: &str) -> Vec<String> {
     let name = |path: PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();

@@ -1,4 +1,6 @@
-//! Tables of Markdown.
+//! Tables and headings of Markdown.
+
+use std::collections::BTreeSet;
 
 /// The rows of every table below a heading, up to the next heading of any depth; without the rows
 /// of titles.
@@ -21,6 +23,22 @@ pub(crate) fn rows<'a>(document: &'a str, heading: &str) -> Vec<Vec<&'a str>> {
 /// The texts between back-ticks.
 pub(crate) fn quoted(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
+}
+
+/// What a link can name: every heading, as it is written in an address.
+pub(crate) fn anchors(document: &str) -> BTreeSet<String> {
+    let headings = document.lines().filter(|line| line.starts_with('#'));
+    let anchor = |heading: &str| {
+        let words = heading.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
+        words.chars().filter(|char| char.is_alphanumeric() || "-_".contains(*char)).collect()
+    };
+    headings.map(anchor).collect()
+}
+
+#[test]
+fn headings_have_addresses() {
+    let expected = ["is-it-well", "another-codex-and-back"].map(str::to_owned);
+    assert_eq!(anchors("## Is it well?\ntext\n### Another Codex, and back\n"), expected.into());
 }
 
 #[test]

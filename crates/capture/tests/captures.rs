@@ -1,0 +1,30 @@
+//! Records of real turns, and of turns that once went wrong: each still does what it did, or what it
+//! should have done. A bug report becomes a test by putting its file into `tests/captures`.
+#![cfg(test)]
+
+use std::path::Path;
+use std::time::Instant;
+
+use capture::{Record, Redaction, Verdict};
+
+#[test]
+fn every_record_is_replayed_to_the_byte() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read(&path).unwrap();
+        let record =
+            Record::read(text.as_slice()).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+        assert_ne!(record.header.redaction, Redaction::Inexact, "{path:?}");
+        let verdict = record.compare(&record.replay(Instant::now()));
+        let same = matches!(verdict, Verdict::Same | Verdict::SameSoFar { .. });
+        assert!(same, "{path:?}: {verdict:?}; codex-completions replay --diff shows more");
+        // The format is read as it is written.
+        let mut again = Vec::new();
+        record.write(&mut again).unwrap();
+        assert_eq!(String::from_utf8(again), String::from_utf8(text), "{path:?}");
+        count += 1;
+    }
+    assert!(count >= 3);
+}
