@@ -13,7 +13,7 @@ use crate::mischief::MISCHIEF;
 use crate::run::{Plan, Seen};
 use crate::sampling::{self, Sample};
 use crate::server::{Kind, Server, Target, children};
-use crate::tally::{Failure, Tally};
+use crate::tally::{Failure, PROBE, Tally};
 
 /// How long the server has to put everything away: descriptors linger for 2 seconds, threads for 10.
 const SETTLE_WITHIN: Duration = Duration::from_secs(40);
@@ -116,7 +116,9 @@ fn check_causes(seen: &mut Seen) {
     let mut violations = Vec::new();
     for failure in &seen.tally.failures {
         let has_cause = match failure.code.as_str() {
-            "queue_full" | "too_many_turns" => {
+            // However many others ask, whoever has a key of his own is next.
+            "too_many_turns" if failure.what == PROBE => befell(failure, |_| true),
+            "queue_full" | "too_many_turns" if failure.what != PROBE => {
                 failure.from <= narrow_to && narrow_from <= failure.to
             }
             "too_many_large_requests" => failure.is_large,
@@ -244,8 +246,7 @@ fn check_coverage(seen: &mut Seen, plan: &Plan) {
         *ends.entry(manner).or_default() += count;
         *ends.entry(end).or_default() += count;
     }
-    let always =
-        ["patient", "probe", "whole and exact", "refused as documented", "the client left"];
+    let always = ["patient", PROBE, "whole and exact", "refused as documented", "the client left"];
     let in_time = [
         "patient, not streamed",
         "slow",

@@ -13,6 +13,7 @@ use crate::plot;
 use crate::run::{Plan, Seen};
 use crate::sampling::Sample;
 use crate::server::{Kind, SETTINGS};
+use crate::tally::PROBE;
 
 /// What is written about a run.
 pub(crate) struct Report {
@@ -126,10 +127,16 @@ fn write_probes(text: &mut String, seen: &Seen) -> fmt::Result {
         let [p50, p95, longest] = [50, 95, 100].map(|percent| times.at(percent));
         writeln!(text, "| {when} | {} | {p50} | {p95} | {longest} |", times.0.len())?;
     }
+    let mut codes = BTreeMap::<&str, usize>::new();
+    for failure in seen.tally.failures.iter().filter(|failure| failure.what == PROBE) {
+        *codes.entry(&failure.code).or_default() += 1;
+    }
     let failed = probes.iter().filter(|probe| !probe.went_well).count();
+    let codes: Vec<_> = codes.iter().map(|(code, count)| format!("{count} `{code}`")).collect();
+    let codes = if codes.is_empty() { String::new() } else { format!(": {}", codes.join(", ")) };
     writeln!(
         text,
-        "\n{failed} of {} failed, each with an error and a child that was lost.",
+        "\n{failed} of {} failed{codes}. They may in the second case alone.",
         probes.len()
     )
 }

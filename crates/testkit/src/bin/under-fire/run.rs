@@ -14,7 +14,7 @@ use crate::incident::{Incident, Trouble};
 use crate::sampling::{self, Sample};
 use crate::server::{Kind, Server, Target};
 use crate::story::{Act, Ask, Stories, Story};
-use crate::tally::{Probe, SharedTally, Tally};
+use crate::tally::{PROBE, Probe, SharedTally, Tally};
 
 /// The longest that any request may take, whatever happens to the child: a turn waits 5 seconds in the
 /// queue and 10 for a child, one that hangs is noticed after 15, and the longest answer takes 12.
@@ -208,7 +208,7 @@ async fn ask_every_second(
         }
         tally.with(|tally| {
             tally.probes.push(Probe { from, took: from.elapsed(), went_well });
-            tally.add("probe", &story, from, ended);
+            tally.add(PROBE, &story, from, ended);
         });
         let next = tokio::time::sleep(PROBE_EVERY.saturating_sub(from.elapsed()));
         if stop.run_until_cancelled(next).await.is_none() {

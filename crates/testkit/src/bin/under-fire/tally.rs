@@ -7,6 +7,9 @@ use std::time::{Duration, Instant};
 use crate::client::Ended;
 use crate::story::{Act, Story};
 
+/// The manner of somebody who behaves.
+pub(crate) const PROBE: &str = "probe";
+
 /// Counts, and everything that has to be looked at in the end.
 #[derive(Default)]
 pub(crate) struct Tally {
