@@ -1,7 +1,6 @@
 //! What befalls the child.
 
 use std::ops::Range;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
@@ -39,7 +38,6 @@ pub(crate) enum IncidentKind {
 /// Whoever causes incidents.
 pub(crate) struct Trouble {
     pub(crate) server: u32,
-    pub(crate) codex: PathBuf,
     pub(crate) target: Target,
     pub(crate) dice: Rng,
     /// Between two incidents, in milliseconds.
@@ -93,7 +91,7 @@ impl Trouble {
     }
 
     async fn befall(&mut self, kind: IncidentKind) -> Result<Incident, String> {
-        let found = children(self.server, &self.codex);
+        let found = children(self.server);
         let [child] = found[..] else { return Err(format!("children of Codex: {found:?}")) };
         let from = Instant::now();
         let sent = match kind {
@@ -116,7 +114,7 @@ impl Trouble {
     /// Waits for a child that takes turns.
     async fn until_back(&self, old: u32, kind: IncidentKind) {
         loop {
-            let now = children(self.server, &self.codex);
+            let now = children(self.server);
             let is_another = !kind.costs_the_child() || (!now.is_empty() && !now.contains(&old));
             if is_another
                 && self.target.look("/readyz").await.is_ok_and(|(status, _)| status == 200)

@@ -92,7 +92,6 @@ impl Plan {
         let incidents = Arc::<Mutex<Vec<Incident>>>::default();
         let trouble = Trouble {
             server: server.pid,
-            codex: server.codex().to_owned(),
             target: server.target.clone(),
             dice: fastrand::Rng::with_seed(self.seed ^ 1),
             pauses: if self.is_long() { 3_000..9_000 } else { 1_000..3_000 },
@@ -114,14 +113,25 @@ impl Plan {
         let narrow = self.let_time_pass(&server).await?;
         stop.cancel();
         // Everybody ends what he has begun, within the bound.
-        while tasks.join_next().await.is_some() {}
+        while let Some(ended) = tasks.join_next().await {
+            ended?;
+        }
         let took = started.elapsed();
         let (samples, wrong) = sampling.join_all().await.into_iter().next().unwrap_or_default();
-        let tally = Arc::into_inner(tally).map(SharedTally::into_inner).unwrap_or_default();
+        let tally =
+            Arc::into_inner(tally).ok_or_else(|| io::Error::other("somebody still counts"))?;
         let incidents =
             std::mem::take(&mut *incidents.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut seen =
-            Seen { tally, incidents, samples, before, after: None, narrow, took, restarts: 0 };
+        let mut seen = Seen {
+            tally: tally.into_inner(),
+            incidents,
+            samples,
+            before,
+            after: None,
+            narrow,
+            took,
+            restarts: 0,
+        };
         for wrong in wrong {
             seen.tally.violate("nobody waits for ever", "/metrics", wrong);
         }

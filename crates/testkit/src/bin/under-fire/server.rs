@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -58,7 +58,6 @@ pub(crate) struct Server {
     pub(crate) target: Target,
     /// A key for somebody who behaves.
     pub(crate) probe_key: String,
-    codex: PathBuf,
     folder: TempDir,
     _model: Option<ScriptedModel>,
 }
@@ -148,8 +147,7 @@ impl Server {
         };
         let target =
             Target { address, host: address.to_string(), key: KEY.to_owned(), model: model_name };
-        let codex = fs::canonicalize(codex)?;
-        Ok(Self { process, pid, target, probe_key, codex, folder, _model: model })
+        Ok(Self { process, pid, target, probe_key, folder, _model: model })
     }
 
     /// Has it run so many turns at once from now on.
@@ -160,16 +158,6 @@ impl Server {
     /// Everything that it has written to standard error.
     pub(crate) fn log(&self) -> io::Result<String> {
         Ok(String::from_utf8_lossy(&fs::read(self.folder.path().join("log"))?).into_owned())
-    }
-
-    /// The children of Codex.
-    pub(crate) fn children(&self) -> Vec<u32> {
-        children(self.pid, &self.codex)
-    }
-
-    /// What is needed to find the children, for somebody else.
-    pub(crate) fn codex(&self) -> &Path {
-        &self.codex
     }
 
     /// Asks it to stop, and says what is wrong with how it does.
@@ -191,10 +179,13 @@ impl Server {
     }
 }
 
-/// The children of Codex that a server has.
-pub(crate) fn children(server: u32, codex: &Path) -> Vec<u32> {
-    let is_codex =
-        |pid: &u32| fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|program| program == codex);
+/// The children of Codex that a server has. The one that is run need not be the one that was named: an
+/// installed wrapper stands for the binary behind it.
+pub(crate) fn children(server: u32) -> Vec<u32> {
+    let is_codex = |pid: &u32| {
+        let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        command.split(|byte| *byte == 0).any(|argument| argument == b"app-server")
+    };
     descendants(server).into_iter().filter(is_codex).collect()
 }
 
