@@ -103,10 +103,13 @@ function drawSeries(box, panel, { start, end, step }) {
     element(entry, "b", "", value === undefined ? "–" : formatted(value, defaults));
     const opacity = special["custom.fillOpacity"] ?? defaults.custom.fillOpacity;
     const fill = color + Math.round(opacity * 2.55).toString(16).padStart(2, "0");
-    return { points, line: { stroke: color, width: 1, fill, dash: special["custom.lineStyle"]?.dash, points: { show: false } } };
+    return { points, fill, line: { stroke: color, width: 1, dash: special["custom.lineStyle"]?.dash, points: { show: false } } };
   });
-  // What is below is drawn last.
-  if (isStacked) lines.reverse();
+  // A stacked line is filled down to the one below it, the others to the axis.
+  const bands = isStacked ? lines.slice(1).map(({ fill }, index) => ({ series: [index + 2, index + 1], fill })) : [];
+  lines.forEach(({ line, fill }, index) => {
+    if (!isStacked || index === 0) line.fill = fill;
+  });
   const most = Math.max(0, ...lines.flatMap(({ points }) => points));
   const top = defaults.max ?? (most > 0 ? undefined : 1);
   const clock = (time) => new Date(time * 1000).toTimeString().slice(0, 5);
@@ -122,6 +125,7 @@ function drawSeries(box, panel, { start, end, step }) {
       { ...axis, values: (_, ticks) => ticks.map((tick) => formatted(tick, { unit: defaults.unit })), size: 72, space: 36,
         incrs: defaults.decimals === 0 ? [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] : undefined },
     ],
+    bands,
     series: [{}, ...lines.map(({ line }) => line)],
   }, [times, ...lines.map(({ points }) => points)], chart);
 }
