@@ -1,6 +1,6 @@
 //! How an answer ends, and what is told about it.
 
-use codex_app_server::TokenUsage;
+use codex_app_server::{FailureKind, TokenUsage};
 use serde::{Deserialize, Serialize};
 
 use crate::policy::CallShape;
@@ -59,6 +59,8 @@ pub enum EndReason {
 pub struct ChoiceReport {
     /// Why it ended.
     pub end: EndReason,
+    /// What failed, if something did.
+    pub failure: Option<FailureKind>,
     /// Calls that were forwarded.
     pub call_count: usize,
     /// Whether a call was dropped, or the turn was cut before the response's end.
@@ -117,6 +119,24 @@ impl FinishReason {
 // === impl EndReason ===
 
 impl EndReason {
+    /// Every reason.
+    pub const ALL: [Self; 14] = [
+        Self::Completed,
+        Self::ToolCalls,
+        Self::FirstCall,
+        Self::Grace,
+        Self::CallCap,
+        Self::HeldText,
+        Self::StopSequence,
+        Self::MaxTokens,
+        Self::UpstreamLength,
+        Self::ContentFilter,
+        Self::FailedAfterCalls,
+        Self::Failed,
+        Self::ClientGone,
+        Self::SlowClient,
+    ];
+
     /// As logs and metrics write it.
     pub fn as_str(self) -> &'static str {
         match self {

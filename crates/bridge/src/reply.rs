@@ -70,6 +70,7 @@ pub struct Reply {
     bytes_left: usize,
     /// How to end, found while an event was being read.
     ending: Option<Ending>,
+    failure: Option<FailureKind>,
     end: Option<EndReason>,
 }
 
@@ -112,6 +113,7 @@ impl Reply {
             bytes_left: policy.max_answer_bytes,
             policy,
             ending: None,
+            failure: None,
             end: None,
         }
     }
@@ -194,11 +196,12 @@ impl Reply {
     pub fn report(mut self) -> ChoiceReport {
         self.abandon(EndReason::ClientGone);
         let end = self.end.unwrap_or(EndReason::ClientGone);
-        let failed = matches!(end, EndReason::Failed | EndReason::FailedAfterCalls);
+        let failed = end.is_failure();
         let cut = !self.response_ended && (end.is_cut() || failed);
         let (call_names, call_ids) = self.calls.names_and_ids();
         ChoiceReport {
             end,
+            failure: self.failure.filter(|_| failed),
             call_count: self.calls.count(),
             text_calls: self.calls.count_of_text(),
             blocks: self.blocks,
@@ -397,6 +400,7 @@ impl Reply {
     }
 
     fn fail(&mut self, failure: Failure, out: &mut impl Output) -> Ended {
+        self.failure = Some(failure.kind);
         self.flush(out);
         let ending =
             self.ending.take().unwrap_or_else(|| match (failure.kind, self.calls.count()) {
@@ -415,6 +419,7 @@ impl Reply {
         self.visible.end();
         match ending {
             Ending::Failed(failure) => {
+                self.failure = Some(failure.kind);
                 self.end = Some(match failure.kind {
                     FailureKind::SlowConsumer => EndReason::SlowClient,
                     _ => EndReason::Failed,

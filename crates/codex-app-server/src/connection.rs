@@ -34,6 +34,10 @@ const NOTIFICATION_BACKLOG: usize = 256;
 /// Codex takes about 128. Beyond that it answers most with an error, and some not at all.
 const MAX_WAITING_REQUESTS: usize = 64;
 
+/// In the ids of requests whose answers nobody waits for. It is small enough for readers that take
+/// numbers for floats.
+const UNHEARD: u64 = 1 << 52;
+
 /// A notification that belongs to no turn, as it came.
 #[derive(Debug, Clone)]
 pub struct Notification {
@@ -322,7 +326,7 @@ impl Connection {
 
     /// Sends a request right away, past the queue, whose answer nobody waits for.
     fn send_request<P: Request>(&self, params: &P) {
-        let request = OutgoingRequest { id: self.next_id(), method: P::METHOD, params };
+        let request = OutgoingRequest { id: self.next_id() | UNHEARD, method: P::METHOD, params };
         if let Ok(line) = encode(&request) {
             self.send(&line);
         }

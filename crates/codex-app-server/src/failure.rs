@@ -79,6 +79,52 @@ const LOGIN_CHANGED: &str = "Fatal error: application network permission was rev
 // === impl FailureKind ===
 
 impl FailureKind {
+    /// Every kind.
+    pub const ALL: [Self; 18] = [
+        Self::Unauthorized,
+        Self::UsageLimit,
+        Self::RateLimit,
+        Self::ContextLength,
+        Self::BadRequest,
+        Self::ModelNotFound,
+        Self::Overloaded,
+        Self::ServerError,
+        Self::Unreachable,
+        Self::StreamCut,
+        Self::ContentFilter,
+        Self::MaxOutput,
+        Self::ChildGone,
+        Self::Stopping,
+        Self::Timeout,
+        Self::SlowConsumer,
+        Self::OutputTooLarge,
+        Self::Unexpected,
+    ];
+
+    /// As logs and metrics write it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unauthorized => "unauthorized",
+            Self::UsageLimit => "usage_limit",
+            Self::RateLimit => "rate_limit",
+            Self::ContextLength => "context_length",
+            Self::BadRequest => "bad_request",
+            Self::ModelNotFound => "model_not_found",
+            Self::Overloaded => "overloaded",
+            Self::ServerError => "server_error",
+            Self::Unreachable => "unreachable",
+            Self::StreamCut => "stream_cut",
+            Self::ContentFilter => "content_filter",
+            Self::MaxOutput => "max_output",
+            Self::ChildGone => "child_gone",
+            Self::Stopping => "stopping",
+            Self::Timeout => "timeout",
+            Self::SlowConsumer => "slow_consumer",
+            Self::OutputTooLarge => "output_too_large",
+            Self::Unexpected => "unexpected",
+        }
+    }
+
     /// Whether the same request may succeed when it is sent again.
     pub fn retry_can_help(self) -> bool {
         match self {

@@ -64,7 +64,7 @@ counters! {
     OversizeLine => oversize_lines,
     /// Lines or notifications that could not be read.
     Unreadable => unreadable_messages,
-    /// Answers that nobody waits for: to interrupts, and to requests that ran out of time.
+    /// Answers that nobody waits for any more: to requests that ran out of time, or to none of ours.
     UnclaimedResponse => unclaimed_responses,
     /// Events of a turn that is over, or of another one of the same thread.
     StaleEvent => stale_events,

@@ -240,9 +240,14 @@ impl Connections {
         });
     }
 
+    fn refusal(&self, error: ApiError) -> Vec<u8> {
+        self.gate.metrics().connection_refused(error.code.as_deref().unwrap_or("other"));
+        refusal::to_bytes(error)
+    }
+
     /// Closes a connection, perhaps with an answer, in a way that lets the client read its last one.
     async fn part(&self, stream: TcpStream, activity: &Activity, answer: Option<ApiError>) {
-        let bytes = answer.map(refusal::to_bytes).unwrap_or_default();
+        let bytes = answer.map(|error| self.refusal(error)).unwrap_or_default();
         let parting = tokio::time::timeout(LINGER, say_and_take_the_rest(stream, &bytes));
         tokio::select! {
             _ = parting => {}

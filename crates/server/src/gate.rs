@@ -32,6 +32,7 @@ use tracing::Span;
 use crate::api_error::ErrorResponse;
 use crate::connections::Underway;
 use crate::headers::X_REQUEST_ID;
+use crate::metrics::Metrics;
 use crate::routes::{Routes, name_methods};
 use answer_body::AnswerBody;
 use cors::Cors;
@@ -77,6 +78,11 @@ impl Gate {
         Self { access, cors: Cors::new(), routes }
     }
 
+    /// Where requests are counted.
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.routes.metrics
+    }
+
     /// Answers one request.
     pub(crate) async fn answer(
         &self,
@@ -108,10 +114,7 @@ impl Gate {
         let mut response = match answer_here(&request, &rules, sender) {
             Ok(None) => self.answer_by_routes(request, id, trace, fate).await,
             Ok(Some(response)) => response,
-            Err(error) => {
-                tracing::debug!(%error, "a request was refused");
-                ErrorResponse(error).into_response()
-            }
+            Err(error) => ErrorResponse(error).into_response(),
         };
         let headers = response.headers_mut();
         harden(headers);

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use bridge::{EndReason, OutputMode};
 use codex_app_server::account::RateLimits;
-use codex_app_server::{StatsSnapshot, Timing, Timings, WorkerState};
+use codex_app_server::{FailureKind, StatsSnapshot, Timing, Timings, WorkerState};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -20,8 +21,9 @@ use prometheus_client::registry::Registry;
 use crate::turn_queue::Load;
 use crate::turn_record::TurnRecord;
 use labels::{
-    AllowanceWindow, Block, Build, ChildState, CodexMethod, CutReason, Incident, LabelNames,
-    RefusalReason, RequestEnd, RequestRoute, Source, TokenKind, TurnEnd,
+    AllowanceWindow, Block, Build, ChildState, CodexMethod, ConnectionRefusal, CutReason,
+    FailedPart, Incident, LabelNames, RefusalReason, RequestEnd, RequestRoute, Source, TokenKind,
+    TurnEnd,
 };
 pub(crate) use labels::{Outcome, Refused, Route};
 
@@ -77,7 +79,9 @@ macro_rules! metrics {
                     let $name: $type = $new;
                     registry.register(stringify!($name), concat!($($help),+).trim(), $name.clone());
                 )*
-                Self { registry, $($name,)* }
+                let metrics = Self { registry, $($name,)* };
+                metrics.begin_at_zero();
+                metrics
             }
         }
     };
@@ -91,6 +95,8 @@ metrics! {
         Family::new_with_constructor(|| histogram(&bounds::REQUEST));
     /// Requests that were not let in, by why
     requests_refused: Family<RefusalReason, Counter> = Family::default();
+    /// Connections that were closed with an error before there was a request, by the error's code
+    connections_refused: Family<ConnectionRefusal, Counter> = Family::default();
     /// Time from a request's head to the first text, reasoning or call for the client
     first_token_seconds: Histogram = histogram(&bounds::FIRST_TOKEN);
     /// Time between two frames of a stream, keep-alives apart
@@ -109,6 +115,8 @@ metrics! {
     turns: Family<TurnEnd, Counter> = Family::default();
     /// Turns that were cut before the model had finished, by why
     turn_cuts: Family<CutReason, Counter> = Family::default();
+    /// Turns that failed, by what failed
+    turn_failures: Family<FailedPart, Counter> = Family::default();
     /// Tool calls that were forwarded to clients
     tool_call_count: Counter = Counter::default();
     /// Turns of which a call was dropped, or that were cut before the response's end
@@ -182,6 +190,33 @@ fn histogram(bounds: &[f64]) -> Histogram {
 // === impl Metrics ===
 
 impl Metrics {
+    /// A counter that begins with its first event hides that one from whoever looks at differences.
+    fn begin_at_zero(&self) {
+        for end in EndReason::ALL {
+            self.turns.get_or_create(&TurnEnd::of(end)).inc_by(0);
+            if end.is_cut() {
+                self.turn_cuts.get_or_create(&CutReason::of(end)).inc_by(0);
+            }
+        }
+        for kind in FailureKind::ALL.map(FailureKind::as_str) {
+            self.turn_failures.get_or_create(&FailedPart { kind }).inc_by(0);
+        }
+        for reason in Refused::ALL {
+            self.requests_refused.get_or_create(&RefusalReason { reason }).inc_by(0);
+        }
+        for state in ["started", "flushed", "aborted"] {
+            self.tool_blocks.get_or_create(&Block { state }).inc_by(0);
+        }
+        for kind in ["prompt", "cached", "completion", "reasoning"] {
+            self.usage_tokens.get_or_create(&TokenKind { kind }).inc_by(0);
+        }
+        for source in ["structured", "text"] {
+            for mode in [OutputMode::ObsidianXml, OutputMode::OpenAiJson].map(OutputMode::as_str) {
+                self.tool_calls.get_or_create(&Source { source, mode }).inc_by(0);
+            }
+        }
+    }
+
     /// All of them, in the text format.
     pub(crate) fn encode(&self, now: &Now) -> Result<String, fmt::Error> {
         self.look_at(now);
@@ -262,6 +297,9 @@ impl Metrics {
         if report.end.is_cut() {
             self.turn_cuts.get_or_create(&CutReason::of(report.end)).inc();
         }
+        if let Some(failure) = report.failure {
+            self.turn_failures.get_or_create(&FailedPart { kind: failure.as_str() }).inc();
+        }
         self.tool_call_count.inc_by(count(report.call_count));
         if report.truncated {
             self.tool_call_truncated.inc();
@@ -319,6 +357,11 @@ impl Metrics {
 
     pub(crate) fn request_refused(&self, reason: Refused) {
         self.requests_refused.get_or_create(&RefusalReason { reason }).inc();
+    }
+
+    pub(crate) fn connection_refused(&self, code: &str) {
+        let reason = code.to_owned();
+        self.connections_refused.get_or_create(&ConnectionRefusal { reason }).inc();
     }
 
     pub(crate) fn turns_let_in(&self, waited: Duration) {

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use bridge::{ChoiceReport, OutputMode, StopAfterTools};
+use codex_app_server::FailureKind;
 use store::{Tokens, UsageRow};
 
 use crate::gate::{Caller, TraceContext};
@@ -76,6 +77,7 @@ impl TurnRecord<'_> {
             tool_call_truncated = report.truncated,
             stop_after_tools_mode = self.stop_after_tools.as_str(),
             stop_reason = report.end.as_str(),
+            failure = report.failure.map(FailureKind::as_str),
             suppressed_bytes = report.suppressed_bytes,
             settings = self.settings,
             queue_ms = millis(times.queued()),

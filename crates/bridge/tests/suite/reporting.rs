@@ -13,6 +13,7 @@ fn a_text_is_reported() {
         play_whole(json(), &[say("Hi "), say("there."), end()]).report,
         ChoiceReport {
             end: EndReason::Completed,
+            failure: None,
             call_count: 0,
             text_calls: 0,
             blocks: BlockCounts::default(),
@@ -34,6 +35,7 @@ fn calls_are_reported_with_where_the_last_one_ends() {
         [say("Hi. "), call_as("call_x1", "a", "{}"), say("And "), say(&b), say("tail"), end()];
     let report = |last_call_end| ChoiceReport {
         end: EndReason::ToolCalls,
+        failure: None,
         call_count: 2,
         text_calls: 1,
         blocks: BlockCounts { started: 1, flushed: 1 },
@@ -65,6 +67,7 @@ fn a_cut_turn_has_no_figures_but_all_that_was_said() {
         play_whole(policy, &script).report,
         ChoiceReport {
             end: EndReason::CallCap,
+            failure: None,
             call_count: 1,
             text_calls: 0,
             blocks: BlockCounts::default(),
@@ -85,6 +88,7 @@ fn a_failure_is_reported() {
         play_whole(json(), &[say("Hi."), fail(FailureKind::StreamCut)]).report,
         ChoiceReport {
             end: EndReason::Failed,
+            failure: Some(FailureKind::StreamCut),
             call_count: 0,
             text_calls: 0,
             blocks: BlockCounts::default(),
@@ -107,6 +111,7 @@ fn a_client_that_leaves_is_reported() {
         play_whole(json(), &script).report,
         ChoiceReport {
             end: EndReason::ClientGone,
+            failure: None,
             call_count: 1,
             text_calls: 0,
             blocks: BlockCounts::default(),

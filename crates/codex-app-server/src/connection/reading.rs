@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tracing::Span;
 
-use super::{Connection, Direction, Notification, Reply};
+use super::{Connection, Direction, Notification, Reply, UNHEARD};
 use crate::failure::{Failure, FailureKind};
 use crate::line::{Line, LineEnds, LineSplitter};
 use crate::message::{Message, MessageError, is_history_echo};
@@ -106,6 +106,7 @@ impl Connection {
             Some(sender) => {
                 let _ = sender.send(reply);
             }
+            None if id & UNHEARD != 0 => {}
             None => self.stats.count(Counter::UnclaimedResponse),
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
+use codex_app_server::FailureKind;
 use http_body_util::Full;
 use hyper::header::AUTHORIZATION;
 use hyper::{Method, Request};
@@ -83,6 +84,10 @@ fn values(label: &str) -> Option<&'static [&'static str]> {
             "too_many_large_requests",
             "rate_limit_exceeded",
             "shutting_down",
+            "too_many_connections",
+            "invalid_http",
+            "headers_too_large",
+            "request_timeout",
         ],
         "window" => &["primary", "secondary"],
         "source" => &["structured", "text"],
@@ -141,6 +146,9 @@ async fn row_16_labels_are_bounded() {
         assert_eq!(labels.keys().map(String::as_str).collect::<BTreeSet<_>>(), known, "{name}");
         for (label, value) in labels {
             match (label.as_str(), values(&label)) {
+                ("kind", _) if name == "turn_failures_total" => {
+                    assert!(FailureKind::ALL.iter().any(|kind| kind.as_str() == value), "{value}");
+                }
                 (_, Some(values)) => {
                     assert!(values.contains(&value.as_str()), "{name} has {label}={value}");
                 }

@@ -10,6 +10,8 @@ use hyper::header::AUTHORIZATION;
 use serde_json::{Value, json};
 use server::METRICS;
 use testkit::process::signal;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 use crate::altered_codex::AlteredCodex;
 use crate::asking::{ask, call, items, streamed, with, with_tools};
@@ -49,7 +51,6 @@ fn is_steady(series: &str) -> bool {
         "method=thread/unsubscribe",
         "method=model/list",
         "method=account/",
-        "kind=unclaimed_response",
         "kind=stale_event",
     ];
     !unsteady.iter().any(|part| series.contains(part))
@@ -190,14 +191,31 @@ async fn a_turn_changes_what_it_is_counted_in_and_nothing_else() {
         turn(
             "failed",
             0,
-            all([chat("200", "failed"), begun(), json!({"tool_call_truncated_total": 1})])
+            all([
+                chat("200", "failed"),
+                begun(),
+                json!({
+                    "tool_call_truncated_total": 1,
+                    "turn_failures_total{kind=stream_cut}": 1,
+                }),
+            ])
         )
     );
 
     let failed = changes_by(&proxy, async { drop(proxy.chat(&ask("[[http:500]]")).await) }).await;
     assert_eq!(
         failed,
-        turn("failed", 0, all([chat("502", "failed"), json!({"tool_call_truncated_total": 1})]))
+        turn(
+            "failed",
+            0,
+            all([
+                chat("502", "failed"),
+                json!({
+                    "tool_call_truncated_total": 1,
+                    "turn_failures_total{kind=server_error}": 1,
+                }),
+            ])
+        )
     );
 }
 
@@ -207,10 +225,17 @@ async fn a_request_without_a_turn_changes_what_it_is_counted_in() {
     let send = async |request: hyper::http::request::Builder, body: &'static str| {
         proxy.send(request.body(Full::<Bytes>::from(body)).unwrap()).await.whole().await;
     };
-    let json = || Request::post(CHAT).header("content-type", "application/json");
+    let post = || Request::post(CHAT).header("content-type", "application/json");
+    let unreadable = async {
+        let mut stream = TcpStream::connect(proxy.address()).await.unwrap();
+        stream.write_all(b"\x16\x03\x01\r\n\r\n").await.unwrap();
+        stream.read_to_end(&mut Vec::new()).await.unwrap();
+    };
+    let refused = changes(json!({"connections_refused_total{reason=invalid_http}": 1}));
+    assert_eq!(changes_by(&proxy, unreadable).await, refused);
     for (deed, expected) in [
-        (send(json(), "{"), chat("400", "refused")),
-        (send(json().header(AUTHORIZATION, "Bearer x"), "{}"), chat("401", "refused")),
+        (send(post(), "{"), chat("400", "refused")),
+        (send(post().header(AUTHORIZATION, "Bearer x"), "{}"), chat("401", "refused")),
         (send(Request::get("/v1/models"), ""), request("/v1/models", "200", "ok")),
         (send(Request::get("/models/none"), ""), request("/v1/models/{id}", "404", "refused")),
         (send(Request::get("/livez"), ""), request("/livez", "200", "ok")),

@@ -57,6 +57,8 @@ impl Counted {
     fn outcome(&self) -> Outcome {
         match self.status {
             None => Outcome::ClientGone,
+            // Who asks whether we are ready is answered well, also if we are not.
+            Some(status) if status.is_server_error() && !self.route.is_api() => Outcome::Ok,
             Some(status) if status.is_server_error() => Outcome::Failed,
             Some(status) if status.is_client_error() => Outcome::Refused,
             Some(_) => match self.fate.0.load(Ordering::Relaxed) {

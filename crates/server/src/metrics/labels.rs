@@ -31,8 +31,10 @@ labels! {
     RequestEnd { route: Route, status: Status, outcome: Outcome }
     RequestRoute { route: Route }
     RefusalReason { reason: Refused }
+    ConnectionRefusal { reason: String }
     TurnEnd { end: &'static str }
     CutReason { reason: &'static str }
+    FailedPart { kind: &'static str }
     /// How the model said a call, and how it was sent.
     Source { source: &'static str, mode: &'static str }
     Block { state: &'static str }
@@ -164,6 +166,12 @@ impl Build {
 
 // === impl Route ===
 
+impl Route {
+    pub(crate) fn is_api(self) -> bool {
+        matches!(self, Self::Api(_))
+    }
+}
+
 impl EncodeLabelValue for Route {
     fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> Result<(), fmt::Error> {
         match self {
@@ -211,6 +219,14 @@ impl EncodeLabelValue for Outcome {
 // === impl Refused ===
 
 impl Refused {
+    pub(super) const ALL: [Self; 5] = [
+        Self::QueueFull,
+        Self::TooManyTurns,
+        Self::TooManyLargeRequests,
+        Self::RateLimitExceeded,
+        Self::ShuttingDown,
+    ];
+
     /// `None` for a request that is wrong.
     pub(crate) fn of(refusal: &Refusal) -> Option<Self> {
         match refusal {

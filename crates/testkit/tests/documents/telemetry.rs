@@ -50,6 +50,14 @@ fn every_reason_is_explained() {
     assert_eq!(told("## Why a turn ended"), names);
 }
 
+#[test]
+fn every_failure_is_explained() {
+    let file = sources::read("crates/codex-app-server/src/failure.rs");
+    let kinds = part(&file, "pub fn as_str(self)", "pub fn retry_can_help");
+    let names: BTreeSet<_> = kinds.split('"').skip(1).step_by(2).map(str::to_owned).collect();
+    assert_eq!(told("## What failed"), names);
+}
+
 /// In the section's tables, each metric with the labels that it has.
 #[test]
 fn every_metric_is_explained_with_its_labels() {
