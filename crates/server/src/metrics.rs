@@ -1,12 +1,13 @@
 //! What is counted and measured, for Prometheus.
 
 mod bounds;
+mod described;
 mod labels;
 mod process;
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bridge::{EndReason, OutputMode};
@@ -20,40 +21,13 @@ use prometheus_client::registry::Registry;
 
 use crate::turn_queue::Load;
 use crate::turn_record::TurnRecord;
+use described::Metric;
+pub use described::{Described, Kind};
 use labels::{
     AllowanceWindow, Block, Build, ChildState, CodexMethod, ConnectionRefusal, CutReason,
-    FailedPart, Incident, LabelNames, RefusalReason, RequestEnd, RequestRoute, Source, TokenKind,
-    TurnEnd,
+    FailedPart, Incident, RefusalReason, RequestEnd, RequestRoute, Source, TokenKind, TurnEnd,
 };
 pub(crate) use labels::{Outcome, Refused, Route};
-
-/// One metric, as it is documented.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Described {
-    /// Without what the text format adds.
-    pub name: &'static str,
-    /// Whether it only grows, moves, or sorts values.
-    pub kind: Kind,
-    /// The names of its labels.
-    pub labels: &'static [&'static str],
-}
-
-/// What a metric is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Only grows; the text format adds `_total`.
-    Counter,
-    /// Goes up and down.
-    Gauge,
-    /// Sorts values by their size; the text format adds `_bucket`, `_sum` and `_count`.
-    Histogram,
-}
-
-/// What a type of metric says about itself.
-trait Metric {
-    const KIND: Kind;
-    const LABELS: &'static [&'static str] = &[];
-}
 
 /// One list for the fields, the names, the explanations and the documentation.
 macro_rules! metrics {
@@ -407,91 +381,5 @@ impl Drop for ActiveStream {
     }
 }
 
-// === impl Metric ===
-
-impl Metric for Counter<u64, AtomicU64> {
-    const KIND: Kind = Kind::Counter;
-}
-
-impl Metric for Gauge {
-    const KIND: Kind = Kind::Gauge;
-}
-
-impl Metric for Histogram {
-    const KIND: Kind = Kind::Histogram;
-}
-
-impl<L: LabelNames, M: Metric> Metric for Family<L, M> {
-    const KIND: Kind = M::KIND;
-    const LABELS: &'static [&'static str] = L::NAMES;
-}
-
-// === impl Described ===
-
-impl Described {
-    /// Its names in the text format.
-    pub fn series(&self) -> Vec<String> {
-        let endings: &[&str] = match self.kind {
-            Kind::Counter => &["_total"],
-            Kind::Gauge => &[""],
-            Kind::Histogram => &["_bucket", "_sum", "_count"],
-        };
-        endings.iter().map(|ending| format!("{}{ending}", self.name)).collect()
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    /// Each counter of others is passed on under a name of its own.
-    #[test]
-    fn what_others_count_is_passed_on() {
-        let codex = StatsSnapshot {
-            turns: 1,
-            restarts: 2,
-            renewals: 3,
-            retries: 4,
-            codex_retries: 5,
-            repeated_outputs: 6,
-            probes: 7,
-            extra_model_requests: 8,
-            declined_requests: 9,
-            flood_retries: 10,
-            oversize_lines: 11,
-            unreadable_messages: 12,
-            unclaimed_responses: 13,
-            stale_events: 14,
-            unconfirmed_ends: 15,
-        };
-        let text = Metrics::default()
-            .encode(&Now { codex, usage_rows_lost: 16, ..Now::nothing() })
-            .unwrap();
-        let is_of_others = |line: &&str| {
-            (line.starts_with("codex_") && line.contains("_total"))
-                || line.starts_with("usage_rows")
-        };
-        assert_eq!(
-            text.lines().filter(is_of_others).collect::<BTreeSet<_>>(),
-            BTreeSet::from([
-                "codex_restarts_total 2",
-                "codex_renewals_total 3",
-                r#"codex_incidents_total{kind="retry"} 4"#,
-                r#"codex_incidents_total{kind="codex_retry"} 5"#,
-                r#"codex_incidents_total{kind="repeated_output"} 6"#,
-                "codex_probes_total 7",
-                "codex_extra_model_requests_total 8",
-                "codex_declined_requests_total 9",
-                r#"codex_incidents_total{kind="flood_retry"} 10"#,
-                r#"codex_incidents_total{kind="oversize_line"} 11"#,
-                r#"codex_incidents_total{kind="unreadable_message"} 12"#,
-                r#"codex_incidents_total{kind="unclaimed_response"} 13"#,
-                r#"codex_incidents_total{kind="stale_event"} 14"#,
-                r#"codex_incidents_total{kind="unconfirmed_end"} 15"#,
-                "usage_rows_lost_total 16",
-            ])
-        );
-    }
-}
+mod tests;

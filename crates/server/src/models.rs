@@ -11,6 +11,9 @@ use openai_wire::{ApiError, ErrorType};
 /// How long the catalog is taken for what it was: it changes with the Codex on disk only.
 const FRESH_FOR: Duration = Duration::from_secs(60);
 
+/// How long somebody waits for a newer catalog who could have the last one.
+const ASKED_WITHIN: Duration = Duration::from_secs(1);
+
 /// How long somebody waits for Codex to be ready.
 const READY_WITHIN: Duration = Duration::from_secs(10);
 
@@ -26,6 +29,7 @@ pub struct ModelDirectory {
     catalog: Mutex<Option<Known>>,
 }
 
+#[derive(Clone)]
 struct Known {
     models: Arc<[Model]>,
     since: Instant,
@@ -106,21 +110,28 @@ impl ModelDirectory {
     }
 
     async fn catalog(&self) -> Result<Arc<[Model]>, ApiError> {
-        if let Some(models) = self.known() {
-            return Ok(models);
-        }
-        let client = self.ready_client().await?;
-        let models: Arc<[Model]> =
-            client.models().await.map_err(|error| unavailable(&error.to_string()))?.into();
+        let models = match self.known() {
+            None => self.ask_for_catalog().await?,
+            Some(Known { models, since }) if since.elapsed() < FRESH_FOR => return Ok(models),
+            // A child that is lost or hangs just then is no reason to fail.
+            Some(Known { models, .. }) => {
+                let asked = tokio::time::timeout(ASKED_WITHIN, self.ask_for_catalog()).await;
+                asked.ok().and_then(Result::ok).unwrap_or(models)
+            }
+        };
         let known = Known { models: Arc::clone(&models), since: Instant::now() };
         *self.catalog.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
         Ok(models)
     }
 
-    fn known(&self) -> Option<Arc<[Model]>> {
-        let catalog = self.catalog.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = catalog.as_ref().filter(|known| known.since.elapsed() < FRESH_FOR)?;
-        Some(Arc::clone(&known.models))
+    async fn ask_for_catalog(&self) -> Result<Arc<[Model]>, ApiError> {
+        let client = self.ready_client().await?;
+        let models = client.models().await.map_err(|error| unavailable(&error.to_string()))?;
+        Ok(models.into())
+    }
+
+    fn known(&self) -> Option<Known> {
+        self.catalog.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     async fn ready_client(&self) -> Result<codex_app_server::Client, ApiError> {
