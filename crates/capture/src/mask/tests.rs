@@ -142,9 +142,10 @@ fn speed() {
     let letters =
         || (0x400..0x52f_u32).filter_map(char::from_u32).filter(|one| one.is_alphabetic());
     let pairs: String =
-        letters().flat_map(|a| letters().map(move |b| format!("{a}{b} "))).take(118_000).collect();
+        letters().flat_map(|a| letters().flat_map(move |b| [a, b, ' '])).take(354_000).collect();
     let prose = "The quick brown fox, 42 times, jumps over the \"lazy\" dog.\n".repeat(20_000);
-    let distinct: String = (0..200_000).map(|count| format!("word{count} ")).collect();
+    let distinct: Vec<String> = (0..200_000).map(|count| format!("word{count}")).collect();
+    let distinct = distinct.join(" ");
     let parameters: Vec<String> = (0..3_000).map(|count| format!("x-parameter-{count}")).collect();
     let parameters: Vec<&str> = parameters.iter().map(String::as_str).collect();
     let hyphens = "x-parameter-30000 and x-y ".repeat(36_000);

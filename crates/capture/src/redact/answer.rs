@@ -77,15 +77,18 @@ impl JsonMask {
 
     fn choices(&mut self, name: &str, value: &mut Value, mask: &mut Mask) {
         match value {
-            Value::Null | Value::Bool(_) => {}
             Value::Number(number) if name != "index" => *number = self.number(number),
             Value::String(text) if !OUR_WORDS.contains(&name) => *text = mask.text(text),
-            Value::Number(_) | Value::String(_) => {}
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
             Value::Array(entries) => {
-                entries.iter_mut().for_each(|entry| self.choices(name, entry, mask));
+                for entry in entries {
+                    self.choices(name, entry, mask);
+                }
             }
             Value::Object(members) => {
-                members.iter_mut().for_each(|(name, value)| self.choices(name, value, mask));
+                for (name, value) in members {
+                    self.choices(name, value, mask);
+                }
             }
         }
     }

@@ -98,10 +98,14 @@ pub(super) fn add_properties(schema: &Value, names: &mut Vec<String>) {
                 if known == "properties" {
                     names.extend(schemas.keys().cloned());
                 }
-                schemas.values().for_each(|schema| add_properties(schema, names));
+                for schema in schemas.values() {
+                    add_properties(schema, names);
+                }
             }
             (known, Value::Array(schemas)) if SCHEMAS.contains(&known) => {
-                schemas.iter().for_each(|schema| add_properties(schema, names));
+                for schema in schemas {
+                    add_properties(schema, names);
+                }
             }
             (known, schema) if SCHEMAS.contains(&known) => add_properties(schema, names),
             _ => {}

@@ -12,6 +12,7 @@ use tool_call_aggregator::obsidian::XmlEscaping;
 
 use super::*;
 use crate::record::{Entry, FORMAT, Header};
+use crate::replay::Verdict;
 
 const KEY: MaskKey = *b"a key for tests.";
 
