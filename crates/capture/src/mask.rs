@@ -29,9 +29,9 @@ pub(crate) struct Mask {
     /// What is left as it is.
     names: Arc<Names>,
     /// Masks by the words that they stand for.
-    masks: HashMap<String, String>,
+    masks: HashMap<String, Arc<str>>,
     /// Masks that are given; no name is one either.
-    taken: HashSet<String>,
+    taken: HashSet<Arc<str>>,
     heeded: Vec<Heeded>,
 }
 
@@ -46,6 +46,9 @@ struct Heeded {
 /// There are no more single letters in ASCII. Where words have used up nearly all masks, as two letters
 /// of any script can, two of them share one rather than that each looks at all.
 const MOST_TRIES: usize = 32;
+
+/// Places for which one hash is chance enough: no alphabet has more than 2^13 letters.
+const PLACES_DRAWN: usize = 4;
 
 /// Most words whose beginnings matter: each word is compared with all of them.
 const MOST_HEEDED: usize = 64;
@@ -110,33 +113,42 @@ impl Mask {
         masked
     }
 
-    fn word(&mut self, word: &[char]) -> &str {
+    fn word(&mut self, word: &[char]) -> Arc<str> {
         let name: String = word.iter().collect();
-        if !self.masks.contains_key(&name) {
-            let mask = self.draw(&name, word);
-            self.taken.insert(mask.clone());
-            self.masks.insert(name.clone(), mask);
+        if let Some(mask) = self.masks.get(&name) {
+            return Arc::clone(mask);
         }
-        &self.masks[&name]
+        let mask: Arc<str> = self.draw(&name, word).into();
+        self.taken.insert(Arc::clone(&mask));
+        self.masks.insert(name, Arc::clone(&mask));
+        mask
     }
 
     /// The first free mask from a random one on; if none is near, one that another word has too.
     fn draw(&self, name: &str, word: &[char]) -> String {
         let seed = self.hasher.hash(name.as_bytes()).to_le_bytes();
-        let place = |(place, alphabet): (u64, Alphabet)| {
-            let mut hashed = [0; 16];
-            hashed[..8].copy_from_slice(&seed);
-            hashed[8..].copy_from_slice(&place.to_le_bytes());
-            (alphabet, alphabet.place(self.hasher.hash(&hashed)))
+        let mut drawn = 0;
+        let place = |(place, alphabet): (usize, Alphabet)| {
+            if place % PLACES_DRAWN == 0 {
+                let mut hashed = [0; 16];
+                hashed[..8].copy_from_slice(&seed);
+                hashed[8..].copy_from_slice(&(place as u64).to_le_bytes());
+                drawn = self.hasher.hash(&hashed);
+            }
+            let at = alphabet.place(drawn);
+            drawn /= u64::from(alphabet.size());
+            (alphabet, at)
         };
-        let mut letters: Vec<Letter> = (0..).zip(alphabets(word)).map(place).collect();
+        let mut letters: Vec<Letter> = alphabets(word).enumerate().map(place).collect();
         let given = self.begin_like_heeded(word, &mut letters);
         let mut mask = String::with_capacity(name.len());
         write(&letters, &mut mask);
         for _ in 0..MOST_TRIES {
             let end = match self.too_alike(word, &mask) {
                 Some(end) => end,
-                None if self.taken.contains(&mask) || self.names.contains(&mask) => letters.len(),
+                None if self.taken.contains(mask.as_str()) || self.names.contains(&mask) => {
+                    letters.len()
+                }
                 None => break,
             };
             count_on(letters.get_mut(given..end).unwrap_or_default());

@@ -33,10 +33,13 @@ impl Names {
 
     /// The length of the longest name of several words that stands at the beginning.
     pub(super) fn phrase_at(&self, text: &str) -> Option<usize> {
+        if self.phrases.is_empty() {
+            return None;
+        }
         let mut node = 0;
         let mut longest = None;
         for (at, letter) in text.char_indices() {
-            if self.ends.contains(&node) && !is_of_word(letter) {
+            if node > 0 && !is_of_word(letter) && self.ends.contains(&node) {
                 longest = Some(at);
             }
             match self.phrases.get(&(node, letter)) {
