@@ -5,6 +5,8 @@
 //! does not: a word is drawn by a keyed hash, and whoever masks throws the key away.
 
 mod alphabet;
+mod keys;
+mod names;
 mod words;
 
 use std::collections::{HashMap, HashSet};
@@ -13,22 +15,23 @@ use std::sync::Arc;
 use siphasher::sip::SipHasher13;
 
 use alphabet::{Alphabet, alphabets};
-pub(crate) use words::Names;
+pub(crate) use keys::Keys;
+pub(crate) use names::Names;
 use words::{Piece, pieces};
 
 /// What masks depend on; random, and not kept.
 pub type MaskKey = [u8; 16];
 
-/// Masks words, each always in the same way, and no two in the same way.
+/// Masks words, each always in the same way, and hardly any two in the same way.
 #[derive(Debug)]
 pub(crate) struct Mask {
     hasher: SipHasher13,
     /// What is left as it is.
     names: Arc<Names>,
     /// Masks by the words that they stand for.
-    masks: HashMap<String, String>,
-    /// Words that are no mask any more.
-    taken: HashSet<String>,
+    masks: HashMap<String, Arc<str>>,
+    /// Masks that are given; no name is one either.
+    taken: HashSet<Arc<str>>,
     heeded: Vec<Heeded>,
 }
 
@@ -40,8 +43,15 @@ struct Heeded {
     mask: Vec<char>,
 }
 
-/// There are no more single letters of any kind than this.
-const MOST_TRIES: usize = 10_000;
+/// There are no more single letters in ASCII. Where words have used up nearly all masks, as two letters
+/// of any script can, two of them share one rather than that each looks at all.
+const MOST_TRIES: usize = 32;
+
+/// Places for which one hash is chance enough: no alphabet has more than 2^13 letters.
+const PLACES_DRAWN: usize = 4;
+
+/// Most words whose beginnings matter: each word is compared with all of them.
+const MOST_HEEDED: usize = 64;
 
 /// A letter of a mask: where it stands in its alphabet.
 type Letter = (Alphabet, u32);
@@ -50,12 +60,12 @@ type Letter = (Alphabet, u32);
 
 impl Mask {
     /// Leaves the names as they are.
-    pub(crate) fn new(key: &MaskKey, names: Names) -> Self {
+    pub(crate) fn new(key: &MaskKey, names: &Arc<Names>) -> Self {
         Self {
             hasher: SipHasher13::new_with_key(key),
-            taken: names.words().cloned().collect(),
-            names: Arc::new(names),
+            names: Arc::clone(names),
             masks: HashMap::new(),
+            taken: HashSet::new(),
             heeded: Vec::new(),
         }
     }
@@ -64,6 +74,9 @@ impl Mask {
     pub(crate) fn heed(&mut self, held: &str) {
         let names = Arc::clone(&self.names);
         for piece in pieces(held, &names) {
+            if self.heeded.len() == MOST_HEEDED {
+                return;
+            }
             let heeded = match piece {
                 Piece::Kept(text) => {
                     let word: Vec<char> = text.chars().collect();
@@ -80,6 +93,9 @@ impl Mask {
 
     /// Masks a text; every character keeps its length in bytes.
     pub(crate) fn text(&mut self, text: &str) -> String {
+        if self.names.contains(text) {
+            return text.to_owned();
+        }
         let mut masked = String::with_capacity(text.len());
         let names = Arc::clone(&self.names);
         for piece in pieces(text, &names) {
@@ -97,36 +113,46 @@ impl Mask {
         masked
     }
 
-    fn word(&mut self, word: &[char]) -> String {
+    fn word(&mut self, word: &[char]) -> Arc<str> {
         let name: String = word.iter().collect();
         if let Some(mask) = self.masks.get(&name) {
-            return mask.clone();
+            return Arc::clone(mask);
         }
-        let mask = self.draw(&name, word);
-        self.taken.insert(mask.clone());
-        self.masks.insert(name, mask.clone());
+        let mask: Arc<str> = self.draw(&name, word).into();
+        self.taken.insert(Arc::clone(&mask));
+        self.masks.insert(name, Arc::clone(&mask));
         mask
     }
 
-    /// The first free mask from a random one on. There is one, but where there are more words than
-    /// masks, as for single letters of all scripts; then two words share one.
+    /// The first free mask from a random one on; if none is near, one that another word has too.
     fn draw(&self, name: &str, word: &[char]) -> String {
-        let seed = self.hasher.hash(name.as_bytes());
-        let place = |(place, alphabet): (u64, Alphabet)| {
-            let hashed = [seed.to_le_bytes(), place.to_le_bytes()].concat();
-            (alphabet, alphabet.place(self.hasher.hash(&hashed)))
+        let seed = self.hasher.hash(name.as_bytes()).to_le_bytes();
+        let mut drawn = 0;
+        let place = |(place, alphabet): (usize, Alphabet)| {
+            if place % PLACES_DRAWN == 0 {
+                let mut hashed = [0; 16];
+                hashed[..8].copy_from_slice(&seed);
+                hashed[8..].copy_from_slice(&(place as u64).to_le_bytes());
+                drawn = self.hasher.hash(&hashed);
+            }
+            let at = alphabet.place(drawn);
+            drawn /= u64::from(alphabet.size());
+            (alphabet, at)
         };
-        let mut letters: Vec<Letter> = (0..).zip(alphabets(word)).map(place).collect();
+        let mut letters: Vec<Letter> = alphabets(word).enumerate().map(place).collect();
         let given = self.begin_like_heeded(word, &mut letters);
-        let mut mask = written(&letters);
+        let mut mask = String::with_capacity(name.len());
+        write(&letters, &mut mask);
         for _ in 0..MOST_TRIES {
             let end = match self.too_alike(word, &mask) {
                 Some(end) => end,
-                None if self.taken.contains(&mask) => letters.len(),
+                None if self.taken.contains(mask.as_str()) || self.names.contains(&mask) => {
+                    letters.len()
+                }
                 None => break,
             };
             count_on(letters.get_mut(given..end).unwrap_or_default());
-            mask = written(&letters);
+            write(&letters, &mut mask);
         }
         mask
     }
@@ -146,16 +172,17 @@ impl Mask {
     /// The end of what a mask has in common with that of a heeded word, if the words themselves have
     /// less in common.
     fn too_alike(&self, word: &[char], mask: &str) -> Option<usize> {
-        let mask: Vec<char> = mask.chars().collect();
         self.heeded.iter().find_map(|heeded| {
-            let common = common_start(&mask, &heeded.mask);
+            let same = mask.chars().zip(&heeded.mask).take_while(|(one, other)| one == *other);
+            let common = same.count();
             (common > common_start(word, &heeded.word)).then_some(common)
         })
     }
 }
 
-fn written(letters: &[Letter]) -> String {
-    letters.iter().map(|(alphabet, at)| alphabet.letter(*at)).collect()
+fn write(letters: &[Letter], mask: &mut String) {
+    mask.clear();
+    mask.extend(letters.iter().map(|(alphabet, at)| alphabet.letter(*at)));
 }
 
 fn common_start(one: &[char], other: &[char]) -> usize {

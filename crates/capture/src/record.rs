@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, Write};
 
+use bridge::EndReason;
 use codex_app_server::turn::event::TurnEvent;
 use openai_wire::Usage;
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,9 @@ use crate::report::Report;
 
 /// The version of the format.
 pub const FORMAT: u32 = 1;
+
+/// Far more than a request may ask for; each takes memory before anything is read.
+const MOST_CHOICES: u32 = 128;
 
 /// How every stream ends that was told to its end.
 const LAST_FRAME: &str = "data: [DONE]\n\n";
@@ -176,6 +180,14 @@ pub enum ReadError {
         /// What it says.
         found: u64,
     },
+    /// The answer has more choices than any.
+    #[error("line {line}: there are {found} choices, more than {MOST_CHOICES}")]
+    Choices {
+        /// Where.
+        line: usize,
+        /// How many.
+        found: u32,
+    },
     /// An entry is about a choice that the answer does not have.
     #[error("line {line}: there is no choice {choice}")]
     Choice {
@@ -247,6 +259,14 @@ impl Record {
         reports.unwrap_or_default()
     }
 
+    /// Whether it says that the client did not take the whole answer.
+    pub(crate) fn client_left(&self) -> bool {
+        let left = |report: &Report| {
+            matches!(report.stop_reason, EndReason::ClientGone | EndReason::SlowClient)
+        };
+        self.reports().iter().any(left)
+    }
+
     /// Whether more happened than it holds.
     pub fn is_cut(&self) -> bool {
         self.entries.iter().any(|entry| matches!(entry.what, What::Cut { .. }))
@@ -285,7 +305,11 @@ fn read_header(text: &str, line: usize) -> Result<Header, ReadError> {
     if found != u64::from(FORMAT) {
         return Err(ReadError::Format { found });
     }
-    serde_json::from_str(text).map_err(wrong)
+    let header: Header = serde_json::from_str(text).map_err(wrong)?;
+    match header.choices {
+        found if found > MOST_CHOICES => Err(ReadError::Choices { line, found }),
+        _ => Ok(header),
+    }
 }
 
 fn read_entry(text: &str, line: usize, header: &Header) -> Result<Entry, ReadError> {

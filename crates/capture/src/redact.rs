@@ -1,25 +1,32 @@
 //! A record without what was said.
 
+mod answer;
 mod json;
+mod request;
+mod schema;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Instant;
 
 use codex_app_server::Failure;
 use codex_app_server::turn::event::{ReasoningKind, TurnEvent};
-use serde_json::Value;
 use tool_call_aggregator::obsidian;
 
-use crate::mask::{Mask, MaskKey, Names};
+use crate::mask::{Keys, Mask, MaskKey, Names};
 use crate::record::{Record, Redaction, Told, What};
-use crate::replay::{Replayed, Verdict};
+use crate::replay::Replayed;
 use crate::report::Report;
 use json::JsonMask;
+use schema::add_properties;
 
 /// Words of the blocks that we read and write.
 const GRAMMAR: [&str; 6] = ["use_tool", "name", "args", "arguments", "parameters", "tool_call"];
 
 const BLOCK_TAG: &str = GRAMMAR[0];
+
+/// How the upstream's ids of calls begin.
+const CALL: &str = "call_";
 
 /// Text that belongs together, however it was cut into events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -34,35 +41,36 @@ enum Channel {
 impl Record {
     /// Takes out everything that was said, and looks whether the rest still does the same.
     ///
-    /// Words are replaced by others of the same length, equal ones by equal ones. What decides where an
-    /// answer is cut is kept, so that the replay of a redacted record gives, byte for byte, what the
+    /// Words are replaced by others of the same length, in what the turns say equal ones by equal ones.
+    /// What decides where an answer is cut is kept, so that the replay of a redacted record gives, byte for byte, what the
     /// redacted record says was sent: that is tried here, and noted in the header.
     #[must_use]
     pub fn redacted(&self, key: &MaskKey, origin: Instant) -> Self {
         let replayed = self.replay(origin);
-        let names = names(self);
-        let mut mask = Mask::new(key, names);
+        let names = Arc::new(names(self));
+        let mut keys = Keys::new(key);
+        let mut mask = Mask::new(&keys.fresh(), &names);
+        let mut json = JsonMask::new(keys, names);
         let policy = &self.header.policy;
         let tag = policy.knows_blocks().then_some(BLOCK_TAG);
         for held in policy.stop_sequences.iter().map(String::as_str).chain(tag) {
             mask.heed(held);
         }
         let mut redacted = self.clone();
-        redacted.mask_inputs(&mut mask);
+        redacted.mask_inputs(&mut mask, &mut json);
         let again = redacted.replay(origin);
-        let is_faithful = !matches!(self.compare(&replayed), Verdict::OtherAnswer { .. });
-        if is_faithful && same_shape(&replayed, &again) {
+        if self.begins(&replayed) && same_shape(&replayed, &again) {
             redacted.header.redaction = Redaction::Exact;
             redacted.put_outcome(&again);
         } else {
             redacted.header.redaction = Redaction::Inexact;
-            redacted.mask_outcome(&mut mask);
+            redacted.mask_outcome(&mut mask, &mut json);
         }
         redacted
     }
 
-    /// Masks everything that a replay is made of.
-    fn mask_inputs(&mut self, mask: &mut Mask) {
+    /// Masks everything that a replay is made of, and the request.
+    fn mask_inputs(&mut self, mask: &mut Mask, json: &mut JsonMask) {
         let mut masked = HashMap::new();
         for (channel, text) in channels(self) {
             masked.insert(channel, mask.text(&text));
@@ -80,12 +88,12 @@ impl Record {
                     *place = end;
                 }
                 TurnEvent::ToolCall(call) => {
-                    mask_id(&mut call.call_id, mask);
+                    call.call_id = mask_call_id(&call.call_id, mask);
                     call.name = mask.text(&call.name);
                     call.arguments = mask.text(&call.arguments);
                 }
-                TurnEvent::ResponseEnd { response_id, .. } => mask_id(response_id, mask),
-                TurnEvent::Failed(failure) => mask_failure(failure, mask),
+                TurnEvent::ResponseEnd { response_id, .. } => *response_id = json.id(response_id),
+                TurnEvent::Failed(failure) => mask_failure(failure, json),
                 TurnEvent::End(_) => {}
             }
         }
@@ -94,9 +102,9 @@ impl Record {
             *sequence = mask.text(sequence);
         }
         for schema in policy.tools.values_mut() {
-            JsonMask(mask).schema(schema);
+            json.schema(schema);
         }
-        JsonMask(mask).known(&mut self.header.request);
+        json.request(&mut self.header.request, &self.header.model);
     }
 
     /// What was sent is what the replay sends: it has the same shape, and so the same places to cut.
@@ -113,6 +121,7 @@ impl Record {
                 What::End(reports) => {
                     for (report, again) in reports.iter_mut().zip(&replayed.reports) {
                         report.call_names.clone_from(&again.call_names);
+                        report.call_ids.clone_from(&again.call_ids);
                     }
                 }
                 _ => {}
@@ -121,17 +130,19 @@ impl Record {
     }
 
     /// What was sent, masked by itself.
-    fn mask_outcome(&mut self, mask: &mut Mask) {
+    fn mask_outcome(&mut self, mask: &mut Mask, json: &mut JsonMask) {
         for entry in &mut self.entries {
             match &mut entry.what {
                 What::Sent(sent) => {
-                    let frames = sent.split_inclusive("\n\n").map(|frame| mask_frame(frame, mask));
-                    *sent = frames.collect();
+                    let frames = sent.split_inclusive("\n\n");
+                    *sent = frames.map(|frame| json.frame(frame, mask)).collect();
                 }
-                What::Answer { body, .. } => *body = mask_json(body, mask),
+                What::Answer { body, .. } => *body = json.body(body, mask),
                 What::End(reports) => {
-                    for name in reports.iter_mut().flat_map(|report| &mut report.call_names) {
-                        *name = mask.text(name);
+                    for report in reports {
+                        for name in report.call_names.iter_mut().chain(&mut report.call_ids) {
+                            *name = mask.text(name);
+                        }
                     }
                 }
                 _ => {}
@@ -158,23 +169,7 @@ fn names(record: &Record) -> Names {
             }
         }
     }
-    names.retain(|name| !name.is_empty());
     names.into_iter().collect()
-}
-
-fn add_properties(schema: &Value, names: &mut Vec<String>) {
-    match schema {
-        Value::Object(members) => {
-            for (key, value) in members {
-                if let ("properties", Value::Object(properties)) = (key.as_str(), value) {
-                    names.extend(properties.keys().cloned());
-                }
-                add_properties(value, names);
-            }
-        }
-        Value::Array(entries) => entries.iter().for_each(|entry| add_properties(entry, names)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
 }
 
 /// Every channel's whole text, in the order in which they begin.
@@ -210,32 +205,20 @@ fn channel_of(choice: u32, event: &TurnEvent) -> Option<Channel> {
     }
 }
 
-fn mask_id(id: &mut String, mask: &mut Mask) {
-    if !json::is_id(id) {
-        *id = mask.text(id);
+/// What follows on `call_` becomes part of the id that the client sees.
+fn mask_call_id(id: &str, mask: &mut Mask) -> String {
+    match id.strip_prefix(CALL) {
+        Some(rest) => format!("{CALL}{}", mask.text(rest)),
+        None => mask.text(id),
     }
 }
 
 /// An upstream may say anything, also what it was asked.
-fn mask_failure(failure: &mut Failure, mask: &mut Mask) {
-    failure.message = mask.text(&failure.message);
+fn mask_failure(failure: &mut Failure, json: &mut JsonMask) {
+    failure.message = json.text(&failure.message);
     if let Some(body) = &mut failure.upstream_body {
-        JsonMask(mask).known(body);
+        json.error(body);
     }
-}
-
-fn mask_frame(frame: &str, mask: &mut Mask) -> String {
-    match frame.strip_prefix("data: ").and_then(|data| data.strip_suffix("\n\n")) {
-        Some(data) if data.starts_with('{') => format!("data: {}\n\n", mask_json(data, mask)),
-        // Comments and the end are ours.
-        _ => frame.to_owned(),
-    }
-}
-
-fn mask_json(text: &str, mask: &mut Mask) -> String {
-    let Ok(mut value) = serde_json::from_str(text) else { return mask.text(text) };
-    JsonMask(mask).known(&mut value);
-    value.to_string()
 }
 
 /// Whether two replays differ in words alone.
@@ -248,15 +231,25 @@ fn same_shape(one: &Replayed, other: &Replayed) -> bool {
         && alike(one.told.text(), other.told.text())
         && one.reports.len() == other.reports.len()
         && one.reports.iter().zip(&other.reports).all(|(one, other)| {
-            let names = one.call_names.iter().zip(&other.call_names);
-            let renamed = Report { call_names: other.call_names.clone(), ..one.clone() };
-            renamed == *other && names.into_iter().all(|(one, other)| alike(one, other))
+            let words = |report: &Report| [report.call_names.as_slice(), &report.call_ids].concat();
+            let renamed = Report {
+                call_names: other.call_names.clone(),
+                call_ids: other.call_ids.clone(),
+                ..one.clone()
+            };
+            let (one, again) = (words(one), words(other));
+            renamed == *other
+                && one.len() == again.len()
+                && one.iter().zip(&again).all(|(one, again)| alike(one, again))
         })
 }
 
-/// Whether two texts have letters of the same length, and all else in common.
+/// Whether two texts have letters and signs of the same length, and all else in common.
 fn alike(one: &str, other: &str) -> bool {
-    let shape = |letter: char| (letter.len_utf8(), (!letter.is_alphanumeric()).then_some(letter));
+    let stays = |letter: char| {
+        letter.is_whitespace() || (letter.is_ascii() && !letter.is_ascii_alphanumeric())
+    };
+    let shape = |letter: char| (letter.len_utf8(), stays(letter).then_some(letter));
     one.chars().map(shape).eq(other.chars().map(shape))
 }
 

@@ -75,8 +75,9 @@ impl Record {
         let recorded = self.told();
         let (ours, theirs) = (recorded.text(), replayed.told.text());
         let same = ours.bytes().zip(theirs.bytes()).take_while(|(a, b)| a == b).count();
-        let is_start = same == ours.len() && recorded.is_open();
-        if recorded != replayed.told && !is_start {
+        // A part is as good as the whole only where it is known why there is no more.
+        let may_be_part = self.is_cut() || self.client_left();
+        if recorded != replayed.told && !(may_be_part && self.begins(replayed)) {
             return Verdict::OtherAnswer { at: same };
         }
         if !self.is_cut() && self.reports() != replayed.reports {
@@ -86,6 +87,13 @@ impl Record {
             0 if !self.is_cut() => Verdict::Same,
             missing => Verdict::SameSoFar { missing },
         }
+    }
+
+    /// Whether what was recorded is a replay's answer, or its beginning.
+    pub(crate) fn begins(&self, replayed: &Replayed) -> bool {
+        let recorded = self.told();
+        let is_start = || replayed.told.text().starts_with(recorded.text());
+        recorded == replayed.told || (recorded.is_open() && is_start())
     }
 }
 
@@ -238,3 +246,6 @@ impl<'r> Player<'r> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@ mod show;
 
 use std::error::Error;
 use std::fs::File;
-use std::io::{self, BufReader, Write as _};
+use std::io::{self, BufReader, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -43,8 +43,9 @@ Examples:
 enum ReplayError {
     #[error("{name} cannot be opened: {source}")]
     Open { name: String, source: io::Error },
-    #[error("{name} is not a record: {source}")]
-    Read { name: String, source: capture::ReadError },
+    /// The reason may quote the file.
+    #[error("{name} is not a record: {}", show::plain(reason))]
+    Read { name: String, reason: String },
     #[error("--set {0}: write NAME=VALUE")]
     Setting(String),
 }
@@ -77,8 +78,11 @@ pub(crate) fn run(options: &ReplayOptions) -> Result<ExitCode, Box<dyn Error>> {
     if options.json {
         writeln!(output, "{}", show::json(&record, &replayed, finding))?;
     } else {
-        let shown =
-            if options.frames { show::frames(&replayed) } else { show::text(&record, &replayed) };
+        let shown = match options.frames {
+            true if output.is_terminal() => show::plain_lines(&show::frames(&replayed)),
+            true => show::frames(&replayed),
+            false => show::text(&record, &replayed),
+        };
         output.write_all(shown.as_bytes())?;
         // Frames can be read by a program; the finding is for people.
         let found = show::finding(&record, &replayed, finding);
@@ -106,7 +110,7 @@ fn read(options: &ReplayOptions) -> Result<Record, ReplayError> {
             .map_err(|source| ReplayError::Open { name: name.clone(), source })?;
         Record::read(BufReader::new(file))
     };
-    record.map_err(|source| ReplayError::Read { name, source })
+    record.map_err(|error| ReplayError::Read { name, reason: error.to_string() })
 }
 
 // === impl Finding ===

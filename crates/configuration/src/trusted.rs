@@ -30,6 +30,9 @@ pub(crate) fn read_of_anybody(path: &Path) -> io::Result<Vec<u8>> {
 /// Whether nobody but us and root can have put files into a folder. One that is not there is fine.
 pub(crate) fn check_folder(path: &Path) -> io::Result<()> {
     match std::fs::metadata(path) {
+        Ok(metadata) if !metadata.is_dir() => {
+            Err(io::Error::new(io::ErrorKind::NotADirectory, "it is not a folder"))
+        }
         Ok(metadata) => check(&metadata),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),

@@ -15,13 +15,17 @@ impl Alphabet {
         Self { first: letter, size: 1 }
     }
 
-    /// Letters of the same kind and length: Latin ones of two bytes, and ideographs.
+    /// Letters of the same kind and length: Latin ones of two bytes, and ideographs. For signs there
+    /// are marks, mathematics and pictures: none of them is a letter.
     fn of(letter: char) -> Self {
         match (letter, letter.len_utf8()) {
             ('a'..='z', _) => Self { first: 'a', size: 26 },
             ('A'..='Z', _) => Self { first: 'A', size: 26 },
             ('0'..='9', _) => Self { first: '0', size: 10 },
             (_, 1) => Self::only(letter),
+            (sign, 2) if !sign.is_alphanumeric() => Self { first: '\u{300}', size: 0x45 },
+            (sign, 3) if !sign.is_alphanumeric() => Self { first: '\u{2200}', size: 0x100 },
+            (sign, 4) if !sign.is_alphanumeric() => Self { first: '\u{1f300}', size: 0x300 },
             (_, 2) => Self { first: '\u{100}', size: 0x150 },
             (_, 3) => Self { first: '\u{4e00}', size: 0x2000 },
             (_, _) => Self { first: '\u{20000}', size: 0x2000 },

@@ -5,7 +5,7 @@ use super::*;
 const KEY: MaskKey = *b"a key for tests.";
 
 fn mask(names: &[&str]) -> Mask {
-    Mask::new(&KEY, names.iter().map(|name| (*name).to_owned()).collect())
+    Mask::new(&KEY, &Arc::new(names.iter().map(|name| (*name).to_owned()).collect()))
 }
 
 /// A letter for each kind of letter.
@@ -17,6 +17,9 @@ fn kinds(text: &str) -> String {
         '\u{100}'..'\u{250}' => 'é',
         '\u{4e00}'..'\u{6e00}' => '字',
         '\u{20000}'..'\u{22000}' => '\u{20000}',
+        '\u{300}'..'\u{345}' => '°',
+        '\u{2200}'..'\u{2300}' => '…',
+        '\u{1f300}'..'\u{1f600}' => '😀',
         other => other,
     };
     text.chars().map(kind).collect()
@@ -45,6 +48,38 @@ fn names_stay_as_whole_words_only() {
     assert!(masked.starts_with("get_weather "), "{masked}");
     assert_eq!(masked.matches("get_weather").count(), 1, "{masked}");
     assert_eq!(masked.matches("files.read").count(), 1, "{masked}");
+}
+
+#[test]
+fn names_of_several_words_are_found_at_their_longest() {
+    let mut mask = mask(&["a-b", "a-b-c-d", "x.", "-y"]);
+    let masked = mask.text("a-b-c a-b-c-d a-bb x. k-y");
+    let (first, rest) = masked.split_once(' ').unwrap();
+    assert!(first.starts_with("a-b-") && first != "a-b-c", "{masked}");
+    assert!(rest.starts_with("a-b-c-d "), "{masked}");
+    assert!(!rest.contains("a-bb") && rest.contains(" x. ") && rest.ends_with("-y"), "{masked}");
+}
+
+#[test]
+fn signs_are_masked_and_are_no_part_of_words() {
+    let mut mask = mask(&[]);
+    let tags = "\u{e0073}\u{e0065}\u{e0063}";
+    let text = format!(
+        "word \u{2803}\u{2811} \u{1f1e9}\u{1f1ea}word\u{1f600} {tags} \u{b0}\u{a0}\u{3000}\u{a7}"
+    );
+    let masked = mask.text(&text);
+    let word = mask.text("word");
+    assert!(masked.starts_with(&word) && masked.matches(&word).count() == 2, "{masked}");
+    for (before, after) in text.chars().zip(masked.chars()) {
+        assert_eq!(before.len_utf8(), after.len_utf8());
+        assert_eq!(before.is_alphanumeric(), after.is_alphanumeric());
+        assert_eq!(before == after, before.is_whitespace(), "{before:?}");
+    }
+    let escaped = mask.text(r"\ud83d\ude00 \u2803");
+    assert!(
+        escaped.len() == 19 && !escaped.contains("de00") && !escaped.contains("2803"),
+        "{escaped}"
+    );
 }
 
 #[test]
@@ -80,7 +115,7 @@ fn single_letters_and_digits_all_stay_different() {
 #[test]
 fn another_key_masks_otherwise() {
     let text = "The quick brown fox jumps over the lazy dog";
-    let other = Mask::new(b"another key here", Names::default()).text(text);
+    let other = Mask::new(b"another key here", &Arc::default()).text(text);
     assert_ne!(mask(&[]).text(text), other);
     assert_eq!(mask(&[]).text(text), mask(&[]).text(text));
 }
@@ -88,7 +123,7 @@ fn another_key_masks_otherwise() {
 #[test]
 fn a_word_begins_like_a_stop_sequence_exactly_as_far_as_it_did() {
     for first in 0..=u8::MAX {
-        let mut mask = Mask::new(&[first; 16], Names::default());
+        let mut mask = Mask::new(&[first; 16], &Arc::default());
         mask.heed("END of");
         let stop: Vec<char> = mask.text("END").chars().collect();
         for word in ["END", "ENDS", "ENTER", "EAST", "WEST", "EN", "E", "A"] {
@@ -97,6 +132,34 @@ fn a_word_begins_like_a_stop_sequence_exactly_as_far_as_it_did() {
             let masked: Vec<char> = mask.text(word).chars().collect();
             assert_eq!(common_start(&masked, &stop), common, "{word}");
         }
+    }
+}
+
+/// `cargo test --release -p capture --lib -- --ignored --nocapture speed`
+#[test]
+#[ignore = "prints figures"]
+fn speed() {
+    let letters =
+        || (0x400..0x52f_u32).filter_map(char::from_u32).filter(|one| one.is_alphabetic());
+    let pairs: String =
+        letters().flat_map(|a| letters().flat_map(move |b| [a, b, ' '])).take(354_000).collect();
+    let prose = "The quick brown fox, 42 times, jumps over the \"lazy\" dog.\n".repeat(20_000);
+    let distinct: Vec<String> = (0..200_000).map(|count| format!("word{count}")).collect();
+    let distinct = distinct.join(" ");
+    let parameters: Vec<String> = (0..3_000).map(|count| format!("x-parameter-{count}")).collect();
+    let parameters: Vec<&str> = parameters.iter().map(String::as_str).collect();
+    let hyphens = "x-parameter-30000 and x-y ".repeat(36_000);
+    for (name, names, text) in [
+        ("prose", &[][..], &prose),
+        ("distinct words", &[][..], &distinct),
+        ("pairs of letters", &[][..], &pairs),
+        ("names of several words", &parameters[..], &hyphens),
+    ] {
+        let begun = std::time::Instant::now();
+        let masked = mask(names).text(text);
+        let seconds = begun.elapsed().as_secs_f64();
+        let megabytes = f64::from(u32::try_from(masked.len()).unwrap()) / 1e6;
+        eprintln!("{name}: {megabytes:.1} MB in {seconds:.3} s, {:.0} MB/s", megabytes / seconds);
     }
 }
 

@@ -1,6 +1,6 @@
 //! A text in words and what is between them.
 
-use std::collections::HashSet;
+use super::names::Names;
 
 /// Part of a text.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,53 +27,11 @@ enum Form {
     Escape { upper: bool },
 }
 
-/// Names that are left as they are, wherever they stand as whole words.
-#[derive(Debug, Default)]
-pub(crate) struct Names {
-    words: HashSet<String>,
-    /// Those that are not one word, such as `files.read`.
-    phrases: Vec<String>,
-}
-
-/// They are JSON, not content.
-const LITERALS: [&str; 3] = ["true", "false", "null"];
-
 /// Entities of XML: one character each.
 const ENTITIES: [&str; 5] = ["&lt;", "&gt;", "&amp;", "&quot;", "&apos;"];
 
 /// `\u00e9`
 const ESCAPE_BYTES: usize = 6;
-
-// === impl Names ===
-
-impl Names {
-    pub(crate) fn words(&self) -> impl Iterator<Item = &String> {
-        self.words.iter()
-    }
-
-    /// The longest name of several words that stands here.
-    fn phrase_at(&self, text: &str) -> Option<usize> {
-        let stands = |phrase: &&String| {
-            let rest = text.strip_prefix(phrase.as_str());
-            rest.is_some_and(|rest| !rest.starts_with(is_of_word))
-        };
-        self.phrases.iter().filter(stands).map(String::len).max()
-    }
-}
-
-impl FromIterator<String> for Names {
-    fn from_iter<T: IntoIterator<Item = String>>(names: T) -> Self {
-        let mut all = Self::default();
-        for name in names.into_iter().chain(LITERALS.map(str::to_owned)) {
-            if name.chars().all(is_of_word) {
-                all.words.insert(name);
-            } else {
-                all.phrases.push(name);
-            }
-        }
-        all
-    }
-}
 
 // === impl Unit ===
 
@@ -81,13 +39,13 @@ impl Unit {
     /// The letter that stands here, and its length.
     fn at(text: &str) -> Option<(Self, usize)> {
         let letter = text.chars().next()?;
-        if is_of_word(letter) {
+        if is_masked(letter) {
             return Some((Self { letter, form: Form::Plain }, letter.len_utf8()));
         }
         let (letter, length) = escaped(text)?;
         let upper = text[..length].bytes().any(|byte| byte.is_ascii_uppercase());
         let unit = Self { letter, form: Form::Escape { upper } };
-        is_of_word(letter).then_some((unit, length))
+        is_masked(letter).then_some((unit, length))
     }
 
     /// Writes another letter in its form.
@@ -122,12 +80,19 @@ fn first_piece<'t>(text: &'t str, names: &Names) -> Option<(Piece<'t>, usize)> {
     let mut units = Vec::new();
     let mut length = 0;
     while let Some((unit, more)) = Unit::at(&text[length..]) {
+        // Signs are words of their own: a word is the same with and without a flag behind it.
+        if units
+            .first()
+            .is_some_and(|first: &Unit| is_of_word(first.letter) != is_of_word(unit.letter))
+        {
+            break;
+        }
         units.push(unit);
         length += more;
     }
     if units.is_empty() {
         kept(between(text))
-    } else if names.words.contains(&text[..length]) {
+    } else if names.contains(&text[..length]) {
         kept(length)
     } else {
         Some((Piece::Word(units), length))
@@ -135,8 +100,13 @@ fn first_piece<'t>(text: &'t str, names: &Names) -> Option<(Piece<'t>, usize)> {
 }
 
 /// Letters, digits, and what joins the parts of a name.
-fn is_of_word(letter: char) -> bool {
+pub(super) fn is_of_word(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
+}
+
+/// Signs outside ASCII speak as well as letters do: emoji, flags, Braille, tags that nobody sees.
+fn is_masked(letter: char) -> bool {
+    is_of_word(letter) || !(letter.is_ascii() || letter.is_whitespace())
 }
 
 /// How much stands here that is one thing and no word.

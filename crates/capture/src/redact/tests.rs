@@ -6,12 +6,13 @@ use bridge::{
 use codex_app_server::FailureKind;
 use codex_app_server::turn::event::{ToolCall, ToolCallKind, TurnEnd};
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 use tool_call_aggregator::Limits;
 use tool_call_aggregator::obsidian::XmlEscaping;
 
 use super::*;
 use crate::record::{Entry, FORMAT, Header};
+use crate::replay::Verdict;
 
 const KEY: MaskKey = *b"a key for tests.";
 
@@ -153,7 +154,7 @@ fn what_an_upstream_says_is_masked_and_how_it_failed_is_not() {
         kind: FailureKind::BadRequest,
         message: "your private prompt".to_owned(),
         upstream_status: Some(400),
-        upstream_body: Some(json!({"error": {"message": "private", "code": "bad_thing"}})),
+        upstream_body: Some(json!({"error": {"message": "private", "code": "model_not_found"}})),
     };
     let record = record(&policy(), true, 1, vec![event(TurnEvent::Failed(failure))]);
     let redacted = redacted(&record);
@@ -161,7 +162,7 @@ fn what_an_upstream_says_is_masked_and_how_it_failed_is_not() {
     let Told::Whole { status, body } = redacted.told() else { panic!("{redacted:?}") };
     assert_eq!(status, 400);
     let error: Value = serde_json::from_str(&body).unwrap();
-    assert_eq!(error["error"]["code"], "bad_thing");
+    assert_eq!(error["error"]["code"], "model_not_found");
     assert!(!written(&redacted).contains("private"));
 }
 
@@ -193,12 +194,8 @@ fn a_request_keeps_its_structure() {
     let mut record = record(&policy(), false, 1, vec![text("x"), end()]);
     record.header.request = json!({
         "model": "gpt-5.5", "n": 2, "stop": ["STOP it"], "my_own": {"type": "private"},
-        "metadata": {"patient": 12345},
         "messages": [
-            {"role": "user", "name": "Ann", "content": [
-                {"type": "text", "text": "call get_weather"},
-                {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA", "detail": "low"}},
-            ]},
+            {"role": "user", "name": "Ann", "content": [{"type": "text", "text": "call get_weather"}]},
             {"role": "tool", "tool_call_id": "call_1", "content": "{\"city\": \"Rome\"}"},
         ],
         "tools": [{"type": "function", "function": {
@@ -211,27 +208,31 @@ fn a_request_keeps_its_structure() {
     });
     let redacted = redacted(&record);
     let request = &redacted.header.request;
-    let before = record.header.request.to_string().replace("AAAA", "(4 bytes)");
-    assert!(alike(&request.to_string(), &before), "{request}");
+    assert!(alike(&request.to_string(), &record.header.request.to_string()), "{request}");
     let word = |pointer: &str| request.pointer(pointer).unwrap().as_str().unwrap();
-    let rome = word("/tools/0/function/parameters/properties/city/enum/0");
-    assert_eq!(word("/messages/1/content"), format!("{{\"city\": \"{rome}\"}}"));
+    assert!(word("/messages/0/content/0/text").ends_with(" get_weather"), "{request}");
+    assert!(word("/messages/1/content").starts_with("{\"city\": \""), "{request}");
     assert_eq!(word("/tools/0/function/name"), "get_weather");
     assert_eq!(word("/tools/0/function/parameters/required/0"), "city");
-    assert_eq!(word("/messages/0/content/1/image_url/url"), "data:image/png;base64,(4 bytes)");
-    for (pointer, kept) in [
-        ("/model", "gpt-5.5"),
-        ("/messages/0/role", "user"),
-        ("/messages/0/content/1/type", "image_url"),
-        ("/messages/1/tool_call_id", "call_1"),
-        ("/tools/0/function/parameters/properties/city/type/0", "string"),
-    ] {
-        assert_eq!(word(pointer), kept);
-    }
     let text = request.to_string();
-    for word in ["private", "patient", "12345", "Rome", "Ann", "STOP", "my_own"] {
+    for word in ["private", "Rome", "Ann", "STOP", "my_own", "call_1"] {
         assert!(!text.contains(word), "{word} in {text}");
     }
+}
+
+/// Whoever knows the prompt has no dictionary for the answer.
+#[test]
+fn what_is_asked_and_what_is_answered_have_different_masks() {
+    let words = "the quick brown fox jumps over the lazy dog";
+    let mut record = record(&policy(), false, 1, vec![text(words), end()]);
+    record.header.request = json!({"messages": [{"role": "system", "content": words}]});
+    let redacted = redacted(&record);
+    assert_eq!(redacted.header.redaction, Redaction::Exact);
+    let What::Event { event: TurnEvent::Text(said), .. } = &redacted.entries[0].what else {
+        panic!("{redacted:?}")
+    };
+    let asked = redacted.header.request["messages"][0]["content"].as_str().unwrap();
+    assert!(asked.split(' ').zip(said.split(' ')).all(|(one, other)| one != other), "{redacted:?}");
 }
 
 /// Pieces of what models say, with secrets in all of them.

@@ -28,16 +28,16 @@ pub(super) fn text(record: &Record, replayed: &Replayed) -> String {
     };
     let mut text = format!(
         "{} {} {}: {} as {}, {} choice(s), {streamed}, {redaction}\n",
-        header.time,
-        header.endpoint,
-        header.request_id,
-        header.model,
-        header.backend_model,
+        plain(&header.time),
+        plain(&header.endpoint),
+        plain(&header.request_id),
+        plain(&header.model),
+        plain(&header.backend_model),
         header.choices,
     );
     if !header.settings.is_empty() {
         // A string takes everything.
-        let _ = writeln!(text, "settings: {}", header.settings);
+        let _ = writeln!(text, "settings: {}", plain(&header.settings));
     }
     for ((index, choice), report) in replayed.choices.iter().enumerate().zip(&replayed.reports) {
         let finish = choice.finish.map_or("none", FinishReason::as_str);
@@ -54,20 +54,21 @@ pub(super) fn text(record: &Record, replayed: &Replayed) -> String {
     if let Told::Whole { status, body } = &replayed.told
         && *status != 200
     {
-        let _ = writeln!(text, "status {status}: {body}");
+        let _ = writeln!(text, "status {status}: {}", plain(body));
     }
     text
 }
 
 fn write_choice(choice: &Choice, text: &mut String) {
     for call in &choice.calls {
-        let _ = writeln!(text, "  call {} {} {}", call.id, call.name, call.arguments);
+        let [id, name, arguments] = [&call.id, &call.name, &call.arguments].map(|said| plain(said));
+        let _ = writeln!(text, "  call {id} {name} {arguments}");
     }
     for (name, said) in [("reasoning", &choice.reasoning), ("text", &choice.content)] {
         if !said.is_empty() {
             let start: String = said.chars().take(MOST_TEXT).collect();
             let more = if start.len() < said.len() { "…" } else { "" };
-            let _ = writeln!(text, "  {name} {}{more}", Value::from(start));
+            let _ = writeln!(text, "  {name} {}{more}", quoted(&start));
         }
     }
 }
@@ -126,15 +127,15 @@ pub(super) fn finding(record: &Record, replayed: &Replayed, finding: Finding) ->
         Finding::Compared(Verdict::OtherReport) => format!(
             "DIFFERENT: the answer is the recorded one, but not what is told about it\n  \
              recorded  {}\n  replayed  {}",
-            json!(record.reports()),
-            json!(replayed.reports),
+            plain(&json!(record.reports()).to_string()),
+            plain(&json!(replayed.reports).to_string()),
         ),
         Finding::Compared(Verdict::OtherAnswer { at }) => {
             let around = |told: &Told| {
                 let text = told.text();
                 let start = boundary(text, at.saturating_sub(AROUND));
                 let end = boundary(text, (at + AROUND).min(text.len()));
-                Value::from(&text[start.min(end)..end]).to_string()
+                quoted(&text[start.min(end)..end])
             };
             format!(
                 "DIFFERENT from byte {at} on\n  recorded  {}\n  replayed  {}",
@@ -164,13 +165,62 @@ pub(super) fn differences(record: &Record, replayed: &Replayed) -> String {
     for at in differing.take(MOST_LINES) {
         for (sign, lines) in [('-', &recorded), ('+', &replayed)] {
             if let Some(line) = lines.get(at) {
-                let _ = writeln!(text, "{sign} {line}");
+                let _ = writeln!(text, "{sign} {}", plain(line));
             }
         }
     }
     text
 }
 
+/// A text from a stranger's file: whatever a terminal would obey, or show in another order, is escaped.
+pub(super) fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if is_obeyed(letter) {
+            plain.extend(letter.escape_default());
+        } else {
+            plain.push(letter);
+        }
+    }
+    plain
+}
+
+/// Frames for a terminal: their lines stay lines.
+pub(super) fn plain_lines(text: &str) -> String {
+    text.split_inclusive('\n')
+        .map(|line| match line.strip_suffix('\n') {
+            Some(line) => plain(line) + "\n",
+            None => plain(line),
+        })
+        .collect()
+}
+
+/// As JSON.
+fn quoted(text: &str) -> String {
+    plain(&Value::from(text).to_string())
+}
+
+/// Controls, line ends, and what turns the direction of writing.
+fn is_obeyed(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}')
+        || matches!(letter, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 fn boundary(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_a_terminal_obeys_is_shown() {
+        let text = "a\u{1b}[31m\r\nsame: \u{9b}2J \u{202e}\u{2028}\t\u{e9}\u{5b57}\"";
+        let expected = "a\\u{1b}[31m\\r\\nsame: \\u{9b}2J \\u{202e}\\u{2028}\\t\u{e9}\u{5b57}\"";
+        assert_eq!(plain(text), expected);
+        assert_eq!(quoted("\n\u{9b}"), "\"\\n\\u{9b}\"");
+        assert_eq!(plain_lines("a\u{1b}\n\nb"), "a\\u{1b}\n\nb");
+    }
 }

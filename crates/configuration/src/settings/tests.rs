@@ -262,4 +262,9 @@ fn records_are_kept_where_nobody_else_writes() {
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o777)).unwrap();
     let refused = load(&inputs(&variables)).unwrap_err().to_string();
     assert!(refused.contains("every user can write to it (PROXY_CAPTURE_DIR)"), "{refused}");
+
+    std::fs::remove_dir(&path).unwrap();
+    std::fs::write(&path, "in the way").unwrap();
+    let refused = load(&inputs(&variables)).unwrap_err().to_string();
+    assert!(refused.contains("it is not a folder (PROXY_CAPTURE_DIR)"), "{refused}");
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// A record.
@@ -11,6 +11,10 @@ const WHOLE: &str = ".jsonl";
 
 /// One that is being written.
 const PART: &str = ".jsonl.part";
+
+const WRITABLE_BY_ALL: u32 = 0o002;
+
+const ROOT: u32 = 0;
 
 /// A folder, and the records in it.
 #[derive(Debug)]
@@ -27,6 +31,7 @@ impl Folder {
     /// Makes the folder if it is not there, and looks what is in it.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+        check(path)?;
         let mut records = BTreeMap::new();
         for entry in fs::read_dir(path)? {
             let entry = entry?;
@@ -51,6 +56,7 @@ impl Folder {
 
     /// Adds a record; the oldest ones go where there would be too much.
     pub(super) fn add(&mut self, name: &str, text: &[u8], most: u64) -> io::Result<()> {
+        check(&self.path)?;
         let bytes = text.len() as u64;
         if bytes > most {
             let words = format!("it has {bytes} bytes, more than PROXY_CAPTURE_MAX_BYTES");
@@ -79,6 +85,23 @@ impl Folder {
         self.bytes += bytes;
         Ok(())
     }
+}
+
+/// Whether it is still a folder that nobody but us and root can change. That is looked at when settings
+/// are loaded, and may have changed since.
+fn check(path: &Path) -> io::Result<()> {
+    let metadata = fs::metadata(path)?;
+    let us = rustix::process::geteuid().as_raw();
+    let words = if !metadata.is_dir() {
+        "it is not a folder"
+    } else if ![us, ROOT].contains(&metadata.uid()) {
+        "it belongs to another user"
+    } else if metadata.mode() & WRITABLE_BY_ALL != 0 {
+        "every user can write to it"
+    } else {
+        return Ok(());
+    };
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, words))
 }
 
 fn write_new(path: &Path, text: &[u8]) -> io::Result<()> {
@@ -141,6 +164,17 @@ mod tests {
         assert_eq!(names(&path), ["0.jsonl".to_owned(), name(2) + WHOLE, name(4) + WHOLE]);
         records.add(&name(5), &[0; 100], 100).unwrap();
         assert_eq!(names(&path), ["0.jsonl".to_owned(), name(5) + WHOLE]);
+    }
+
+    #[test]
+    fn nothing_is_written_where_everybody_can_write() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut records = Folder::open(folder.path()).unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        for refused in [records.add(&name(0), &[0], 100), Folder::open(folder.path()).map(drop)] {
+            assert_eq!(refused.unwrap_err().to_string(), "every user can write to it");
+        }
+        assert!(names(folder.path()).is_empty());
     }
 
     #[test]

@@ -109,7 +109,8 @@ impl Writer {
             if self.warned.is_none_or(|warned| warned.elapsed() >= WARN_EVERY) {
                 self.warned = Some(Instant::now());
                 let folder = finished.settings.folder.display();
-                tracing::warn!(%error, %folder, "a record was not kept (PROXY_CAPTURE_DIR)");
+                let request_id = &finished.draft.request_id;
+                tracing::warn!(request_id, %error, %folder, "a record was not kept (PROXY_CAPTURE_DIR)");
             }
         }
     }

@@ -1,0 +1,49 @@
+use super::*;
+use crate::record::{Entry, ReadError};
+use crate::replay::Verdict;
+
+fn recorded(name: &str) -> String {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures");
+    std::fs::read_to_string(folder.join(name)).unwrap()
+}
+
+fn read(text: &str) -> Record {
+    Record::read(text.as_bytes()).unwrap()
+}
+
+fn verdict(record: &Record) -> Verdict {
+    record.compare(&record.replay(Instant::now()))
+}
+
+#[test]
+fn an_answer_that_lacks_its_end_is_another_one_unless_the_client_left() {
+    for name in ["parallel-calls.jsonl", "whole-answer-cut-by-tokens.jsonl"] {
+        let mut record = read(&recorded(name));
+        assert_eq!(verdict(&record), Verdict::Same, "{name}");
+        let is_told = |entry: &Entry| matches!(entry.what, What::Sent(_) | What::Answer { .. });
+        let last = record.entries.iter().rposition(is_told).unwrap();
+        record.entries.remove(last);
+        let at = record.told().text().len();
+        assert_eq!(verdict(&record), Verdict::OtherAnswer { at }, "{name}");
+
+        let mut cut = record.clone();
+        cut.entries.push(Entry { at: 0, what: What::Cut { limit: 1 } });
+        assert!(matches!(verdict(&cut), Verdict::SameSoFar { .. }), "{name}");
+
+        for entry in &mut record.entries {
+            if let What::End(reports) = &mut entry.what {
+                reports[0].stop_reason = EndReason::ClientGone;
+            }
+        }
+        assert!(!matches!(verdict(&record), Verdict::OtherAnswer { .. }), "{name}");
+    }
+}
+
+#[test]
+fn more_choices_than_any_answer_has_are_refused() {
+    let text = recorded("parallel-calls.jsonl");
+    let many = text.replacen("\"choices\":1,", "\"choices\":4000000000,", 1);
+    let error = Record::read(many.as_bytes()).unwrap_err();
+    assert!(matches!(error, ReadError::Choices { line: 1, found: 4_000_000_000 }), "{error}");
+    assert_eq!(error.to_string(), "line 1: there are 4000000000 choices, more than 128");
+}
