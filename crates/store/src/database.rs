@@ -49,7 +49,10 @@ fn try_open(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut database = Connection::open_with_flags(path, flags)?;
     database.busy_timeout(BUSY_TIMEOUT)?;
-    migrations::check(&database)?;
+    // In one look: another server may make it meanwhile.
+    let snapshot = database.transaction()?;
+    migrations::check(&snapshot)?;
+    drop(snapshot);
     // Readers and a writer at the same time. Written is what the system has: that survives our own
     // death. The disk is waited for only when the log is folded into the file, so that after a power
     // cut the last moments may be missing, and everything before them is whole.
