@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use bridge::{ChoiceReport, EndReason, OutputMode, StopAfterTools};
+use bridge::{ChoiceReport, OutputMode, StopAfterTools};
 use store::Usage;
 
 use crate::content_log::ContentLog;
@@ -100,7 +100,7 @@ impl TurnLog {
         let on_the_clock = |at: Instant| ended - times.ended.duration_since(at);
         let turn = |report: &ChoiceReport| TurnTrace {
             stop_reason: report.end.as_str(),
-            failed: matches!(report.end, EndReason::Failed | EndReason::FailedAfterCalls),
+            failed: report.end.is_failure(),
             tool_call_count: report.call_count,
             tool_call_truncated: report.truncated,
             usage: report.usage,

@@ -84,19 +84,9 @@ impl Fate {
     /// A turn of the request has ended like this; the worst one counts.
     pub(crate) fn turn_ended(&self, end: EndReason) {
         let fate = match end {
-            EndReason::Failed | EndReason::FailedAfterCalls => FAILED,
             EndReason::SlowClient => SLOW_CLIENT,
-            EndReason::Completed
-            | EndReason::ToolCalls
-            | EndReason::FirstCall
-            | EndReason::Grace
-            | EndReason::CallCap
-            | EndReason::HeldText
-            | EndReason::StopSequence
-            | EndReason::MaxTokens
-            | EndReason::UpstreamLength
-            | EndReason::ContentFilter
-            | EndReason::ClientGone => UNKNOWN,
+            end if end.is_failure() => FAILED,
+            _ => UNKNOWN,
         };
         self.0.fetch_max(fate, Ordering::Relaxed);
     }
