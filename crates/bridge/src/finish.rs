@@ -49,6 +49,8 @@ pub enum EndReason {
     FailedAfterCalls,
     /// It failed.
     Failed,
+    /// It was cancelled, by another request than its own.
+    Cancelled,
     /// The client has gone.
     ClientGone,
     /// The client did not read what it had asked for.
@@ -123,7 +125,7 @@ impl FinishReason {
 
 impl EndReason {
     /// Every reason.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Completed,
         Self::ToolCalls,
         Self::FirstCall,
@@ -136,6 +138,7 @@ impl EndReason {
         Self::ContentFilter,
         Self::FailedAfterCalls,
         Self::Failed,
+        Self::Cancelled,
         Self::ClientGone,
         Self::SlowClient,
     ];
@@ -155,6 +158,7 @@ impl EndReason {
             Self::ContentFilter => "content_filter",
             Self::FailedAfterCalls => "failed_after_calls",
             Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
             Self::ClientGone => "client_gone",
             Self::SlowClient => "slow_client",
         }
@@ -169,6 +173,7 @@ impl EndReason {
             | Self::HeldText
             | Self::StopSequence
             | Self::MaxTokens
+            | Self::Cancelled
             | Self::ClientGone
             | Self::SlowClient => true,
             Self::Completed
@@ -194,6 +199,7 @@ impl EndReason {
             | Self::MaxTokens
             | Self::UpstreamLength
             | Self::ContentFilter
+            | Self::Cancelled
             | Self::ClientGone
             | Self::SlowClient => false,
         }
@@ -217,6 +223,7 @@ impl EndReason {
             | Self::StopSequence
             | Self::FailedAfterCalls
             | Self::Failed
+            | Self::Cancelled
             | Self::ClientGone
             | Self::SlowClient => FinishReason::Stop,
         }
