@@ -3,6 +3,7 @@
 
 pub mod chat;
 mod error;
+mod reading;
 mod usage;
 
 pub use error::{ApiError, ErrorType};
