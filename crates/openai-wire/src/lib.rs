@@ -4,6 +4,7 @@
 pub mod chat;
 mod error;
 mod reading;
+pub mod responses;
 mod usage;
 
 pub use error::{ApiError, ErrorType};

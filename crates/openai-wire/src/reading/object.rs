@@ -94,7 +94,7 @@ impl fmt::Display for Path<'_> {
 }
 
 /// A text of the client's in a message: quoted, and cut where it is long.
-pub(crate) struct Excerpt<'a>(pub(super) &'a str);
+pub(crate) struct Excerpt<'a>(pub(crate) &'a str);
 
 // === impl Excerpt ===
 
@@ -122,6 +122,16 @@ impl<'p> Object<'p> {
     /// The place of a member.
     pub(crate) fn path<'a>(&'a self, name: &'a str) -> Path<'a> {
         self.path.field(name)
+    }
+
+    /// Whether it has this member.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.members.iter().any(|(known, value)| known == name && !value.is_null())
+    }
+
+    /// Whether it has this member and no other.
+    pub(crate) fn has_only(&self, name: &str) -> bool {
+        self.has(name) && self.members.iter().all(|(known, value)| known == name || value.is_null())
     }
 
     /// A member of any type.

@@ -120,6 +120,9 @@ fn names(tools: &[FunctionTool]) -> HashSet<&str> {
 
 /// The Responses API has the name one level higher.
 fn read_tool_name(mut tool: Object<'_>, declared: &HashSet<&str>) -> Result<String, ApiError> {
+    if let Some(r#type) = tool.string("type")?.filter(|name| name != "function") {
+        return Err(tool.path("type").unsupported(&r#type, &["function"]));
+    }
     match tool.take("function") {
         Some(function) => {
             let path = tool.path("function");
