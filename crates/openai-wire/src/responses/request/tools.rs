@@ -13,8 +13,8 @@ pub(super) fn read_tools(request: &mut Object<'_>) -> Result<Vec<FunctionTool>, 
     tools.into_iter().enumerate().map(read).collect()
 }
 
-/// OpenAI takes a tool that does not say so for a strict one here. We do not: what we would make of
-/// its schema is what its author asked for only if he did.
+/// OpenAI makes a tool strict here that does not say whether it is. We do not: its schema need not be
+/// of the kind that strictness wants, and we would have to change it.
 fn read_tool(mut tool: Object<'_>, names: &mut HashSet<String>) -> Result<FunctionTool, ApiError> {
     if let Some(r#type) = tool.string("type")?.filter(|name| name != "function") {
         let problem = format!(
