@@ -3,6 +3,8 @@
 
 pub mod chat;
 mod error;
+mod reading;
+pub mod responses;
 mod usage;
 
 pub use error::{ApiError, ErrorType};
