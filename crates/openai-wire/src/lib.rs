@@ -3,7 +3,10 @@
 
 pub mod chat;
 mod error;
+mod frame;
+pub mod responses;
 mod usage;
 
 pub use error::{ApiError, ErrorType};
+pub use frame::comment;
 pub use usage::{CompletionTokensDetails, PromptTokensDetails, Usage};
