@@ -4,6 +4,7 @@ use codex_app_server::{FailureKind, TokenUsage};
 use serde::{Deserialize, Serialize};
 
 use crate::policy::CallShape;
+use crate::reasoning::CallReasoning;
 
 /// OpenAI's `finish_reason`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -79,6 +80,8 @@ pub struct ChoiceReport {
     pub suppressed_bytes: usize,
     /// The upstream's figures.
     pub usage: Option<TokenUsage>,
+    /// What it thought before its calls, for those who go on from there.
+    pub reasoning: Vec<CallReasoning>,
     /// What the model has said, for counting where the upstream gave no figures.
     pub said: String,
 }

@@ -7,6 +7,7 @@ mod answer;
 mod failure;
 mod finish;
 mod policy;
+mod reasoning;
 mod reply;
 mod request;
 
@@ -17,5 +18,6 @@ pub use policy::{
     CallShape, DeclaredTools, OutputMode, OutputModeSetting, RemoteImages, StopAfterTools,
     TextBlocks, TextTools, TurnPolicy, TurnSettings,
 };
+pub use reasoning::{CallReasoning, ReasoningBefore};
 pub use reply::{Ended, Output, Reply, Tokenizer};
 pub use request::{ImageToFetch, Prepared, RequestOptions, prepare};
