@@ -9,7 +9,7 @@ pub use item::{
     OutputMessage, OutputText, Reasoning, SummaryText,
 };
 pub use response::{
-    Echo, IncompleteReason, ResponseError, ResponseHead, ResponseStatus, ResponseWriter,
-    ResponsesUsage,
+    Echo, IncompleteReason, ResponseError, ResponseHead, ResponseState, ResponseStatus,
+    ResponseWriter, ResponsesUsage,
 };
 pub use stream::EventWriter;

@@ -131,15 +131,6 @@ impl OutputItem {
             Self::Reasoning(reasoning) => &reasoning.id,
         }
     }
-
-    /// Says how far it is, where it has a member for that.
-    pub fn set_status(&mut self, status: ItemStatus) {
-        match self {
-            Self::Message(message) => message.status = status,
-            Self::FunctionCall(call) => call.status = status,
-            Self::Reasoning(_) => {}
-        }
-    }
 }
 
 // === impl Shown ===

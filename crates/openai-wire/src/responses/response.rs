@@ -57,6 +57,17 @@ pub struct Echo {
     pub metadata: Value,
 }
 
+/// What changes in the response object while the answer comes.
+#[derive(Debug, Clone, Copy)]
+pub struct ResponseState<'a> {
+    /// How far it is.
+    pub status: &'a ResponseStatus,
+    /// Its items.
+    pub output: &'a [OutputItem],
+    /// Token counts, once they are known.
+    pub usage: Option<&'a Usage>,
+}
+
 /// How far a response is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResponseStatus {
@@ -229,12 +240,11 @@ impl ResponseWriter {
     /// The object as it is by now.
     pub fn write(
         &self,
-        status: &ResponseStatus,
-        output: &[OutputItem],
+        state: &ResponseState<'_>,
         encrypted: EncryptedContent,
-        usage: Option<&Usage>,
         buffer: &mut BytesMut,
     ) {
+        let ResponseState { status, output, usage } = state;
         let (completed_at, error, incomplete) = match status {
             ResponseStatus::InProgress | ResponseStatus::Cancelled => (None, None, None),
             ResponseStatus::Completed { at } => (Some(at), None, None),

@@ -4,18 +4,15 @@ use bytes::{BufMut as _, BytesMut};
 use serde::Serialize;
 
 use super::item::{EncryptedContent, FunctionCall, OutputItem, OutputText, Shown, SummaryText};
-use super::response::{ResponseStatus, ResponseWriter};
+use super::response::{ResponseState, ResponseStatus, ResponseWriter};
 use crate::error::ApiError;
 use crate::frame::{END, put_json};
-use crate::usage::Usage;
 
 /// Writes the events of one stream, and counts them.
 ///
 /// What is told about an item is told between [`Self::item_added`] and [`Self::item_done`].
 #[derive(Debug)]
 pub struct EventWriter {
-    /// What writes the response object in the first events and the last.
-    pub response: ResponseWriter,
     encrypted: EncryptedContent,
     next_number: u64,
     /// The members that say which item an event is about.
@@ -27,15 +24,15 @@ pub struct EventWriter {
 
 impl EventWriter {
     /// A writer for a stream.
-    pub fn new(response: ResponseWriter, encrypted: EncryptedContent) -> Self {
-        Self { response, encrypted, next_number: 0, place: String::new(), output_index: 0 }
+    pub fn new(encrypted: EncryptedContent) -> Self {
+        Self { encrypted, next_number: 0, place: String::new(), output_index: 0 }
     }
 
     /// The first events of every stream.
-    pub fn begun(&mut self, buffer: &mut BytesMut) {
-        for event in ["response.created", "response.in_progress"] {
-            self.response(event, &ResponseStatus::InProgress, &[], None, buffer);
-        }
+    pub fn begun(&mut self, response: &ResponseWriter, buffer: &mut BytesMut) {
+        let state = ResponseState { status: &ResponseStatus::InProgress, output: &[], usage: None };
+        self.response("response.created", response, &state, buffer);
+        self.response("response.in_progress", response, &state, buffer);
     }
 
     /// An item has begun, of which nothing has been said.
@@ -110,18 +107,17 @@ impl EventWriter {
     /// The last event. There is none of its own for a response that was cancelled.
     pub fn ended(
         &mut self,
-        status: &ResponseStatus,
-        output: &[OutputItem],
-        usage: Option<&Usage>,
+        response: &ResponseWriter,
+        state: &ResponseState<'_>,
         buffer: &mut BytesMut,
     ) {
-        let event = match status {
+        let event = match state.status {
             ResponseStatus::InProgress => "response.in_progress",
             ResponseStatus::Completed { .. } => "response.completed",
             ResponseStatus::Incomplete(_) | ResponseStatus::Cancelled => "response.incomplete",
             ResponseStatus::Failed(_) => "response.failed",
         };
-        self.response(event, status, output, usage, buffer);
+        self.response(event, response, state, buffer);
     }
 
     /// What went wrong, for those who read the members of the event and for those who read its
@@ -138,14 +134,13 @@ impl EventWriter {
     fn response(
         &mut self,
         event: &str,
-        status: &ResponseStatus,
-        output: &[OutputItem],
-        usage: Option<&Usage>,
+        response: &ResponseWriter,
+        state: &ResponseState<'_>,
         buffer: &mut BytesMut,
     ) {
         self.open(event, buffer);
         buffer.put_slice(br#","response":"#);
-        self.response.write(status, output, self.encrypted, usage, buffer);
+        response.write(state, self.encrypted, buffer);
         close(buffer);
     }
 

@@ -7,13 +7,10 @@ use crate::responses::{
     SummaryText,
 };
 
-fn written(
-    echo: &Echo,
-    status: &ResponseStatus,
-    output: &[OutputItem],
-    encrypted: EncryptedContent,
-    usage: Option<&Usage>,
-) -> String {
+const BEGUN: ResponseState<'_> =
+    ResponseState { status: &ResponseStatus::InProgress, output: &[], usage: None };
+
+fn written(echo: &Echo, state: &ResponseState<'_>, encrypted: EncryptedContent) -> String {
     let head = ResponseHead {
         id: "resp_1",
         created_at: 7,
@@ -26,25 +23,20 @@ fn written(
         echo,
     };
     let mut buffer = BytesMut::new();
-    ResponseWriter::new(&head).write(status, output, encrypted, usage, &mut buffer);
+    ResponseWriter::new(&head).write(state, encrypted, &mut buffer);
     String::from_utf8(buffer.to_vec()).unwrap()
 }
 
 /// The same for a response without anything in it.
 fn empty(status: &ResponseStatus) -> Value {
-    let written = written(&Echo::default(), status, &[], EncryptedContent::LeftOut, None);
+    let state = ResponseState { status, output: &[], usage: None };
+    let written = written(&Echo::default(), &state, EncryptedContent::LeftOut);
     serde_json::from_str(&written).unwrap()
 }
 
 #[test]
 fn every_member_is_there_in_openais_order() {
-    let written = written(
-        &Echo::default(),
-        &ResponseStatus::InProgress,
-        &[],
-        EncryptedContent::LeftOut,
-        None,
-    );
+    let written = written(&Echo::default(), &BEGUN, EncryptedContent::LeftOut);
     assert_eq!(
         written,
         concat!(
@@ -76,7 +68,7 @@ fn what_the_request_said_is_repeated() {
         user: json!("user"),
         metadata: json!({"a": "b"}),
     };
-    let written = written(&echo, &ResponseStatus::InProgress, &[], EncryptedContent::LeftOut, None);
+    let written = written(&echo, &BEGUN, EncryptedContent::LeftOut);
     let written: Value = serde_json::from_str(&written).unwrap();
     let mut expected = empty(&ResponseStatus::InProgress);
     for (member, value) in [
@@ -182,14 +174,10 @@ fn items_and_usage_are_whole() {
         if encrypted == EncryptedContent::Included {
             reasoning["encrypted_content"] = json!("secret");
         }
-        let written = written(
-            &Echo::default(),
-            &ResponseStatus::Completed { at: 9 },
-            &output,
-            encrypted,
-            Some(&usage),
-        );
-        let mut expected = empty(&ResponseStatus::Completed { at: 9 });
+        let status = ResponseStatus::Completed { at: 9 };
+        let state = ResponseState { status: &status, output: &output, usage: Some(&usage) };
+        let written = written(&Echo::default(), &state, encrypted);
+        let mut expected = empty(&status);
         expected["output"] = json!([
             reasoning,
             {

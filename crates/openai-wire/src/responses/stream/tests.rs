@@ -19,16 +19,20 @@ fn responses() -> ResponseWriter {
 }
 
 fn written(write: impl FnOnce(&mut EventWriter, &mut BytesMut)) -> String {
-    let mut writer = EventWriter::new(responses(), EncryptedContent::LeftOut);
+    let mut writer = EventWriter::new(EncryptedContent::LeftOut);
     let mut buffer = BytesMut::new();
     write(&mut writer, &mut buffer);
     String::from_utf8(buffer.to_vec()).unwrap()
 }
 
+fn state(status: &ResponseStatus) -> ResponseState<'_> {
+    ResponseState { status, output: &[], usage: None }
+}
+
 /// The response object, which has tests of its own.
 fn response(status: &ResponseStatus) -> String {
     let mut buffer = BytesMut::new();
-    responses().write(status, &[], EncryptedContent::LeftOut, None, &mut buffer);
+    responses().write(&state(status), EncryptedContent::LeftOut, &mut buffer);
     String::from_utf8(buffer.to_vec()).unwrap()
 }
 
@@ -172,8 +176,8 @@ fn a_stream_begins_with_two_events_and_ends_with_one() {
     ];
     for (event, status) in cases {
         let told = written(|writer, buffer| {
-            writer.begun(buffer);
-            writer.ended(&status, &[], None, buffer);
+            writer.begun(&responses(), buffer);
+            writer.ended(&responses(), &state(&status), buffer);
         });
         assert_eq!(
             told,
