@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use axum::body::Bytes;
 use bridge::{EndReason, Frames};
 use http_body::{Body, Frame};
-use openai_wire::chat::stream::{comment, done, error_frame};
-use openai_wire::{ApiError, Usage};
+use openai_wire::chat::stream::{done, error_frame};
+use openai_wire::{ApiError, Usage, comment};
 
 use super::session::{Session, Step};
 use super::turn_log::TurnLog;
