@@ -11,7 +11,9 @@ mod reasoning;
 mod reply;
 mod request;
 
-pub use answer::{Answer, Call, Collected, Frames, call_count, is_truncated, telemetry};
+pub use answer::{
+    Answer, Call, Collected, Frames, ResponseItems, call_count, is_truncated, telemetry,
+};
 pub use failure::{api_error, invalid_turn};
 pub use finish::{BlockCounts, ChoiceReport, EndReason, FinishReason};
 pub use policy::{

@@ -1,10 +1,20 @@
 //! `/v1/responses`.
 
+mod item;
 mod request;
+mod response;
+mod stream;
 
 pub use crate::reading::{
     AllowedMode, FieldTreatment, FunctionTool, Part, ReasoningSummary, ResponseFormat, ToolChoice,
 };
-pub use request::{
-    Echo, FIELDS, InputItem, JsonText, MessagePhase, MessageRole, ResponsesRequest, Truncation,
+pub use item::{
+    AssistantRole, EncryptedContent, FunctionCall, ItemStatus, MessagePhase, OutputItem,
+    OutputMessage, OutputText, Reasoning, SummaryText,
 };
+pub use request::{Echo, FIELDS, InputItem, JsonText, MessageRole, ResponsesRequest, Truncation};
+pub use response::{
+    IncompleteReason, ResponseError, ResponseHead, ResponseState, ResponseStatus, ResponseWriter,
+    ResponsesUsage,
+};
+pub use stream::EventWriter;

@@ -11,8 +11,8 @@ use bridge::{ChoiceReport, Collected, EndReason, Frames, Prepared, RequestOption
 use bytes::BytesMut;
 use openai_wire::chat::ChatRequest;
 use openai_wire::chat::completion::ChatCompletion;
-use openai_wire::chat::stream::{ChunkWriter, UsageFrame, comment, done, error_frame};
-use openai_wire::{ApiError, Usage};
+use openai_wire::chat::stream::{ChunkWriter, UsageFrame, done, error_frame};
+use openai_wire::{ApiError, Usage, comment};
 use tokio_util::sync::CancellationToken;
 
 use crate::answering::{

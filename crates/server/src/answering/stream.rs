@@ -13,8 +13,7 @@ use axum::response::{IntoResponse as _, Response};
 use bridge::{Answer, ChoiceReport, EndReason};
 use bytes::BytesMut;
 use http_body::Frame;
-use openai_wire::chat::stream::comment;
-use openai_wire::{ApiError, Usage};
+use openai_wire::{ApiError, Usage, comment};
 
 use super::session::{Outcome, Session, Step};
 use super::turn_log::TurnLog;

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::{InputItem, MessagePhase, MessageRole};
+use super::{InputItem, MessageRole};
 use crate::reading::Part;
+use crate::responses::MessagePhase;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
