@@ -4,6 +4,7 @@
 pub mod chat;
 mod error;
 mod frame;
+mod reading;
 pub mod responses;
 mod usage;
 

@@ -10,7 +10,7 @@ use bridge::{
 };
 use codex_app_server::MessagePhase;
 use codex_app_server::turn::event::{ReasoningItem, TurnEvent};
-use openai_wire::responses::{Echo, EncryptedContent, ResponseHead, ResponseWriter};
+use openai_wire::responses::{Echo, EncryptedContent, InputItem, ResponseHead, ResponseWriter};
 use openai_wire::{ApiError, ErrorType, Usage};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -124,7 +124,11 @@ fn both(encrypted: EncryptedContent, tell: impl Fn(&mut ResponseItems)) -> Both 
     let mut collected = ResponseItems::collected(response(), ids());
     tell(&mut collected);
     assert_eq!(streamed.output(), collected.output());
-    let whole = serde_json::from_str(&collected.response_json(encrypted)).unwrap();
+    let whole: Value = serde_json::from_str(&collected.response_json(encrypted)).unwrap();
+    for item in whole["output"].as_array().unwrap() {
+        let sent_back = InputItem::parse(&item.to_string()).unwrap();
+        assert_eq!(sent_back.id(), item["id"].as_str());
+    }
     Both { read: read(&streamed.buffer), whole }
 }
 

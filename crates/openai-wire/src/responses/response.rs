@@ -2,9 +2,10 @@
 
 use bytes::{BufMut as _, BytesMut};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::item::{EncryptedContent, OutputItem, Shown};
+use super::request::Echo;
 use crate::error::ApiError;
 use crate::frame::put_json;
 use crate::usage::Usage;
@@ -21,40 +22,15 @@ pub struct ResponseHead<'a> {
     /// The request's `instructions`.
     pub instructions: Option<&'a str>,
     /// The request's limit of tokens.
-    pub max_output_tokens: Option<u64>,
+    pub max_output_tokens: Option<u32>,
     /// Whether several calls may come at once.
     pub parallel_tool_calls: bool,
     /// The response that it goes on from.
     pub previous_response_id: Option<&'a str>,
     /// Whether it can be asked for later.
     pub store: bool,
-    /// What else is repeated.
+    /// What else it repeats of the request.
     pub echo: &'a Echo,
-}
-
-/// Members of a request that its response repeats. `null` gives way to OpenAI's default.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Echo {
-    /// How many calls the upstream's own tools may have.
-    pub max_tool_calls: Value,
-    /// What the upstream's cache goes by.
-    pub prompt_cache_key: Value,
-    /// `effort` and `summary`.
-    pub reasoning: Value,
-    /// Who asks, for the upstream.
-    pub safety_identifier: Value,
-    /// `format` and `verbosity`.
-    pub text: Value,
-    /// Which tool is to be called.
-    pub tool_choice: Value,
-    /// What can be called.
-    pub tools: Value,
-    /// What happens to a history that is too long.
-    pub truncation: Value,
-    /// Who asks.
-    pub user: Value,
-    /// The client's own.
-    pub metadata: Value,
 }
 
 /// What changes in the response object while the answer comes.
@@ -211,20 +187,20 @@ impl ResponseWriter {
         before_usage.put("parallel_tool_calls", &head.parallel_tool_calls);
         before_usage.put("previous_response_id", &head.previous_response_id);
         before_usage.put("prompt_cache_key", &echo.prompt_cache_key);
-        before_usage.put("reasoning", &with(&echo.reasoning, &["effort", "summary"], &Value::Null));
+        before_usage.put("reasoning", &echo.reasoning);
         before_usage.put("safety_identifier", &echo.safety_identifier);
         before_usage.put("service_tier", "default");
         before_usage.put("store", &head.store);
         before_usage.put("temperature", &());
-        before_usage.put("text", &with(&echo.text, &["format"], &text_format()));
-        before_usage.put("tool_choice", &or(&echo.tool_choice, || "auto".into()));
-        before_usage.put("tools", &or(&echo.tools, || Value::Array(Vec::new())));
+        before_usage.put("text", &echo.text);
+        before_usage.put("tool_choice", &echo.tool_choice);
+        before_usage.put("tools", &echo.tools);
         before_usage.put("top_logprobs", &());
         before_usage.put("top_p", &());
-        before_usage.put("truncation", &or(&echo.truncation, || "disabled".into()));
+        before_usage.put("truncation", &echo.truncation);
         let mut after_usage = Members::default();
         after_usage.put("user", &echo.user);
-        after_usage.put("metadata", &or(&echo.metadata, || Value::Object(Map::new())));
+        after_usage.put("metadata", &echo.metadata);
         let id = Value::from(head.id);
         let created_at = head.created_at;
         Self {
@@ -292,27 +268,6 @@ impl Members {
         let value = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
         self.0.extend([",\"", name, "\":", &value]);
     }
-}
-
-/// What was given, or what OpenAI says if nothing was.
-fn or(given: &Value, default: impl FnOnce() -> Value) -> Value {
-    if given.is_null() { default() } else { given.clone() }
-}
-
-/// What was given, with every one of these members.
-fn with(given: &Value, members: &[&str], default: &Value) -> Value {
-    let mut object = given.as_object().cloned().unwrap_or_default();
-    for member in members {
-        let value = object.entry(*member).or_insert(Value::Null);
-        if value.is_null() {
-            *value = default.clone();
-        }
-    }
-    Value::Object(object)
-}
-
-fn text_format() -> Value {
-    Value::Object(Map::from_iter([("type".to_owned(), Value::from("text"))]))
 }
 
 #[cfg(test)]

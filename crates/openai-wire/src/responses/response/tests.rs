@@ -3,8 +3,8 @@ use serde_json::json;
 use super::*;
 use crate::ErrorType;
 use crate::responses::{
-    AssistantRole, FunctionCall, ItemStatus, MessagePhase, OutputMessage, OutputText, Reasoning,
-    SummaryText,
+    FunctionCall, ItemStatus, MessagePhase, MessageRole, OutputMessage, OutputText, Reasoning,
+    ResponsesRequest, SummaryText,
 };
 
 const BEGUN: ResponseState<'_> =
@@ -56,35 +56,41 @@ fn every_member_is_there_in_openais_order() {
 
 #[test]
 fn what_the_request_said_is_repeated() {
-    let echo = Echo {
-        max_tool_calls: json!(3),
-        prompt_cache_key: json!("key"),
-        reasoning: json!({"effort": "low", "summary": null}),
-        safety_identifier: json!("person"),
-        text: json!({"verbosity": "low"}),
-        tool_choice: json!({"type": "function", "name": "f"}),
-        tools: json!([{"type": "function", "name": "f", "parameters": {}, "strict": null}]),
-        truncation: json!("auto"),
-        user: json!("user"),
-        metadata: json!({"a": "b"}),
-    };
+    let request = json!({
+        "model": "m",
+        "input": "hi",
+        "max_tool_calls": 3,
+        "prompt_cache_key": "key",
+        "reasoning": {"effort": "low", "summary": "auto"},
+        "safety_identifier": "person",
+        "text": {"verbosity": "low"},
+        "tool_choice": {"type": "function", "name": "f"},
+        "tools": [{"type": "function", "name": "f", "parameters": {}}],
+        "truncation": "auto",
+        "user": "user",
+        "metadata": {"a": "b"},
+    });
+    let echo = ResponsesRequest::parse(request.to_string().as_bytes()).unwrap().echo;
     let written = written(&echo, &BEGUN, EncryptedContent::LeftOut);
     let written: Value = serde_json::from_str(&written).unwrap();
     let mut expected = empty(&ResponseStatus::InProgress);
-    for (member, value) in [
-        ("max_tool_calls", echo.max_tool_calls),
-        ("prompt_cache_key", echo.prompt_cache_key),
-        ("reasoning", echo.reasoning),
-        ("safety_identifier", echo.safety_identifier),
-        ("text", json!({"verbosity": "low", "format": {"type": "text"}})),
-        ("tool_choice", echo.tool_choice),
-        ("tools", echo.tools),
-        ("truncation", echo.truncation),
-        ("user", echo.user),
-        ("metadata", echo.metadata),
-    ] {
-        expected[member] = value;
+    let repeated = [
+        "max_tool_calls",
+        "prompt_cache_key",
+        "reasoning",
+        "safety_identifier",
+        "tool_choice",
+        "truncation",
+        "user",
+        "metadata",
+    ];
+    for member in repeated {
+        expected[member] = request[member].clone();
     }
+    expected["text"] = json!({"format": {"type": "text"}, "verbosity": "low"});
+    expected["tools"] = json!([{
+        "type": "function", "name": "f", "description": null, "parameters": {}, "strict": false,
+    }]);
     assert_eq!(written, expected);
 }
 
@@ -151,7 +157,7 @@ fn items_and_usage_are_whole() {
             id: "msg_1".to_owned(),
             status: ItemStatus::Completed,
             content: vec![OutputText { text: "hi".to_owned(), ..OutputText::default() }],
-            role: AssistantRole::Assistant,
+            role: MessageRole::Assistant,
             phase: Some(MessagePhase::FinalAnswer),
         }),
         OutputItem::FunctionCall(FunctionCall {
