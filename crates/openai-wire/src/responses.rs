@@ -9,6 +9,7 @@ pub use crate::reading::{
     AllowedMode, FieldTreatment, FunctionTool, Part, ReasoningSummary, ResponseFormat, ToolChoice,
 };
 pub use item::{
+<<<<<<< HEAD
     AssistantRole, EncryptedContent, FunctionCall, ItemStatus, MessagePhase, OutputItem,
     OutputMessage, OutputText, Reasoning, SummaryText,
 };
@@ -16,5 +17,16 @@ pub use request::{Echo, FIELDS, InputItem, JsonText, MessageRole, ResponsesReque
 pub use response::{
     IncompleteReason, ResponseError, ResponseHead, ResponseState, ResponseStatus, ResponseWriter,
     ResponsesUsage,
+=======
+    EncryptedContent, FunctionCall, ItemStatus, OutputItem, OutputMessage, OutputText, Reasoning,
+    SummaryText,
+};
+pub use request::{
+    Echo, FIELDS, InputItem, JsonText, MessagePhase, MessageRole, ResponsesRequest, Truncation,
+};
+pub use response::{
+    IncompleteReason, InputTokensDetails, OutputTokensDetails, ResponseError, ResponseHead,
+    ResponseState, ResponseStatus, ResponseWriter, ResponsesUsage,
+>>>>>>> h-out
 };
 pub use stream::EventWriter;

@@ -6,8 +6,8 @@ use bytes::BytesMut;
 use codex_app_server::MessagePhase;
 use codex_app_server::turn::event::ReasoningItem;
 use openai_wire::responses::{
-    self as wire, AssistantRole, EncryptedContent, EventWriter, FunctionCall, IncompleteReason,
-    ItemStatus, OutputItem, OutputMessage, OutputText, Reasoning, ResponseError, ResponseState,
+    self as wire, EncryptedContent, EventWriter, FunctionCall, IncompleteReason, ItemStatus,
+    MessageRole, OutputItem, OutputMessage, OutputText, Reasoning, ResponseError, ResponseState,
     ResponseStatus, ResponseWriter, SummaryText,
 };
 use openai_wire::{ApiError, Usage};
@@ -215,7 +215,7 @@ impl ResponseItems {
             id,
             status: ItemStatus::InProgress,
             content: Vec::new(),
-            role: AssistantRole::Assistant,
+            role: MessageRole::Assistant,
             phase: self.phase,
         }));
         if let Some(events) = &mut self.events {

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::request::{MessagePhase, MessageRole};
+
 /// Something that the model has said, thought or called.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -23,8 +25,8 @@ pub struct OutputMessage {
     pub status: ItemStatus,
     /// Nothing at first, then the one text.
     pub content: Vec<OutputText>,
-    /// Who speaks.
-    pub role: AssistantRole,
+    /// Who speaks: the assistant.
+    pub role: MessageRole,
     /// What kind of text it is, where the model says that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<MessagePhase>,
@@ -87,25 +89,6 @@ pub enum ItemStatus {
     Completed,
     /// It was cut.
     Incomplete,
-}
-
-/// The only one who speaks in an answer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AssistantRole {
-    /// The model.
-    #[default]
-    Assistant,
-}
-
-/// What kind of text a message has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MessagePhase {
-    /// On the way to the answer.
-    Commentary,
-    /// The answer.
-    FinalAnswer,
 }
 
 /// Whether reasoning itself is written, or only its summary.

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::Echo;
 use super::item::{EncryptedContent, OutputItem, Shown};
+use super::request::Echo;
 use crate::error::ApiError;
 use crate::frame::put_json;
 use crate::usage::Usage;
@@ -22,14 +23,14 @@ pub struct ResponseHead<'a> {
     /// The request's `instructions`.
     pub instructions: Option<&'a str>,
     /// The request's limit of tokens.
-    pub max_output_tokens: Option<u64>,
+    pub max_output_tokens: Option<u32>,
     /// Whether several calls may come at once.
     pub parallel_tool_calls: bool,
     /// The response that it goes on from.
     pub previous_response_id: Option<&'a str>,
     /// Whether it can be asked for later.
     pub store: bool,
-    /// What else is repeated.
+    /// What else it repeats of the request.
     pub echo: &'a Echo,
 }
 

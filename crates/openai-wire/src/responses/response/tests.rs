@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 use crate::ErrorType;
 use crate::responses::{
-    AssistantRole, FunctionCall, ItemStatus, MessagePhase, OutputMessage, OutputText, Reasoning,
+    FunctionCall, ItemStatus, MessagePhase, MessageRole, OutputMessage, OutputText, Reasoning,
     ResponsesRequest, SummaryText,
 };
 
@@ -56,29 +56,41 @@ fn every_member_is_there_in_openais_order() {
 
 #[test]
 fn what_the_request_said_is_repeated() {
-    let repeated = json!({
+    let request = json!({
+        "model": "m",
+        "input": "hi",
         "max_tool_calls": 3,
         "prompt_cache_key": "key",
-        "reasoning": {"effort": "low", "summary": null},
+        "reasoning": {"effort": "low", "summary": "auto"},
         "safety_identifier": "person",
-        "text": {"format": {"type": "json_object"}, "verbosity": "low"},
+        "text": {"verbosity": "low"},
         "tool_choice": {"type": "function", "name": "f"},
-        "tools": [{
-            "type": "function", "name": "f", "description": null, "parameters": {}, "strict": true,
-        }],
+        "tools": [{"type": "function", "name": "f", "parameters": {}}],
         "truncation": "auto",
         "user": "user",
         "metadata": {"a": "b"},
     });
-    let mut request = repeated.clone();
-    (request["model"], request["input"]) = ("m".into(), "Hi".into());
-    let request = ResponsesRequest::parse(request.to_string().as_bytes()).unwrap();
-    let written = written(&request.echo, &BEGUN, EncryptedContent::LeftOut);
+    let echo = ResponsesRequest::parse(request.to_string().as_bytes()).unwrap().echo;
+    let written = written(&echo, &BEGUN, EncryptedContent::LeftOut);
     let written: Value = serde_json::from_str(&written).unwrap();
     let mut expected = empty(&ResponseStatus::InProgress);
-    for (member, value) in repeated.as_object().unwrap() {
-        expected[member] = value.clone();
+    let repeated = [
+        "max_tool_calls",
+        "prompt_cache_key",
+        "reasoning",
+        "safety_identifier",
+        "tool_choice",
+        "truncation",
+        "user",
+        "metadata",
+    ];
+    for member in repeated {
+        expected[member] = request[member].clone();
     }
+    expected["text"] = json!({"format": {"type": "text"}, "verbosity": "low"});
+    expected["tools"] = json!([{
+        "type": "function", "name": "f", "description": null, "parameters": {}, "strict": false,
+    }]);
     assert_eq!(written, expected);
 }
 
@@ -145,7 +157,7 @@ fn items_and_usage_are_whole() {
             id: "msg_1".to_owned(),
             status: ItemStatus::Completed,
             content: vec![OutputText { text: "hi".to_owned(), ..OutputText::default() }],
-            role: AssistantRole::Assistant,
+            role: MessageRole::Assistant,
             phase: Some(MessagePhase::FinalAnswer),
         }),
         OutputItem::FunctionCall(FunctionCall {

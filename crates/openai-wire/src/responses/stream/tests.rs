@@ -1,6 +1,6 @@
 use super::*;
 use crate::responses::{
-    AssistantRole, Echo, IncompleteReason, ItemStatus, OutputMessage, Reasoning, ResponseError,
+    Echo, IncompleteReason, ItemStatus, MessageRole, OutputMessage, Reasoning, ResponseError,
     ResponseHead,
 };
 
@@ -52,7 +52,7 @@ fn a_message_is_told_piece_by_piece() {
         id: "msg_1".to_owned(),
         status: ItemStatus::InProgress,
         content: vec![],
-        role: AssistantRole::Assistant,
+        role: MessageRole::Assistant,
         phase: None,
     };
     let text = OutputText { text: "a\"b\né".to_owned(), ..OutputText::default() };
