@@ -9,15 +9,6 @@ pub use crate::reading::{
     AllowedMode, FieldTreatment, FunctionTool, Part, ReasoningSummary, ResponseFormat, ToolChoice,
 };
 pub use item::{
-<<<<<<< HEAD
-    AssistantRole, EncryptedContent, FunctionCall, ItemStatus, MessagePhase, OutputItem,
-    OutputMessage, OutputText, Reasoning, SummaryText,
-};
-pub use request::{Echo, FIELDS, InputItem, JsonText, MessageRole, ResponsesRequest, Truncation};
-pub use response::{
-    IncompleteReason, ResponseError, ResponseHead, ResponseState, ResponseStatus, ResponseWriter,
-    ResponsesUsage,
-=======
     EncryptedContent, FunctionCall, ItemStatus, OutputItem, OutputMessage, OutputText, Reasoning,
     SummaryText,
 };
@@ -27,6 +18,5 @@ pub use request::{
 pub use response::{
     IncompleteReason, InputTokensDetails, OutputTokensDetails, ResponseError, ResponseHead,
     ResponseState, ResponseStatus, ResponseWriter, ResponsesUsage,
->>>>>>> h-out
 };
 pub use stream::EventWriter;

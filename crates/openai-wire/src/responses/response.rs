@@ -4,7 +4,6 @@ use bytes::{BufMut as _, BytesMut};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Echo;
 use super::item::{EncryptedContent, OutputItem, Shown};
 use super::request::Echo;
 use crate::error::ApiError;

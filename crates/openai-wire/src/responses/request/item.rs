@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use crate::ApiError;
 use crate::reading::{self, FunctionCall, Object, Part, Path, read_content};
-use crate::responses::MessagePhase;
 
 /// An item. Its place in the conversation is its place in the list. No id is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,6 +70,16 @@ pub enum MessageRole {
     User,
     /// The model.
     Assistant,
+}
+
+/// What kind of text a message of the model has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MessagePhase {
+    /// On the way to the answer.
+    Commentary,
+    /// The answer.
+    FinalAnswer,
 }
 
 const TYPES: [&str; 5] =
@@ -159,7 +168,11 @@ impl InputItem {
             id: read_id(&mut item)?,
             role,
             content: read_content(item.take("content"), item.path("content"))?,
-            phase: item.take("phase").as_ref().and_then(Value::as_str).and_then(phase_named),
+            phase: item
+                .take("phase")
+                .as_ref()
+                .and_then(Value::as_str)
+                .and_then(MessagePhase::named),
         })
     }
 
@@ -233,11 +246,14 @@ impl MessageRole {
     }
 }
 
-/// One that nobody knows is none.
-fn phase_named(name: &str) -> Option<MessagePhase> {
-    match name {
-        "commentary" => Some(MessagePhase::Commentary),
-        "final_answer" => Some(MessagePhase::FinalAnswer),
-        _ => None,
+// === impl MessagePhase ===
+
+impl MessagePhase {
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "commentary" => Some(Self::Commentary),
+            "final_answer" => Some(Self::FinalAnswer),
+            _ => None,
+        }
     }
 }

@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 
-use super::{InputItem, MessageRole};
+use super::{InputItem, MessagePhase, MessageRole};
 use crate::reading::Part;
-use crate::responses::MessagePhase;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]

@@ -4,10 +4,7 @@ use serde_json::{Value, json};
 
 use super::{parse, plain, said, with};
 use crate::reading::Part;
-use crate::responses::{
-    AssistantRole, FunctionCall, InputItem, ItemStatus, MessagePhase, MessageRole, OutputItem,
-    OutputMessage, OutputText, Reasoning, ResponsesRequest, SummaryText,
-};
+use crate::responses::{InputItem, MessagePhase, MessageRole, ResponsesRequest};
 
 const URL: &str = "data:image/png;base64,AA";
 
@@ -268,56 +265,4 @@ fn items_can_be_given_ids() {
     assert_eq!((reference.id(), reference.id_prefix()), (Some("msg_1"), ""));
     reference.set_id("msg_2".to_owned());
     assert_eq!(reference, InputItem::Reference { id: "msg_2".to_owned() });
-}
-
-#[test]
-fn items_of_an_answer_are_read_as_they_were_said() {
-    let cases = [
-        (
-            OutputItem::Message(OutputMessage {
-                id: "msg_1".to_owned(),
-                status: ItemStatus::Incomplete,
-                content: vec![OutputText { text: "Hi".to_owned(), ..OutputText::default() }],
-                role: AssistantRole::Assistant,
-                phase: Some(MessagePhase::Commentary),
-            }),
-            InputItem::Message {
-                id: Some("msg_1".to_owned()),
-                role: MessageRole::Assistant,
-                content: text("Hi"),
-                phase: Some(MessagePhase::Commentary),
-            },
-        ),
-        (
-            OutputItem::FunctionCall(FunctionCall {
-                id: "fc_1".to_owned(),
-                status: ItemStatus::Completed,
-                arguments: "{}".to_owned(),
-                call_id: "c".to_owned(),
-                name: "f".to_owned(),
-            }),
-            InputItem::FunctionCall {
-                id: Some("fc_1".to_owned()),
-                call_id: "c".to_owned(),
-                name: "f".to_owned(),
-                arguments: "{}".to_owned(),
-            },
-        ),
-        (
-            OutputItem::Reasoning(Reasoning {
-                id: "rs_1".to_owned(),
-                summary: vec![SummaryText { text: "a".to_owned() }],
-                encrypted_content: Some("gAAA".to_owned()),
-            }),
-            InputItem::Reasoning {
-                id: Some("rs_1".to_owned()),
-                summary: vec!["a".to_owned()],
-                encrypted_content: Some("gAAA".to_owned()),
-            },
-        ),
-    ];
-    for (said, expected) in cases {
-        let json = serde_json::to_string(&said).expect("JSON");
-        assert_eq!(InputItem::parse(&json), Ok(expected));
-    }
 }
