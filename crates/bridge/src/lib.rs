@@ -22,4 +22,4 @@ pub use policy::{
 };
 pub use reasoning::{CallReasoning, ReasoningBefore};
 pub use reply::{Ended, Output, Reply, Tokenizer};
-pub use request::{ImageToFetch, Prepared, RequestOptions, prepare};
+pub use request::{ImageToFetch, Prepared, RequestOptions, prepare, prepare_response};

@@ -80,6 +80,8 @@ pub struct Reply {
     burst_until: Option<Instant>,
     response_ended: bool,
     usage: Option<TokenUsage>,
+    /// Whether there was text that nothing else has followed.
+    message_open: bool,
     /// Whether anything was seen that a response without text or calls does not have.
     has_spoken: bool,
     /// How much text and reasoning it may still have.
@@ -129,6 +131,7 @@ impl Reply {
             burst_until: None,
             response_ended: false,
             usage: None,
+            message_open: false,
             has_spoken: false,
             bytes_left: policy.max_answer_bytes,
             policy,
@@ -158,6 +161,7 @@ impl Reply {
             }
             TurnEvent::Reasoning { kind, part, text } => {
                 let fitting = self.fitting(&text);
+                self.end_message(out);
                 self.on_reasoning(kind, part, fitting, out);
                 if fitting.len() < text.len() {
                     return Some(self.overflow(out));
@@ -168,9 +172,13 @@ impl Reply {
                 if self.fitting(encrypted).len() < encrypted.len() {
                     return Some(self.overflow(out));
                 }
+                self.end_message(out);
                 self.on_reasoning_item(item, out);
             }
-            TurnEvent::MessageStart { phase } => self.on_message(phase, out),
+            TurnEvent::MessageStart { phase } => {
+                self.end_message(out);
+                self.on_message(phase, out);
+            }
             TurnEvent::ToolCall(call) => self.on_call(&call, now, out),
             TurnEvent::ResponseEnd { usage, .. } => {
                 self.usage = usage;
@@ -262,8 +270,14 @@ impl Reply {
         }
     }
 
+    /// What follows does not continue the text so far, if there is any.
+    fn end_message(&mut self, out: &mut impl Output) {
+        if std::mem::take(&mut self.message_open) {
+            self.flush(out);
+        }
+    }
+
     fn on_message(&mut self, phase: Option<MessagePhase>, out: &mut impl Output) {
-        self.flush(out);
         // Text that is held back after a call stays one text, wherever its messages began.
         if self.ending.is_none() && !self.visible.is_held() {
             out.message(phase);
@@ -273,6 +287,7 @@ impl Reply {
     fn on_text(&mut self, text: &str, now: Instant, out: &mut impl Output) {
         if !text.is_empty() {
             self.has_spoken = true;
+            self.message_open = true;
             self.trail.on_text();
         }
         self.text_bytes += text.len();
@@ -378,7 +393,8 @@ impl Reply {
     }
 
     fn on_reasoning(&mut self, kind: ReasoningKind, part: u32, text: &str, out: &mut impl Output) {
-        if !self.policy.reasoning || kind == ReasoningKind::Raw || text.is_empty() {
+        let unseen = !self.policy.reasoning || kind == ReasoningKind::Raw || text.is_empty();
+        if unseen || self.ending.is_some() {
             return;
         }
         let part = (self.trail.items(), part);
@@ -389,6 +405,9 @@ impl Reply {
     }
 
     fn on_reasoning_item(&mut self, mut item: ReasoningItem, out: &mut impl Output) {
+        if self.ending.is_some() {
+            return;
+        }
         if self.policy.reasoning {
             out.reasoning_item(&item);
         } else {

@@ -94,7 +94,10 @@ fn everything_said(policy: &TurnPolicy, script: &[Line]) -> Vec<Said> {
             }
             TurnEvent::MessageStart { .. }
             | TurnEvent::Reasoning { .. }
-            | TurnEvent::ReasoningItem(_) => continue,
+            | TurnEvent::ReasoningItem(_) => {
+                say_message(policy, &std::mem::take(&mut message), &mut said);
+                continue;
+            }
             TurnEvent::ToolCall(call) => Said::Call(Call {
                 name: call.name.clone(),
                 arguments: call.arguments.clone(),

@@ -40,6 +40,14 @@ pub(crate) fn read_content(content: Option<Value>, path: Path<'_>) -> Result<Vec
 // === impl Part ===
 
 impl Part {
+    /// What it says, if it is a text.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Image { .. } => None,
+        }
+    }
+
     /// Whether it says nothing.
     pub fn is_empty(&self) -> bool {
         matches!(self, Self::Text(text) if text.is_empty())

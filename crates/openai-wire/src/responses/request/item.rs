@@ -122,6 +122,15 @@ impl InputItem {
         }
     }
 
+    /// What it says, if it is a message or a result.
+    pub fn parts(&self) -> &[Part] {
+        match self {
+            Self::Message { content, .. } => content,
+            Self::FunctionCallOutput { output, .. } => output,
+            Self::FunctionCall { .. } | Self::Reasoning { .. } | Self::Reference { .. } => &[],
+        }
+    }
+
     /// How ids of such items begin. A reference has none of its own.
     pub fn id_prefix(&self) -> &'static str {
         match self {
