@@ -80,10 +80,7 @@ pub struct Reply {
     burst_until: Option<Instant>,
     response_ended: bool,
     usage: Option<TokenUsage>,
-    /// Whether there was text that nothing else has followed.
-    message_open: bool,
-    /// Whether anything was seen that a response without text or calls does not have.
-    has_spoken: bool,
+    speech: Speech,
     /// How much text and reasoning it may still have.
     bytes_left: usize,
     /// How to end, found while an event was being read.
@@ -94,6 +91,15 @@ pub struct Reply {
 
 /// A part of the reasoning: of which item, and which of that.
 type ReasoningPart = (usize, u32);
+
+/// What the model has said by now: text and calls, without its reasoning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Speech {
+    Nothing,
+    /// What follows does not continue it.
+    Something,
+    OpenMessage,
+}
 
 /// How a choice is to end.
 #[derive(Debug)]
@@ -131,8 +137,7 @@ impl Reply {
             burst_until: None,
             response_ended: false,
             usage: None,
-            message_open: false,
-            has_spoken: false,
+            speech: Speech::Nothing,
             bytes_left: policy.max_answer_bytes,
             policy,
             ending: None,
@@ -184,7 +189,7 @@ impl Reply {
                 self.usage = usage;
                 self.response_ended = true;
                 // Otherwise it may be a refusal, which only the turn's last event tells.
-                if self.has_spoken {
+                if self.speech != Speech::Nothing {
                     return Some(self.complete(out));
                 }
             }
@@ -272,7 +277,8 @@ impl Reply {
 
     /// What follows does not continue the text so far, if there is any.
     fn end_message(&mut self, out: &mut impl Output) {
-        if std::mem::take(&mut self.message_open) {
+        if self.speech == Speech::OpenMessage {
+            self.speech = Speech::Something;
             self.flush(out);
         }
     }
@@ -286,8 +292,7 @@ impl Reply {
 
     fn on_text(&mut self, text: &str, now: Instant, out: &mut impl Output) {
         if !text.is_empty() {
-            self.has_spoken = true;
-            self.message_open = true;
+            self.speech = Speech::OpenMessage;
             self.trail.on_text();
         }
         self.text_bytes += text.len();
@@ -342,7 +347,7 @@ impl Reply {
     }
 
     fn on_call(&mut self, call: &ToolCall, now: Instant, out: &mut impl Output) {
-        self.has_spoken = true;
+        self.speech = Speech::Something;
         // A message ends before the call that follows it.
         self.flush(out);
         if self.ending.is_none() {
