@@ -10,8 +10,8 @@ mod visible;
 use std::sync::Arc;
 use std::time::Instant;
 
-use codex_app_server::turn::event::{ReasoningKind, ToolCall, TurnEnd, TurnEvent};
-use codex_app_server::{Failure, FailureKind, TokenUsage};
+use codex_app_server::turn::event::{ReasoningItem, ReasoningKind, ToolCall, TurnEnd, TurnEvent};
+use codex_app_server::{Failure, FailureKind, MessagePhase, TokenUsage};
 use tool_call_aggregator::{
     Limit, ParsedTextBlock, Replaced, ScanEvent, ScanEvents, SuffixSource, TextScanner,
     ToolCallDelta,
@@ -19,18 +19,33 @@ use tool_call_aggregator::{
 
 use crate::finish::{BlockCounts, ChoiceReport, EndReason, FinishReason};
 use crate::policy::{StopAfterTools, TextBlocks, TurnPolicy};
+use crate::reasoning::ReasoningTrail;
 use calls::{CallOutcome, Calls, Spoken};
 pub use token_limit::Tokenizer;
 use visible::{VisibleEnd, VisibleText};
 
 /// Where an answer goes: to a stream, frame by frame, or into a message.
 pub trait Output {
+    /// The text that follows is another message than the text before it, or has a phase. The first
+    /// message begins without this if it has none.
+    fn message(&mut self, phase: Option<MessagePhase>) {
+        let _ = phase;
+    }
     /// More content.
     fn text(&mut self, text: &str);
     /// A whole block, in XML mode; its calls follow.
     fn block(&mut self, xml: &str);
     /// More of a reasoning summary.
     fn reasoning(&mut self, text: &str);
+    /// What follows of the summaries is another part.
+    fn reasoning_part(&mut self) {
+        self.reasoning("\n\n");
+    }
+    /// An item of reasoning has ended. What was to be seen of its summary came before, if it came
+    /// piece by piece.
+    fn reasoning_item(&mut self, item: &ReasoningItem) {
+        let _ = item;
+    }
     /// A call, or more of one.
     fn call(&mut self, delta: &ToolCallDelta<'_>);
 }
@@ -59,7 +74,8 @@ pub struct Reply {
     calls: Calls,
     visible: VisibleText,
     /// The part of the reasoning that was last continued.
-    reasoning_part: Option<u32>,
+    reasoning_part: Option<ReasoningPart>,
+    trail: ReasoningTrail,
     /// When the burst is over, if a time is set.
     burst_until: Option<Instant>,
     response_ended: bool,
@@ -73,6 +89,9 @@ pub struct Reply {
     failure: Option<FailureKind>,
     end: Option<EndReason>,
 }
+
+/// A part of the reasoning: of which item, and which of that.
+type ReasoningPart = (usize, u32);
 
 /// How a choice is to end.
 #[derive(Debug)]
@@ -106,6 +125,7 @@ impl Reply {
             calls,
             visible: VisibleText::new(&policy, tokenizer),
             reasoning_part: None,
+            trail: ReasoningTrail::default(),
             burst_until: None,
             response_ended: false,
             usage: None,
@@ -143,6 +163,14 @@ impl Reply {
                     return Some(self.overflow(out));
                 }
             }
+            TurnEvent::ReasoningItem(item) => {
+                let encrypted = item.encrypted_content.as_deref().unwrap_or_default();
+                if self.fitting(encrypted).len() < encrypted.len() {
+                    return Some(self.overflow(out));
+                }
+                self.on_reasoning_item(item, out);
+            }
+            TurnEvent::MessageStart { phase } => self.on_message(phase, out),
             TurnEvent::ToolCall(call) => self.on_call(&call, now, out),
             TurnEvent::ResponseEnd { usage, .. } => {
                 self.usage = usage;
@@ -211,6 +239,7 @@ impl Reply {
             last_call_end: self.visible.last_call_end(),
             suppressed_bytes: self.visible.suppressed(),
             usage: self.usage,
+            reasoning: self.trail.into_calls(),
             said: self.visible.into_said(),
         }
     }
@@ -233,8 +262,19 @@ impl Reply {
         }
     }
 
+    fn on_message(&mut self, phase: Option<MessagePhase>, out: &mut impl Output) {
+        self.flush(out);
+        // Text that is held back after a call stays one text, wherever its messages began.
+        if self.ending.is_none() && !self.visible.is_held() {
+            out.message(phase);
+        }
+    }
+
     fn on_text(&mut self, text: &str, now: Instant, out: &mut impl Output) {
-        self.has_spoken |= !text.is_empty();
+        if !text.is_empty() {
+            self.has_spoken = true;
+            self.trail.on_text();
+        }
         self.text_bytes += text.len();
         match self.scanner.take() {
             None => self.show(text, out),
@@ -301,6 +341,7 @@ impl Reply {
             CallOutcome::New { delta, xml } => {
                 self.visible.begin_call(xml.as_deref(), &self.policy.delimiter, out);
                 out.call(&delta);
+                self.trail.on_call(delta.id);
                 if self.policy.stop_after_tools == StopAfterTools::First {
                     self.ending = Some(Ending::Finished(EndReason::FirstCall));
                 }
@@ -340,10 +381,22 @@ impl Reply {
         if !self.policy.reasoning || kind == ReasoningKind::Raw || text.is_empty() {
             return;
         }
+        let part = (self.trail.items(), part);
         if self.reasoning_part.replace(part).is_some_and(|before| before != part) {
-            out.reasoning("\n\n");
+            out.reasoning_part();
         }
         out.reasoning(text);
+    }
+
+    fn on_reasoning_item(&mut self, mut item: ReasoningItem, out: &mut impl Output) {
+        if self.policy.reasoning {
+            out.reasoning_item(&item);
+        } else {
+            let summary = std::mem::take(&mut item.summary);
+            out.reasoning_item(&item);
+            item.summary = summary;
+        }
+        self.trail.on_item(item);
     }
 
     fn show(&mut self, text: &str, out: &mut impl Output) {

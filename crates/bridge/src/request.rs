@@ -13,12 +13,14 @@ mod strict_schema;
 mod tools;
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use codex_app_server::TurnRequest;
 use openai_wire::ApiError;
 use openai_wire::chat::{ChatRequest, ReasoningSummary, ToolDialect};
 
 use crate::policy::{CallShape, TurnPolicy, TurnSettings};
+use crate::reasoning::{self, ReasoningBefore};
 use history::History;
 use pixels::Pixels;
 pub use remote_images::ImageToFetch;
@@ -126,6 +128,17 @@ pub fn prepare(request: ChatRequest, options: &RequestOptions<'_>) -> Result<Pre
         ignored,
         model: request.model,
     })
+}
+
+// === impl Prepared ===
+
+impl Prepared {
+    /// Puts what was kept of the model's reasoning back before its calls. `recall` is asked by the id
+    /// that a call has in the history.
+    pub fn recall_reasoning(&mut self, recall: impl Fn(&str) -> Option<Arc<[ReasoningBefore]>>) {
+        let history = std::mem::take(&mut self.turn.history);
+        self.turn.history = reasoning::put_back(history, recall);
+    }
 }
 
 fn too_many_choices(n: u32, most: u32) -> ApiError {

@@ -84,7 +84,7 @@ impl History {
     /// A message without any content says nothing, and is left out.
     fn say(&mut self, role: Role, content: Vec<ContentPart>) {
         if !content.is_empty() {
-            self.items.push(HistoryItem::Message { role, content });
+            self.items.push(HistoryItem::Message { role, content, phase: None });
         }
     }
 }
