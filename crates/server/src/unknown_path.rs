@@ -72,8 +72,6 @@ mod tests {
             "/v1/embeddings",
             "/embeddings",
             "/v1/completions",
-            "/v1/responses",
-            "/v1/responses/resp_1",
             "/v1/audio/speech",
             "/v1/audio/transcriptions",
             "/v1/images/generations",
