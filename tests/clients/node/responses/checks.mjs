@@ -1,0 +1,111 @@
+// What every client of `/v1/responses` must make of the scripted model's answers. A recorder stands
+// between it and the server, and takes orders: where to write what is said, and to restart the
+// server.
+
+import assert from "node:assert/strict";
+
+import {
+  NAMES,
+  TEXT,
+  TOOLS,
+  check,
+  earlyErrors,
+  failureOf,
+  lateError,
+  roundTrip,
+  textTurn,
+} from "../checks.mjs";
+
+/** The tools as this endpoint declares them. */
+export const FLAT_TOOLS = TOOLS.map(({ type, function: declared }) => ({ type, ...declared }));
+
+export const FINISHES = { text: "completed", calls: "completed" };
+
+const ROUND_TRIPS = { "one-call": 1, "three-calls": 3 };
+
+/** Runs a check, and keeps what is said in the transcript of that name. */
+export async function recorded(transcript, title, body) {
+  await order(`record/${transcript}`);
+  await check(title, body);
+  await order("pause");
+}
+
+/**
+ * Runs every check in every way. To what it is in chat, a way adds
+ * - `recorded`: whether its transcripts are kept; of ways that say the same, one is enough
+ * - `structured(text)`: asks for an object `{ wanted: string }`, and gives it
+ * - `follow(text, previous)`: asks after the response with the id `previous`, or as the first turn,
+ *   and gives `{ text, id }`
+ * - `runs(text, execute)`, in the place of `result`: see `runsTools`
+ */
+export async function run(ways) {
+  for (const way of ways) {
+    const keep = way.recorded ? recorded : (_, title, body) => check(title, body);
+    await keep("text", `${way.title}: a text`, () => textTurn(way));
+    const trip = way.runs ? runsTools : roundTrip;
+    for (const [transcript, count] of Object.entries(ROUND_TRIPS)) {
+      await keep(transcript, `${way.title}: ${count} call(s) and back`, () => trip(way, count));
+    }
+    await keep("structured", `${way.title}: an object of a schema`, () => structured(way));
+    await keep("three-turns", `${way.title}: three turns and a restart`, () => threeTurns(way));
+    await keep("early-errors", `${way.title}: errors before the answer`, () => earlyErrors(way));
+    await keep("late-error", `${way.title}: an error within the answer`, () => lateError(way));
+  }
+}
+
+/** The model tells the schema that it was given. */
+async function structured(way) {
+  const answer = await way.structured("[[schema]]");
+  assert.deepEqual(Object.keys(answer), ["wanted"]);
+  const { type, properties, required, additionalProperties } = JSON.parse(answer.wanted);
+  assert.deepEqual(
+    { type, names: Object.keys(properties), wanted: properties.wanted.type },
+    { type: "object", names: ["wanted"], wanted: "string" },
+  );
+  assert.deepEqual([required, additionalProperties], [["wanted"], false]);
+}
+
+/**
+ * For libraries that run the tools by themselves. `way.runs(text, execute)` gives the last text;
+ * `execute(name, args)` is what the tools do.
+ */
+async function runsTools(way, count) {
+  const calls = [];
+  const text = await way.runs(`${TEXT} [[round-trip:${count}]]`, (name, args) => {
+    calls.push({ name, arguments: args });
+    return `21 °C in ${args.city}`;
+  });
+  const names = NAMES.slice(0, count);
+  assert.deepEqual(
+    calls,
+    names.map((name, at) => ({ name, arguments: { city: `C${at}`, mark: TEXT } })),
+  );
+  assert.equal(text, names.map((name, at) => `${name}: 21 °C in C${at}`).join("\n"));
+}
+
+/** The server remembers, also over its own end. */
+async function threeTurns(way) {
+  const first = await way.follow("first [[text:one]]");
+  assert.equal(first.text, "one");
+  await order("restart");
+  const second = await way.follow("second [[text:two]]", first.id);
+  assert.equal(second.text, "two");
+  const third = await way.follow("third [[recall]]", second.id);
+  assert.equal(third.text, RECALLED);
+  const ask = () => way.follow("hello", "resp_nobody");
+  const { status, code } = await failureOf({ ...way, ask });
+  assert.deepEqual({ status, code }, { status: 400, code: "previous_response_not_found" });
+}
+
+const RECALLED = [
+  "user: first [[text:one]]",
+  "assistant: one",
+  "user: second [[text:two]]",
+  "assistant: two",
+  "user: third [[recall]]",
+].join("\n");
+
+async function order(what) {
+  const response = await fetch(`${process.env.RECORDER}/${what}`, { method: "POST" });
+  assert.ok(response.ok, `${what}: ${response.status}`);
+}

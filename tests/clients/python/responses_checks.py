@@ -1,0 +1,105 @@
+"""What every client of `/v1/responses` must make of the scripted model's answers. A recorder stands
+between it and the server, and takes orders: where to write what is said, and to restart the server.
+"""
+
+import json
+import os
+from dataclasses import dataclass
+from typing import Any, Callable, Protocol
+from urllib.request import Request, urlopen
+
+import checks
+from checks import NAMES, TEXT, TOOLS, Failure, Finishes, check, failure_in, same
+
+FINISHES = Finishes("completed", "completed")
+
+# The tools as this endpoint declares them.
+FLAT_TOOLS = [{"type": tool["type"], **tool["function"]} for tool in TOOLS]
+
+RECALLED = """user: first [[text:one]]
+assistant: one
+user: second [[text:two]]
+assistant: two
+user: third [[recall]]"""
+
+
+@dataclass
+class Turn:
+    text: str
+    id: str
+
+
+class Way(checks.Way, Protocol):
+    """As in chat, and what follows. A library that runs the tools by itself has `runs(text, execute)`
+    in the place of `result`: it gives the last text, and `execute(name, arguments)` is what the tools
+    do."""
+
+    recorded: bool
+    """Whether its transcripts are kept; of ways that say the same, one is enough."""
+
+    def structured(self, text: str) -> Any:
+        """Asks for an object whose one field `wanted` is a string."""
+
+    def follow(self, text: str, previous: str | None = None) -> Turn:
+        """Asks after the response with that id, or as the first turn."""
+
+
+def recorded(transcript: str, title: str, body: Callable[[], None]) -> None:
+    """Runs a check, and keeps what is said in the transcript of that name."""
+    order(f"record/{transcript}")
+    check(title, body)
+    order("pause")
+
+
+def run(ways: list[Way]) -> None:
+    for way in ways:
+        keep = recorded if way.recorded else lambda _, title, body: check(title, body)
+        trip = runs_tools if hasattr(way, "runs") else checks.round_trip
+        keep("text", f"{way.title}: a text", lambda: checks.text_turn(way))
+        for transcript, count in (("one-call", 1), ("three-calls", 3)):
+            keep(transcript, f"{way.title}: {count} call(s) and back", lambda: trip(way, count))
+        keep("structured", f"{way.title}: an object of a schema", lambda: structured(way))
+        keep("three-turns", f"{way.title}: three turns and a restart", lambda: three_turns(way))
+        keep("early-errors", f"{way.title}: errors before the answer", lambda: checks.early_errors(way))
+        keep("late-error", f"{way.title}: an error within the answer", lambda: checks.late_error(way))
+
+
+def structured(way: Way) -> None:
+    """The model tells the schema that it was given."""
+    schema = json.loads(way.structured("[[schema]]").wanted)
+    told = {name: schema[name] for name in ("type", "required", "additionalProperties")}
+    expected = {"type": "object", "required": ["wanted"], "additionalProperties": False}
+    same("schema", told, expected)
+    types = {name: field["type"] for name, field in schema["properties"].items()}
+    same("properties", types, {"wanted": "string"})
+
+
+def runs_tools(way: Way, count: int) -> None:
+    calls = []
+
+    def execute(name: str, arguments: dict[str, Any]) -> str:
+        calls.append((name, arguments))
+        return f"21 °C in {arguments['city']}"
+
+    text = way.runs(f"{TEXT} [[round-trip:{count}]]", execute)
+    names = list(enumerate(NAMES[:count]))
+    same("calls", calls, [(name, {"city": f"C{at}", "mark": TEXT}) for at, name in names])
+    same("text", text, "\n".join(f"{name}: 21 °C in C{at}" for at, name in names))
+
+
+def three_turns(way: Way) -> None:
+    """The server remembers, also over its own end."""
+    first = way.follow("first [[text:one]]")
+    same("the first text", first.text, "one")
+    order("restart")
+    second = way.follow("second [[text:two]]", first.id)
+    same("the second text", second.text, "two")
+    third = way.follow("third [[recall]]", second.id)
+    same("what the model received", third.text, RECALLED)
+    failure = failure_in(lambda: way.follow("hello", "resp_nobody"))
+    same("error", failure, Failure("BadRequestError", 400, "previous_response_not_found"))
+
+
+def order(what: str) -> None:
+    with urlopen(Request(f"{os.environ['RECORDER']}/{what}", method="POST")) as response:
+        same(what, response.status, 200)
