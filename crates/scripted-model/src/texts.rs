@@ -92,7 +92,7 @@ pub(crate) fn json(scene: &Scene<'_>) -> Script {
 /// As a string, so that the object fits one schema whatever the schema says.
 pub(crate) fn schema(scene: &Scene<'_>) -> Script {
     let schema = scene.request.schema().to_string();
-    scene.begin().message(&json!({ "schema": schema }).to_string()).completed()
+    scene.begin().message(&json!({ "wanted": schema }).to_string()).completed()
 }
 
 pub(crate) fn recall(scene: &Scene<'_>) -> Script {

@@ -280,5 +280,5 @@ fn what_the_model_received_can_be_asked() {
     body = asked("[[schema]]");
     body["text"]["format"]["schema"] = json!({"type": "object"});
     let schema: Vec<Step> = reply(&body, 1).ok().unwrap().collect();
-    assert_eq!(text_of(&schema), r#"{"schema":"{\"type\":\"object\"}"}"#);
+    assert_eq!(text_of(&schema), r#"{"wanted":"{\"type\":\"object\"}"}"#);
 }

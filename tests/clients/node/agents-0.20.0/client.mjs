@@ -63,11 +63,11 @@ const library = {
   finishes: { text: "completed" },
   async ask(input, { model, key }) {
     const result = await this.asked(agent({}, model, key), input);
-    const [{ usage, providerData }] = result.rawResponses;
+    const [{ usage, output }] = result.rawResponses;
     return {
       text: result.finalOutput,
       calls: [],
-      finish: providerData.status,
+      finish: output[0].status,
       usage: {
         prompt: usage.inputTokens,
         cached: usage.inputTokensDetails[0].cached_tokens,

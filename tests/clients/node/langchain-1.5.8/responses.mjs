@@ -1,6 +1,6 @@
-import { HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { ChatOpenAI } from "@langchain/openai";
 
 import { langchain } from "../responses/langchain.mjs";
 
-await langchain({ ChatOpenAI, HumanMessage, ToolMessage });
+await langchain({ AIMessage, ChatOpenAI, HumanMessage, ToolMessage }, { concatenates: true });

@@ -10,15 +10,23 @@ import { FINISHES, recorded, run } from "./checks.mjs";
 
 const ORIGIN = "app://obsidian.md";
 
-const SCHEMA = {
-  title: "schema",
-  type: "object",
-  properties: { wanted: { type: "string" } },
-  required: ["wanted"],
-  additionalProperties: false,
+const FORMAT = {
+  type: "json_schema",
+  json_schema: {
+    name: "schema",
+    strict: true,
+    schema: {
+      type: "object",
+      properties: { wanted: { type: "string" } },
+      required: ["wanted"],
+      additionalProperties: false,
+    },
+  },
 };
 
-export async function langchain({ ChatOpenAI, HumanMessage, ToolMessage }) {
+/** `concatenates`: whether the library puts the chunks of several calls together as they were. */
+export async function langchain(library, { concatenates }) {
+  const { AIMessage, ChatOpenAI, HumanMessage, ToolMessage } = library;
   const chat = (model, apiKey, more) =>
     new ChatOpenAI({
       model,
@@ -37,12 +45,21 @@ export async function langchain({ ChatOpenAI, HumanMessage, ToolMessage }) {
 
   const invoked = {
     title: "invoke",
+    recorded: true,
     streams: false,
     asked: (chain, messages, options) => chain.invoke(messages, options),
-    structured: (text) => shaped().invoke(text),
+    structured(text) {
+      const { schema, ...rest } = FORMAT.json_schema;
+      return chat(MODEL, API_KEY)
+        .withStructuredOutput(schema, { method: "jsonSchema", ...rest })
+        .invoke(text);
+    },
   };
 
-  const streamed = {
+  const structured = async (way, text) =>
+    JSON.parse((await way.asked(chat(MODEL, API_KEY), text, { response_format: FORMAT })).text);
+
+  const concatenated = {
     title: "stream",
     streams: true,
     async asked(chain, messages, options) {
@@ -52,20 +69,43 @@ export async function langchain({ ChatOpenAI, HumanMessage, ToolMessage }) {
       }
       return whole;
     },
-    async structured(text) {
-      let last;
-      for await (const chunk of await shaped().stream(text)) {
-        last = chunk;
-      }
-      return last;
-    },
+    structured: (text) => structured(concatenated, text),
   };
 
-  const shaped = () =>
-    chat(MODEL, API_KEY).withStructuredOutput(SCHEMA, { method: "jsonSchema", strict: true });
-
-  const library = {
+  // Obsidian Copilot puts the chunks together by itself, calls by their index.
+  const collected = {
+    title: "stream, as Obsidian Copilot reads it",
     recorded: true,
+    streams: true,
+    async asked(chain, messages, options) {
+      let content = "";
+      let usage_metadata;
+      let response_metadata = {};
+      const calls = new Map();
+      for await (const chunk of await chain.stream(messages, options)) {
+        content += chunk.text;
+        usage_metadata = chunk.usage_metadata ?? usage_metadata;
+        response_metadata = { ...response_metadata, ...chunk.response_metadata };
+        for (const { index = 0, id, name, args } of chunk.tool_call_chunks ?? []) {
+          const call = calls.get(index) ?? { id: undefined, name: "", args: "" };
+          calls.set(index, {
+            id: id ?? call.id,
+            name: call.name + (name ?? ""),
+            args: call.args + (args ?? ""),
+          });
+        }
+      }
+      const tool_calls = [...calls.values()].map((call) => ({
+        ...call,
+        args: JSON.parse(call.args),
+        type: "tool_call",
+      }));
+      return new AIMessage({ content, tool_calls, usage_metadata, response_metadata });
+    },
+    structured: (text) => structured(collected, text),
+  };
+
+  const common = {
     finishes: FINISHES,
     async ask(messages, { model, key }) {
       return fromMessage(await this.asked(chat(model, key).bindTools(TOOLS), messages));
@@ -92,7 +132,8 @@ export async function langchain({ ChatOpenAI, HumanMessage, ToolMessage }) {
     },
   };
 
-  await run([invoked, streamed].map((way) => ({ ...library, ...way })));
+  const ways = [invoked, ...(concatenates ? [concatenated] : []), collected];
+  await run(ways.map((way) => ({ ...common, ...way })));
 
   await recorded("verify", "verify: a short answer to hello", async () => {
     const model = chat(MODEL, API_KEY, { streaming: false, maxTokens: 30 });
