@@ -132,6 +132,6 @@ export async function failureOf(way, messages, options) {
   assert.fail(`an answer instead of an error: ${JSON.stringify(answer)}`);
 }
 
-function ask(way, messages, { model = MODEL, key = API_KEY } = {}) {
+export function ask(way, messages, { model = MODEL, key = API_KEY } = {}) {
   return way.ask(messages, { model, key });
 }

@@ -66,8 +66,8 @@ class Library:
             "reasoning": tokens.output_tokens_details.reasoning_tokens,
             "total": tokens.total_tokens,
         }
-        [message] = result.to_input_list()[len(messages) :]
-        return Answer(result.final_output, [], message["status"], usage, [])
+        said = result.to_input_list()[len(messages) :]
+        return Answer(result.final_output, [], said[-1]["status"], usage, said)
 
     def runs(self, text: str, execute: Execute) -> str:
         return LOOP.run_until_complete(self.asked(agent(tools=tools(execute)), text)).final_output

@@ -56,12 +56,23 @@ def run(ways: list[Way]) -> None:
         keep = recorded if way.recorded else lambda _, title, body: check(title, body)
         trip = runs_tools if hasattr(way, "runs") else checks.round_trip
         keep("text", f"{way.title}: a text", lambda: checks.text_turn(way))
+        keep("history", f"{way.title}: what was said goes back", lambda: history(way))
         for transcript, count in (("one-call", 1), ("three-calls", 3)):
             keep(transcript, f"{way.title}: {count} call(s) and back", lambda: trip(way, count))
         keep("structured", f"{way.title}: an object of a schema", lambda: structured(way))
         keep("three-turns", f"{way.title}: three turns and a restart", lambda: three_turns(way))
         keep("early-errors", f"{way.title}: errors before the answer", lambda: checks.early_errors(way))
         keep("late-error", f"{way.title}: an error within the answer", lambda: checks.late_error(way))
+
+
+def history(way: Way) -> None:
+    """The client keeps the conversation, with reasoning in it, and sends it again."""
+    messages = [way.user("first [[reasoning]]")]
+    first = way.ask(messages)
+    same("the first text", first.text, "Answer after reasoning.")
+    second = way.ask([*messages, *first.messages, way.user("second [[recall]]")])
+    said = ["user: first [[reasoning]]", f"assistant: {first.text}", "user: second [[recall]]"]
+    same("what the model received", second.text, "\n".join(said))
 
 
 def structured(way: Way) -> None:

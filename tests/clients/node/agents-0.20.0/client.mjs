@@ -67,7 +67,7 @@ const library = {
     return {
       text: result.finalOutput,
       calls: [],
-      finish: output[0].status,
+      finish: output.at(-1).status,
       usage: {
         prompt: usage.inputTokens,
         cached: usage.inputTokensDetails[0].cached_tokens,
@@ -75,6 +75,7 @@ const library = {
         reasoning: usage.outputTokensDetails[0].reasoning_tokens,
         total: usage.totalTokens,
       },
+      messages: result.output,
     };
   },
   async runs(text, execute) {

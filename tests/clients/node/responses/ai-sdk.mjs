@@ -8,7 +8,7 @@ import { APICallError, Output, generateText, jsonSchema, stepCountIs, streamText
 import { z } from "zod";
 
 import { API_KEY, BASE_URL, MODEL, TOOLS } from "../checks.mjs";
-import { recorded, run } from "./checks.mjs";
+import { history, recorded, run } from "./checks.mjs";
 
 const STATELESS = { store: false, include: ["reasoning.encrypted_content"] };
 
@@ -37,7 +37,8 @@ const ways = Object.entries({ generateText, streamText: consumed }).map(([name, 
 const library = {
   finishes: { text: "stop", calls: "tool-calls" },
   async ask(messages, { model, key }) {
-    return fromResult(await this.generate({ ...asking(model, key), messages, tools: tools() }));
+    const request = { ...asking(model, key, this.options), messages, tools: tools() };
+    return fromResult(await this.generate(request));
   },
   async structured(prompt) {
     const output = Output.object({ schema: z.object({ wanted: z.string() }) });
@@ -123,9 +124,14 @@ function fromResult(result) {
 
 await run(ways.map((way) => ({ ...library, ...way })));
 
-for (const { title, generate } of ways) {
+for (const way of ways) {
+  const { title, generate } = way;
+  await recorded("history-stateless", `${title}: what was not kept goes back`, () =>
+    history({ ...library, ...way, options: STATELESS }),
+  );
   for (const [kept, options] of Object.entries({ stored: {}, stateless: STATELESS })) {
-    await recorded(`loop-${kept}`, `${title}: the library runs three tools by itself, ${kept}`, async () => {
+    const what = `${title}: the library runs three tools by itself, ${kept}`;
+    await recorded(`loop-${kept}`, what, async () => {
       const result = await generate({
         ...asking(MODEL, API_KEY, options),
         prompt: "[[round-trip:3]]",

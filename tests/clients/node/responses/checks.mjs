@@ -8,6 +8,7 @@ import {
   NAMES,
   TEXT,
   TOOLS,
+  ask,
   check,
   earlyErrors,
   failureOf,
@@ -42,6 +43,7 @@ export async function run(ways) {
   for (const way of ways) {
     const keep = way.recorded ? recorded : (_, title, body) => check(title, body);
     await keep("text", `${way.title}: a text`, () => textTurn(way));
+    await keep("history", `${way.title}: what was said goes back`, () => history(way));
     const trip = way.runs ? runsTools : roundTrip;
     for (const [transcript, count] of Object.entries(ROUND_TRIPS)) {
       await keep(transcript, `${way.title}: ${count} call(s) and back`, () => trip(way, count));
@@ -51,6 +53,16 @@ export async function run(ways) {
     await keep("early-errors", `${way.title}: errors before the answer`, () => earlyErrors(way));
     await keep("late-error", `${way.title}: an error within the answer`, () => lateError(way));
   }
+}
+
+/** The client keeps the conversation, with reasoning in it, and sends it again. */
+export async function history(way) {
+  const messages = [way.user("first [[reasoning]]")];
+  const first = await ask(way, messages);
+  assert.equal(first.text, "Answer after reasoning.");
+  const second = await ask(way, [...messages, ...first.messages, way.user("second [[recall]]")]);
+  const said = ["user: first [[reasoning]]", `assistant: ${first.text}`, "user: second [[recall]]"];
+  assert.equal(second.text, said.join("\n"));
 }
 
 /** The model tells the schema that it was given. */

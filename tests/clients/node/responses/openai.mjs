@@ -130,10 +130,22 @@ async function joined(events) {
         assert.equal(event.item_id, item.id);
         item.arguments += event.delta;
         break;
-      case "response.output_item.done":
-        assert.deepEqual({ ...item, status: "completed" }, event.item, "the item of its events");
+      case "response.reasoning_summary_part.added":
+        assert.equal(event.summary_index, item.summary.length);
+        item.summary = [...item.summary, { ...event.part }];
+        break;
+      case "response.reasoning_summary_text.delta":
+        assert.equal(event.item_id, item.id);
+        item.summary[event.summary_index].text += event.delta;
+        break;
+      case "response.output_item.done": {
+        // Nothing tells these two before the end.
+        const { status, encrypted_content } = event.item;
+        const told = { ...item, status, encrypted_content };
+        assert.deepEqual(told, { ...event.item, status, encrypted_content }, "what was told");
         output[event.output_index] = event.item;
         break;
+      }
     }
   }
   assert.equal(last.type, "response.completed");
