@@ -1,15 +1,20 @@
-//! Where replies go: into the frames of a stream, or into one message.
+//! Where replies go: into the frames of a stream, into one message, or into items.
 
 mod collected;
 mod frames;
+mod response_items;
 mod telemetry;
 
 pub use collected::{Call, Collected};
 pub use frames::Frames;
+pub use response_items::ResponseItems;
 pub use telemetry::{call_count, is_truncated, telemetry};
 
 use crate::finish::FinishReason;
 use crate::reply::Output;
+
+/// Frames that are ready together leave together, up to about this size.
+const FULL: usize = 64 * 1024;
 
 /// Where an answer goes, choice by choice.
 pub trait Answer: Output {

@@ -4,6 +4,7 @@ use codex_app_server::{FailureKind, TokenUsage};
 use serde::{Deserialize, Serialize};
 
 use crate::policy::CallShape;
+use crate::reasoning::CallReasoning;
 
 /// OpenAI's `finish_reason`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -48,6 +49,8 @@ pub enum EndReason {
     FailedAfterCalls,
     /// It failed.
     Failed,
+    /// It was cancelled, by another request than its own.
+    Cancelled,
     /// The client has gone.
     ClientGone,
     /// The client did not read what it had asked for.
@@ -79,6 +82,8 @@ pub struct ChoiceReport {
     pub suppressed_bytes: usize,
     /// The upstream's figures.
     pub usage: Option<TokenUsage>,
+    /// What it thought before its calls, for those who go on from there.
+    pub reasoning: Vec<CallReasoning>,
     /// What the model has said, for counting where the upstream gave no figures.
     pub said: String,
 }
@@ -120,7 +125,7 @@ impl FinishReason {
 
 impl EndReason {
     /// Every reason.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Completed,
         Self::ToolCalls,
         Self::FirstCall,
@@ -133,6 +138,7 @@ impl EndReason {
         Self::ContentFilter,
         Self::FailedAfterCalls,
         Self::Failed,
+        Self::Cancelled,
         Self::ClientGone,
         Self::SlowClient,
     ];
@@ -152,6 +158,7 @@ impl EndReason {
             Self::ContentFilter => "content_filter",
             Self::FailedAfterCalls => "failed_after_calls",
             Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
             Self::ClientGone => "client_gone",
             Self::SlowClient => "slow_client",
         }
@@ -166,6 +173,7 @@ impl EndReason {
             | Self::HeldText
             | Self::StopSequence
             | Self::MaxTokens
+            | Self::Cancelled
             | Self::ClientGone
             | Self::SlowClient => true,
             Self::Completed
@@ -191,6 +199,7 @@ impl EndReason {
             | Self::MaxTokens
             | Self::UpstreamLength
             | Self::ContentFilter
+            | Self::Cancelled
             | Self::ClientGone
             | Self::SlowClient => false,
         }
@@ -214,6 +223,7 @@ impl EndReason {
             | Self::StopSequence
             | Self::FailedAfterCalls
             | Self::Failed
+            | Self::Cancelled
             | Self::ClientGone
             | Self::SlowClient => FinishReason::Stop,
         }

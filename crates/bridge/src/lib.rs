@@ -7,15 +7,19 @@ mod answer;
 mod failure;
 mod finish;
 mod policy;
+mod reasoning;
 mod reply;
 mod request;
 
-pub use answer::{Answer, Call, Collected, Frames, call_count, is_truncated, telemetry};
+pub use answer::{
+    Answer, Call, Collected, Frames, ResponseItems, call_count, is_truncated, telemetry,
+};
 pub use failure::{api_error, invalid_turn};
 pub use finish::{BlockCounts, ChoiceReport, EndReason, FinishReason};
 pub use policy::{
     CallShape, DeclaredTools, OutputMode, OutputModeSetting, RemoteImages, StopAfterTools,
     TextBlocks, TextTools, TurnPolicy, TurnSettings,
 };
+pub use reasoning::{CallReasoning, ReasoningBefore};
 pub use reply::{Ended, Output, Reply, Tokenizer};
-pub use request::{ImageToFetch, Prepared, RequestOptions, prepare};
+pub use request::{ImageToFetch, Prepared, RequestOptions, prepare, prepare_response};

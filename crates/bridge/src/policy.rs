@@ -89,6 +89,8 @@ pub enum RemoteImages {
 pub struct TurnSettings {
     /// `PROXY_OUTPUT_MODE`
     pub output_mode: OutputModeSetting,
+    /// `PROXY_RESPONSES_OUTPUT_MODE`
+    pub responses_output_mode: OutputModeSetting,
     /// `PROXY_STOP_AFTER_TOOLS`, `_MODE`, `_GRACE_MS`
     pub stop_after_tools: StopAfterTools,
     /// `PROXY_SUPPRESS_TAIL_AFTER_TOOLS`
@@ -219,6 +221,7 @@ impl Default for TurnSettings {
     fn default() -> Self {
         Self {
             output_mode: OutputModeSetting::Auto,
+            responses_output_mode: OutputModeSetting::Always(OutputMode::OpenAiJson),
             stop_after_tools: StopAfterTools::Burst { grace: None },
             suppress_tail: true,
             max_calls: None,

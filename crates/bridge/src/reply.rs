@@ -10,8 +10,8 @@ mod visible;
 use std::sync::Arc;
 use std::time::Instant;
 
-use codex_app_server::turn::event::{ReasoningKind, ToolCall, TurnEnd, TurnEvent};
-use codex_app_server::{Failure, FailureKind, TokenUsage};
+use codex_app_server::turn::event::{ReasoningItem, ReasoningKind, ToolCall, TurnEnd, TurnEvent};
+use codex_app_server::{Failure, FailureKind, MessagePhase, TokenUsage};
 use tool_call_aggregator::{
     Limit, ParsedTextBlock, Replaced, ScanEvent, ScanEvents, SuffixSource, TextScanner,
     ToolCallDelta,
@@ -19,18 +19,33 @@ use tool_call_aggregator::{
 
 use crate::finish::{BlockCounts, ChoiceReport, EndReason, FinishReason};
 use crate::policy::{StopAfterTools, TextBlocks, TurnPolicy};
+use crate::reasoning::ReasoningTrail;
 use calls::{CallOutcome, Calls, Spoken};
 pub use token_limit::Tokenizer;
 use visible::{VisibleEnd, VisibleText};
 
 /// Where an answer goes: to a stream, frame by frame, or into a message.
 pub trait Output {
+    /// The text that follows is another message than the text before it, or has a phase. The first
+    /// message begins without this if it has none.
+    fn message(&mut self, phase: Option<MessagePhase>) {
+        let _ = phase;
+    }
     /// More content.
     fn text(&mut self, text: &str);
     /// A whole block, in XML mode; its calls follow.
     fn block(&mut self, xml: &str);
     /// More of a reasoning summary.
     fn reasoning(&mut self, text: &str);
+    /// What follows of the summaries is another part.
+    fn reasoning_part(&mut self) {
+        self.reasoning("\n\n");
+    }
+    /// An item of reasoning has ended. What was to be seen of its summary came before, if it came
+    /// piece by piece.
+    fn reasoning_item(&mut self, item: &ReasoningItem) {
+        let _ = item;
+    }
     /// A call, or more of one.
     fn call(&mut self, delta: &ToolCallDelta<'_>);
 }
@@ -59,19 +74,31 @@ pub struct Reply {
     calls: Calls,
     visible: VisibleText,
     /// The part of the reasoning that was last continued.
-    reasoning_part: Option<u32>,
+    reasoning_part: Option<ReasoningPart>,
+    trail: ReasoningTrail,
     /// When the burst is over, if a time is set.
     burst_until: Option<Instant>,
     response_ended: bool,
     usage: Option<TokenUsage>,
-    /// Whether anything was seen that a response without text or calls does not have.
-    has_spoken: bool,
+    speech: Speech,
     /// How much text and reasoning it may still have.
     bytes_left: usize,
     /// How to end, found while an event was being read.
     ending: Option<Ending>,
     failure: Option<FailureKind>,
     end: Option<EndReason>,
+}
+
+/// A part of the reasoning: of which item, and which of that.
+type ReasoningPart = (usize, u32);
+
+/// What the model has said by now: text and calls, without its reasoning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Speech {
+    Nothing,
+    /// What follows does not continue it.
+    Something,
+    OpenMessage,
 }
 
 /// How a choice is to end.
@@ -106,10 +133,11 @@ impl Reply {
             calls,
             visible: VisibleText::new(&policy, tokenizer),
             reasoning_part: None,
+            trail: ReasoningTrail::default(),
             burst_until: None,
             response_ended: false,
             usage: None,
-            has_spoken: false,
+            speech: Speech::Nothing,
             bytes_left: policy.max_answer_bytes,
             policy,
             ending: None,
@@ -138,17 +166,30 @@ impl Reply {
             }
             TurnEvent::Reasoning { kind, part, text } => {
                 let fitting = self.fitting(&text);
+                self.end_message(out);
                 self.on_reasoning(kind, part, fitting, out);
                 if fitting.len() < text.len() {
                     return Some(self.overflow(out));
                 }
+            }
+            TurnEvent::ReasoningItem(item) => {
+                let encrypted = item.encrypted_content.as_deref().unwrap_or_default();
+                if self.fitting(encrypted).len() < encrypted.len() {
+                    return Some(self.overflow(out));
+                }
+                self.end_message(out);
+                self.on_reasoning_item(item, out);
+            }
+            TurnEvent::MessageStart { phase } => {
+                self.end_message(out);
+                self.on_message(phase, out);
             }
             TurnEvent::ToolCall(call) => self.on_call(&call, now, out),
             TurnEvent::ResponseEnd { usage, .. } => {
                 self.usage = usage;
                 self.response_ended = true;
                 // Otherwise it may be a refusal, which only the turn's last event tells.
-                if self.has_spoken {
+                if self.speech != Speech::Nothing {
                     return Some(self.complete(out));
                 }
             }
@@ -211,6 +252,7 @@ impl Reply {
             last_call_end: self.visible.last_call_end(),
             suppressed_bytes: self.visible.suppressed(),
             usage: self.usage,
+            reasoning: self.trail.into_calls(),
             said: self.visible.into_said(),
         }
     }
@@ -233,8 +275,26 @@ impl Reply {
         }
     }
 
+    /// What follows does not continue the text so far, if there is any.
+    fn end_message(&mut self, out: &mut impl Output) {
+        if self.speech == Speech::OpenMessage {
+            self.speech = Speech::Something;
+            self.flush(out);
+        }
+    }
+
+    fn on_message(&mut self, phase: Option<MessagePhase>, out: &mut impl Output) {
+        // Text that is held back after a call stays one text, wherever its messages began.
+        if self.ending.is_none() && !self.visible.is_held() {
+            out.message(phase);
+        }
+    }
+
     fn on_text(&mut self, text: &str, now: Instant, out: &mut impl Output) {
-        self.has_spoken |= !text.is_empty();
+        if !text.is_empty() {
+            self.speech = Speech::OpenMessage;
+            self.trail.on_text();
+        }
         self.text_bytes += text.len();
         match self.scanner.take() {
             None => self.show(text, out),
@@ -287,7 +347,7 @@ impl Reply {
     }
 
     fn on_call(&mut self, call: &ToolCall, now: Instant, out: &mut impl Output) {
-        self.has_spoken = true;
+        self.speech = Speech::Something;
         // A message ends before the call that follows it.
         self.flush(out);
         if self.ending.is_none() {
@@ -301,6 +361,7 @@ impl Reply {
             CallOutcome::New { delta, xml } => {
                 self.visible.begin_call(xml.as_deref(), &self.policy.delimiter, out);
                 out.call(&delta);
+                self.trail.on_call(delta.id);
                 if self.policy.stop_after_tools == StopAfterTools::First {
                     self.ending = Some(Ending::Finished(EndReason::FirstCall));
                 }
@@ -337,13 +398,29 @@ impl Reply {
     }
 
     fn on_reasoning(&mut self, kind: ReasoningKind, part: u32, text: &str, out: &mut impl Output) {
-        if !self.policy.reasoning || kind == ReasoningKind::Raw || text.is_empty() {
+        let unseen = !self.policy.reasoning || kind == ReasoningKind::Raw || text.is_empty();
+        if unseen || self.ending.is_some() {
             return;
         }
+        let part = (self.trail.items(), part);
         if self.reasoning_part.replace(part).is_some_and(|before| before != part) {
-            out.reasoning("\n\n");
+            out.reasoning_part();
         }
         out.reasoning(text);
+    }
+
+    fn on_reasoning_item(&mut self, mut item: ReasoningItem, out: &mut impl Output) {
+        if self.ending.is_some() {
+            return;
+        }
+        if self.policy.reasoning {
+            out.reasoning_item(&item);
+        } else {
+            let summary = std::mem::take(&mut item.summary);
+            out.reasoning_item(&item);
+            item.summary = summary;
+        }
+        self.trail.on_item(item);
     }
 
     fn show(&mut self, text: &str, out: &mut impl Output) {

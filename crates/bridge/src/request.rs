@@ -1,27 +1,33 @@
-//! From a chat request to a turn and to what becomes of its events.
+//! From a request to a turn and to what becomes of its events.
 
 mod call_ids;
+mod chat;
 mod content;
 mod history;
 mod image_size;
 mod output;
 mod pixels;
+mod place;
 mod prompt;
 mod remote_images;
+mod responses;
 mod schema;
 mod strict_schema;
 mod tools;
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use codex_app_server::TurnRequest;
-use openai_wire::ApiError;
-use openai_wire::chat::{ChatRequest, ReasoningSummary, ToolDialect};
+use openai_wire::responses::{FunctionTool, ResponseFormat, ToolChoice};
 
-use crate::policy::{CallShape, TurnPolicy, TurnSettings};
+use crate::policy::{CallShape, OutputMode, TextBlocks, TurnPolicy, TurnSettings};
+use crate::reasoning::{self, ReasoningBefore};
+pub use chat::prepare;
 use history::History;
 use pixels::Pixels;
 pub use remote_images::ImageToFetch;
+pub use responses::prepare_response;
 use tools::OfferedTools;
 
 /// What else decides about a request.
@@ -57,104 +63,98 @@ pub struct Prepared {
     pub model: String,
 }
 
-/// Translates a request.
-///
-/// # Errors
-/// What cannot be served, with status 400 and the place in the request.
-pub fn prepare(request: ChatRequest, options: &RequestOptions<'_>) -> Result<Prepared, ApiError> {
-    let settings = options.settings;
-    if request.n > settings.max_choices {
-        return Err(too_many_choices(request.n, settings.max_choices));
-    }
-    let mode = output::mode(options, &request)?;
-    let text_blocks = output::text_blocks(settings, &request);
-    let shape = match request.tool_dialect {
-        ToolDialect::Tools => CallShape::ToolCalls,
-        ToolDialect::Functions => CallShape::FunctionCall,
-    };
-    let max_calls = max_calls(settings, &request, shape);
-    let mut ignored: Vec<String> = request.ignored.iter().map(ToString::to_string).collect();
-
-    let mut history = History::read(request.messages, settings.remote_images)?;
-    let instructions = settings.instructions.as_deref().unwrap_or_default();
-    if history.items.is_empty() && instructions.is_empty() {
-        return Err(ApiError::invalid("messages", "There is no message with any content."));
-    }
-    ignored.extend(history.contents.ignored.iter().map(ToString::to_string));
-    let offered = OfferedTools::new(request.tools, request.tool_choice);
-    ignored.extend(offered.ignored.iter().map(ToString::to_string));
-    let (output_schema, format_request) = output::format(request.response_format);
-    history.items.extend(format_request);
-    history.items.extend(offered.request);
-
-    let turn = TurnRequest {
-        model: request.model.clone(),
-        instructions: instructions.to_owned(),
-        history: history.items,
-        tools: offered.tools,
-        effort: request.reasoning_effort,
-        summary: Some(summary(settings, request.reasoning_summary).to_owned()),
-        output_schema,
-        upstream: None,
-    };
-    let policy = TurnPolicy {
-        mode,
-        shape,
-        stop_after_tools: settings.stop_after_tools,
-        suppress_tail: settings.suppress_tail,
-        max_calls,
-        dedup: settings.dedup,
-        delimiter: settings.delimiter.clone(),
-        text_blocks,
-        xml_escaping: settings.xml_escaping,
-        reasoning: settings.reasoning,
-        limits: settings.limits,
-        max_held_bytes: settings.max_held_bytes,
-        max_answer_bytes: settings.max_answer_bytes,
-        tools: offered.declared,
-        stop_sequences: request.stop,
-        max_tokens: request.max_tokens,
-    };
-    Ok(Prepared {
-        turn,
-        images_to_fetch: history.contents.images_to_fetch,
-        pixels: history.contents.pixels,
-        policy,
-        choices: request.n,
-        stream: request.stream,
-        include_usage: request.include_usage,
-        ignored,
-        model: request.model,
-    })
-}
-
-fn too_many_choices(n: u32, most: u32) -> ApiError {
-    let message = format!(
-        "Invalid 'n': integer above maximum value. Expected a value <= {most} (PROXY_MAX_CHAT_CHOICES), but got {n} instead."
-    );
-    ApiError::invalid("n", message).with_code("integer_above_max_value")
-}
-
-fn max_calls(
-    settings: &TurnSettings,
-    request: &ChatRequest,
+/// What a request asks for beside its conversation, whichever API it came by.
+struct Wanted {
+    model: String,
+    mode: OutputMode,
+    text_blocks: TextBlocks,
     shape: CallShape,
-) -> Option<NonZeroUsize> {
-    let one_at_most = request.parallel_tool_calls == Some(false)
-        || settings.parallel_calls == Some(false)
-        || shape == CallShape::FunctionCall;
-    // The operator's cap is at least one too.
-    if one_at_most { Some(NonZeroUsize::MIN) } else { settings.max_calls }
+    tools: Vec<FunctionTool>,
+    tool_choice: ToolChoice,
+    parallel_tool_calls: Option<bool>,
+    format: ResponseFormat,
+    effort: Option<String>,
+    /// In Codex's terms. Its own default differs from model to model, so it is always said.
+    summary: &'static str,
+    stop: Vec<String>,
+    max_tokens: Option<u32>,
+    choices: u32,
+    stream: bool,
+    include_usage: bool,
+    ignored: Vec<&'static str>,
 }
 
-/// Codex's own default differs from model to model, so it is always said.
-fn summary(settings: &TurnSettings, requested: Option<ReasoningSummary>) -> &'static str {
-    match requested {
-        _ if !settings.reasoning => "none",
-        None | Some(ReasoningSummary::Auto) => "auto",
-        Some(ReasoningSummary::Concise) => "concise",
-        Some(ReasoningSummary::Detailed) => "detailed",
-        Some(ReasoningSummary::None) => "none",
+// === impl Prepared ===
+
+impl Prepared {
+    /// Puts what was kept of the model's reasoning back before its calls. `recall` is asked by the id
+    /// that a call has in the history.
+    pub fn recall_reasoning(&mut self, recall: impl Fn(&str) -> Option<Arc<[ReasoningBefore]>>) {
+        let history = std::mem::take(&mut self.turn.history);
+        self.turn.history = reasoning::put_back(history, recall);
+    }
+}
+
+// === impl Wanted ===
+
+impl Wanted {
+    /// Everything together.
+    fn with(self, mut history: History, settings: &TurnSettings) -> Prepared {
+        let max_calls = self.max_calls(settings);
+        let mut ignored: Vec<String> = self.ignored.iter().map(ToString::to_string).collect();
+        ignored.extend(history.contents.ignored.iter().map(ToString::to_string));
+        let offered = OfferedTools::new(self.tools, self.tool_choice);
+        ignored.extend(offered.ignored.iter().map(ToString::to_string));
+        let (output_schema, format_request) = output::format(self.format);
+        history.items.extend(format_request);
+        history.items.extend(offered.request);
+        let turn = TurnRequest {
+            model: self.model.clone(),
+            instructions: settings.instructions.as_deref().unwrap_or_default().to_owned(),
+            history: history.items,
+            tools: offered.tools,
+            effort: self.effort,
+            summary: Some(self.summary.to_owned()),
+            output_schema,
+            upstream: None,
+        };
+        let policy = TurnPolicy {
+            mode: self.mode,
+            shape: self.shape,
+            stop_after_tools: settings.stop_after_tools,
+            suppress_tail: settings.suppress_tail,
+            max_calls,
+            dedup: settings.dedup,
+            delimiter: settings.delimiter.clone(),
+            text_blocks: self.text_blocks,
+            xml_escaping: settings.xml_escaping,
+            reasoning: settings.reasoning,
+            limits: settings.limits,
+            max_held_bytes: settings.max_held_bytes,
+            max_answer_bytes: settings.max_answer_bytes,
+            tools: offered.declared,
+            stop_sequences: self.stop,
+            max_tokens: self.max_tokens,
+        };
+        Prepared {
+            turn,
+            images_to_fetch: history.contents.images_to_fetch,
+            pixels: history.contents.pixels,
+            policy,
+            choices: self.choices,
+            stream: self.stream,
+            include_usage: self.include_usage,
+            ignored,
+            model: self.model,
+        }
+    }
+
+    fn max_calls(&self, settings: &TurnSettings) -> Option<NonZeroUsize> {
+        let one_at_most = self.parallel_tool_calls == Some(false)
+            || settings.parallel_calls == Some(false)
+            || self.shape == CallShape::FunctionCall;
+        // The operator's cap is at least one too.
+        if one_at_most { Some(NonZeroUsize::MIN) } else { settings.max_calls }
     }
 }
 

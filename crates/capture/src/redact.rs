@@ -93,8 +93,13 @@ impl Record {
                     call.arguments = mask.text(&call.arguments);
                 }
                 TurnEvent::ResponseEnd { response_id, .. } => *response_id = json.id(response_id),
+                TurnEvent::ReasoningItem(item) => {
+                    for text in item.summary.iter_mut().chain(&mut item.encrypted_content) {
+                        *text = mask.text(text);
+                    }
+                }
                 TurnEvent::Failed(failure) => mask_failure(failure, json),
-                TurnEvent::End(_) => {}
+                TurnEvent::MessageStart { .. } | TurnEvent::End(_) => {}
             }
         }
         let policy = &mut self.header.policy;
@@ -198,7 +203,9 @@ fn channel_of(choice: u32, event: &TurnEvent) -> Option<Channel> {
         TurnEvent::Reasoning { kind: ReasoningKind::Raw, part, .. } => {
             Some(Channel::Reasoning { choice, part: *part })
         }
-        TurnEvent::ToolCall(_)
+        TurnEvent::MessageStart { .. }
+        | TurnEvent::ReasoningItem(_)
+        | TurnEvent::ToolCall(_)
         | TurnEvent::ResponseEnd { .. }
         | TurnEvent::Failed(_)
         | TurnEvent::End(_) => None,

@@ -10,9 +10,9 @@ use bridge::{
     Answer, ChoiceReport, Collected, EndReason, Ended, Frames, Reply, TurnPolicy, api_error,
 };
 use codex_app_server::Failure;
-use openai_wire::Usage;
 use openai_wire::chat::completion::ChatCompletion;
-use openai_wire::chat::stream::{ChunkWriter, UsageFrame, comment, done, error_frame};
+use openai_wire::chat::stream::{ChunkWriter, UsageFrame, done, error_frame};
+use openai_wire::{Usage, comment};
 
 use crate::record::{Header, Record, Told, What};
 use crate::report::Report;

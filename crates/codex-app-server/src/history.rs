@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hasher as _;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
@@ -19,6 +19,8 @@ pub enum HistoryItem {
         role: Role,
         /// What.
         content: Vec<ContentPart>,
+        /// Which of the model's messages it is, if it said so.
+        phase: Option<MessagePhase>,
     },
     /// The model called a function.
     ToolCall {
@@ -59,6 +61,16 @@ pub enum Role {
     Assistant,
 }
 
+/// What kind of message one of the model's is. Models that say so want to read it again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MessagePhase {
+    /// On the way to the answer.
+    Commentary,
+    /// The answer.
+    FinalAnswer,
+}
+
 /// A part of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ContentPart {
@@ -84,10 +96,25 @@ pub enum ToolOutput {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Wire<'a> {
-    Message { role: Role, content: Vec<WirePart<'a>> },
-    FunctionCall { name: &'a str, arguments: &'a str, call_id: &'a str },
-    FunctionCallOutput { call_id: &'a str, output: WireOutput<'a> },
-    Reasoning { summary: Vec<WirePart<'a>>, encrypted_content: &'a str },
+    Message {
+        role: Role,
+        content: Vec<WirePart<'a>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        phase: Option<MessagePhase>,
+    },
+    FunctionCall {
+        name: &'a str,
+        arguments: &'a str,
+        call_id: &'a str,
+    },
+    FunctionCallOutput {
+        call_id: &'a str,
+        output: WireOutput<'a>,
+    },
+    Reasoning {
+        summary: Vec<WirePart<'a>>,
+        encrypted_content: &'a str,
+    },
 }
 
 #[derive(Serialize)]
@@ -121,7 +148,7 @@ pub struct InvalidHistory {
 impl HistoryItem {
     /// A message of one text.
     pub fn text(role: Role, text: impl Into<String>) -> Self {
-        Self::Message { role, content: vec![ContentPart::Text(text.into())] }
+        Self::Message { role, content: vec![ContentPart::Text(text.into())], phase: None }
     }
 
     pub(crate) fn has_images(&self) -> bool {
@@ -147,8 +174,8 @@ impl HistoryItem {
 
     fn to_wire<'a>(&'a self, alias: &'a str) -> Wire<'a> {
         match self {
-            Self::Message { role, content } => {
-                Wire::Message { role: *role, content: wire_parts(content, *role) }
+            Self::Message { role, content, phase } => {
+                Wire::Message { role: *role, content: wire_parts(content, *role), phase: *phase }
             }
             Self::ToolCall { call_id, arguments, .. } => {
                 Wire::FunctionCall { name: alias, arguments, call_id }
@@ -250,6 +277,19 @@ pub struct Tool {
     pub description: String,
     /// JSON schema of its parameters, an object.
     pub parameters: Value,
+}
+
+// === impl MessagePhase ===
+
+impl MessagePhase {
+    /// The phase of that name, if there is one.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "commentary" => Some(Self::Commentary),
+            "final_answer" => Some(Self::FinalAnswer),
+            _ => None,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ pub use client_config::{ClientConfig, StderrContent};
 pub use connection::{Direction, Notification, WireTap};
 pub use failure::{Failure, FailureKind};
 pub use heartbeat::Heartbeat;
-pub use history::{ContentPart, HistoryItem, InvalidHistory, Role, Tool, ToolOutput};
+pub use history::{ContentPart, HistoryItem, InvalidHistory, MessagePhase, Role, Tool, ToolOutput};
 pub use home::{CodexHome, HomeError};
 pub use message::RpcError;
 pub use models::{InvalidAlias, Model, ModelAlias, ModelAliases, ResolvedModel};

@@ -79,7 +79,8 @@ async fn print(mut turn: Turn) -> Result<ExitCode, Box<dyn Error>> {
                 line_open = !text.ends_with('\n');
                 write!(out, "\u{1b}[2m{text}\u{1b}[0m")?;
             }
-            TurnEvent::Reasoning { .. } => {}
+            TurnEvent::MessageStart { .. } => close_line(&mut out, &mut line_open)?,
+            TurnEvent::Reasoning { .. } | TurnEvent::ReasoningItem(_) => {}
             TurnEvent::ToolCall(call) => {
                 close_line(&mut out, &mut line_open)?;
                 writeln!(out, "→ {} {}", call.name, call.arguments)?;

@@ -99,7 +99,9 @@ async fn demo_turn(codex: &Codex) -> Result<(), String> {
             TurnEvent::Failed(failure) => return Err(failure.to_string()),
             TurnEvent::End(TurnEnd::Completed) if text == "ok" => return Ok(()),
             TurnEvent::End(_) => return Err(format!("it said {text:?}")),
-            TurnEvent::Reasoning { .. }
+            TurnEvent::MessageStart { .. }
+            | TurnEvent::Reasoning { .. }
+            | TurnEvent::ReasoningItem(_)
             | TurnEvent::ToolCall(_)
             | TurnEvent::ResponseEnd { .. } => {}
         }

@@ -4,7 +4,8 @@ pub mod completion;
 mod request;
 pub mod stream;
 
-pub use request::{
-    AllowedMode, ChatRequest, FIELDS, FieldTreatment, FunctionCall, FunctionTool, Message, Part,
-    ReasoningSummary, ResponseFormat, ToolCall, ToolChoice, ToolDialect,
+pub use crate::reading::{
+    AllowedMode, FieldTreatment, FunctionCall, FunctionTool, Part, ReasoningSummary,
+    ResponseFormat, ToolChoice,
 };
+pub use request::{ChatRequest, FIELDS, Message, ToolCall, ToolDialect};

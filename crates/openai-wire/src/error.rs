@@ -42,11 +42,12 @@ pub enum ErrorType {
 
 #[derive(Serialize)]
 struct Body<'a> {
-    error: Inner<'a>,
+    error: ErrorObject<'a>,
 }
 
+/// An error as its clients read it.
 #[derive(Serialize)]
-struct Inner<'a> {
+pub(crate) struct ErrorObject<'a> {
     message: &'a str,
     r#type: ErrorType,
     param: Option<&'a str>,
@@ -84,15 +85,16 @@ impl ApiError {
 
     /// `{"error":{…}}`, the body of an answer and the data of a frame.
     pub fn to_json(&self) -> String {
-        let body = Body {
-            error: Inner {
-                message: &self.message,
-                r#type: self.r#type,
-                param: self.param.as_deref(),
-                code: self.code.as_deref(),
-            },
-        };
-        serde_json::to_string(&body).unwrap_or_default()
+        serde_json::to_string(&Body { error: self.object() }).unwrap_or_default()
+    }
+
+    pub(crate) fn object(&self) -> ErrorObject<'_> {
+        ErrorObject {
+            message: &self.message,
+            r#type: self.r#type,
+            param: self.param.as_deref(),
+            code: self.code.as_deref(),
+        }
     }
 }
 

@@ -3,7 +3,11 @@
 
 pub mod chat;
 mod error;
+mod frame;
+mod reading;
+pub mod responses;
 mod usage;
 
 pub use error::{ApiError, ErrorType};
+pub use frame::comment;
 pub use usage::{CompletionTokensDetails, PromptTokensDetails, Usage};

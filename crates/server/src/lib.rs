@@ -2,6 +2,7 @@
 
 mod account_limits;
 mod alarm;
+mod answering;
 mod api;
 mod api_error;
 mod bind;

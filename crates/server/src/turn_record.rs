@@ -6,6 +6,7 @@ use bridge::{ChoiceReport, OutputMode, StopAfterTools};
 use codex_app_server::FailureKind;
 use store::{Tokens, UsageRow};
 
+use crate::answering::Endpoint;
 use crate::gate::{Caller, TraceContext};
 
 /// Most names of calls in a line of the log.
@@ -20,6 +21,7 @@ const LONGEST_NAME: usize = 64;
 pub(crate) struct TurnRecord<'a> {
     pub(crate) request_id: &'a str,
     pub(crate) trace: TraceContext,
+    pub(crate) endpoint: Endpoint,
     /// Whose key it came with.
     pub(crate) key: &'a Caller,
     /// Which of the request's choices.
@@ -64,6 +66,7 @@ impl TurnRecord<'_> {
             parent: None,
             request_id = self.request_id,
             trace_id = %self.trace.trace_id,
+            endpoint = self.endpoint.as_str(),
             key = self.key.name(),
             choice = self.choice,
             model = self.model,
@@ -102,7 +105,7 @@ impl TurnRecord<'_> {
             key: self.key.name().to_owned(),
             model: self.model.to_owned(),
             backend_model: self.backend_model.to_owned(),
-            endpoint: "chat",
+            endpoint: self.endpoint.as_str(),
             streamed: self.streamed,
             output_mode: self.mode.as_str(),
             stop_mode: self.stop_after_tools.as_str(),

@@ -2,6 +2,7 @@
 
 use std::fs::{DirBuilder, File, Permissions};
 use std::io;
+use std::ops::ControlFlow;
 use std::os::unix::fs::{
     DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt,
 };
@@ -19,6 +20,26 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// SQLite does not wait in every case where another one makes the database at the same time.
 const BUSY_PAUSE: Duration = Duration::from_millis(20);
+
+/// SQLite's number for a file from which free pages are cut off when we say so.
+const INCREMENTAL: i64 = 2;
+
+/// A file without that, of at most so many pages (64 MiB), is written anew.
+const MOST_PAGES_TO_REWRITE: i64 = 16 * 1024;
+
+/// So many free pages (4 MiB) stay in the file, because they will soon be needed again, and so many are
+/// cut off at once.
+const SPARE_PAGES: i64 = 1024;
+const PAGES_AT_ONCE: i64 = 512;
+
+/// How the log is folded into the file if somebody reads at the moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fold {
+    /// He is waited for.
+    Waiting,
+    /// Not this time.
+    AtOnce,
+}
 
 const OTHERS: u32 = 0o077;
 
@@ -45,6 +66,32 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     Ok(reader)
 }
 
+/// Folds the log into the file, and says whether that was possible.
+pub(crate) fn fold_log(database: &Connection, fold: Fold) -> rusqlite::Result<bool> {
+    if fold == Fold::AtOnce {
+        database.busy_timeout(Duration::ZERO)?;
+    }
+    let is_hindered =
+        database.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |row| row.get::<_, bool>(0));
+    database.busy_timeout(BUSY_TIMEOUT)?;
+    Ok(!is_hindered?)
+}
+
+/// Cuts some free pages off the file; breaks when there is no more to gain.
+pub(crate) fn shrink_some(database: &Connection) -> rusqlite::Result<ControlFlow<()>> {
+    let free: i64 = database.pragma_query_value(None, "freelist_count", |row| row.get(0))?;
+    let surplus = free - SPARE_PAGES;
+    if surplus <= 0 || auto_vacuum(database)? != INCREMENTAL {
+        return Ok(ControlFlow::Break(()));
+    }
+    // A page goes with each row that is asked for.
+    let pages = surplus.min(PAGES_AT_ONCE);
+    let mut cut = database.prepare(&format!("PRAGMA incremental_vacuum({pages})"))?;
+    let mut rows = cut.query(())?;
+    while rows.next()?.is_some() {}
+    Ok(if pages == surplus { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+}
+
 fn try_open(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut database = Connection::open_with_flags(path, flags)?;
@@ -53,6 +100,9 @@ fn try_open(path: &Path) -> Result<Connection, StoreError> {
     let snapshot = database.transaction()?;
     migrations::check(&snapshot)?;
     drop(snapshot);
+    // What is deleted is overwritten: who deletes a response wants nobody to read it in the file.
+    database.pragma_update(None, "secure_delete", "on")?;
+    make_shrinkable(&database)?;
     // Readers and a writer at the same time. Written is what the system has: that survives our own
     // death. The disk is waited for only when the log is folded into the file, so that after a power
     // cut the last moments may be missing, and everything before them is whole.
@@ -60,6 +110,27 @@ fn try_open(path: &Path) -> Result<Connection, StoreError> {
     database.pragma_update(None, "synchronous", "normal")?;
     migrations::migrate(&mut database)?;
     Ok(database)
+}
+
+/// Has the file shrink when much was deleted. That is decided before a database has its first page. One
+/// that was made without it is written anew if that takes but a moment, and if nobody else is in the
+/// way; otherwise it only grows, and its free pages are used again.
+fn make_shrinkable(database: &Connection) -> rusqlite::Result<()> {
+    if auto_vacuum(database)? == INCREMENTAL {
+        return Ok(());
+    }
+    let pages: i64 = database.pragma_query_value(None, "page_count", |row| row.get(0))?;
+    database.pragma_update(None, "auto_vacuum", INCREMENTAL)?;
+    if (1..=MOST_PAGES_TO_REWRITE).contains(&pages)
+        && let Err(error) = database.execute_batch("VACUUM")
+    {
+        tracing::debug!(%error, "the database does not shrink");
+    }
+    Ok(())
+}
+
+fn auto_vacuum(database: &Connection) -> rusqlite::Result<i64> {
+    database.pragma_query_value(None, "auto_vacuum", |row| row.get(0))
 }
 
 /// SQLite gives its other files the mode of this one.

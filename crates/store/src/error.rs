@@ -1,6 +1,7 @@
 //! Why there is no database, or no answer from it.
 
 use std::io;
+use std::sync::Arc;
 
 /// Why the database cannot be used. It names no path: whoever opened it knows that.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +28,12 @@ pub enum StoreError {
     /// SQLite's own words.
     #[error("{0}")]
     Database(#[from] rusqlite::Error),
+    /// The same, of changes that were to be written together.
+    #[error("{0}")]
+    NotWritten(Arc<rusqlite::Error>),
+    /// Somebody else holds the database, or too many wait for it.
+    #[error("it could not be written in time")]
+    TooLate,
     /// Whoever was to use it has broken down.
     #[error("it gave no answer")]
     Unanswered,

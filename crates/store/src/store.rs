@@ -7,8 +7,9 @@ use rusqlite::Connection;
 
 use crate::database;
 use crate::error::StoreError;
+use crate::responses::Responses;
 use crate::usage::Usage;
-use crate::writer::{Message, Writer};
+use crate::writer::Writer;
 
 /// The database. Clones share it; several servers can use the same file.
 #[derive(Debug, Clone)]
@@ -35,14 +36,19 @@ impl Store {
         Usage::of(self.clone())
     }
 
+    /// The responses that clients can come back to.
+    pub fn responses(&self) -> Responses {
+        Responses::of(self.clone())
+    }
+
     /// Waits until everything that was recorded so far is written.
     pub async fn flush(&self) {
-        self.writer.ask(Message::Flush).await;
+        self.writer.flush().await;
     }
 
     /// The same, and folds the log into the file, which is then the whole database.
     pub async fn settle(&self) {
-        self.writer.ask(Message::Settle).await;
+        self.writer.settle().await;
     }
 
     pub(crate) fn writer(&self) -> &Writer {

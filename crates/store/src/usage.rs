@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use crate::store::Store;
 
 pub use report::{UsageQuery, UsageReport, UsageSums};
-pub(crate) use retention::Retention;
+pub(crate) use retention::UsageRetention;
 pub use row::{Tokens, UsageRow};
 
 /// What the turns used. Clones share it.
@@ -39,7 +39,7 @@ impl Usage {
     /// From now on rows are kept for so long. Older ones are deleted a few at a time, at once and then
     /// every day.
     pub fn keep_for(&self, age: Duration) {
-        if self.store.writer().retention.keep_usage_for(age) {
+        if self.store.writer().retention.usage.keep_for(age) {
             self.store.writer().sweep();
         }
     }

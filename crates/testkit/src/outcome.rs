@@ -68,6 +68,7 @@ impl Outcome {
                     }
                     _ => outcome.reasoning.push((kind, part, text)),
                 },
+                TurnEvent::MessageStart { .. } | TurnEvent::ReasoningItem(_) => {}
                 TurnEvent::ToolCall(call) => outcome.calls.push(call),
                 TurnEvent::ResponseEnd { usage, .. } => {
                     response_ended = true;

@@ -4,13 +4,10 @@ use bytes::BytesMut;
 use openai_wire::chat::stream::ChunkWriter;
 use tool_call_aggregator::ToolCallDelta;
 
-use super::Answer;
+use super::{Answer, FULL};
 use crate::finish::FinishReason;
 use crate::policy::CallShape;
 use crate::reply::Output;
-
-/// Frames that are ready together leave together, up to about this size.
-const FULL: usize = 64 * 1024;
 
 /// Frames that wait to be sent.
 #[derive(Debug)]

@@ -119,6 +119,11 @@ impl VisibleText {
         self.limited.sent.suppressed += bytes;
     }
 
+    /// Whether text is held back after a call.
+    pub(super) fn is_held(&self) -> bool {
+        !self.limited.sent.tail.is_empty()
+    }
+
     /// Nothing follows: a tail is dropped.
     pub(super) fn end(&mut self) {
         let tail = std::mem::take(&mut self.limited.sent.tail);

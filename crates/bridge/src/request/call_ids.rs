@@ -5,6 +5,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use openai_wire::ApiError;
 use tool_call_aggregator::backend_call_id;
 
+use super::place::Place;
+
 /// Longest id that upstreams take.
 const LONGEST_ID: usize = 64;
 
@@ -32,7 +34,7 @@ pub(super) struct CallIds {
 struct OpenCall {
     id: String,
     /// Where it is in the request.
-    message: usize,
+    place: Place,
     /// Which call of the message; none for a legacy one.
     position: Option<usize>,
 }
@@ -41,49 +43,54 @@ struct OpenCall {
 
 impl CallIds {
     /// A call of the client's id, at its place; gives the id towards Codex.
-    pub(super) fn call(&mut self, id: String, message: usize, position: usize) -> String {
+    pub(super) fn call(&mut self, id: String, place: Place, position: usize) -> String {
         let chosen = match backend_call_id(&id) {
             Some(backend_id) => self.choose(&backend_id),
             None => self.choose(&id),
         };
-        let call = OpenCall { id: chosen.clone(), message, position: Some(position) };
+        let call = OpenCall { id: chosen.clone(), place, position: Some(position) };
         self.open.entry(id).or_default().push_back(call);
         chosen
     }
 
     /// The id of the call that a result belongs to.
-    pub(super) fn result(&mut self, id: &str, message: usize) -> Result<String, ApiError> {
+    pub(super) fn result(&mut self, id: &str, place: Place) -> Result<String, ApiError> {
         let call = self.open.get_mut(id).and_then(VecDeque::pop_front);
         call.map(|call| call.id).ok_or_else(|| {
+            let (member, rule) = match place {
+                Place::Message(_) => (
+                    "tool_call_id",
+                    "every tool message must follow an assistant message with a call of its 'tool_call_id'",
+                ),
+                Place::Earlier(_) | Place::Input(_) => (
+                    "call_id",
+                    "every 'function_call_output' must follow a 'function_call' of its 'call_id', in 'input' or in the response that 'previous_response_id' names",
+                ),
+            };
             let id = cut(id, LONGEST_ID);
-            let words = format!(
-                "There is no call '{id}' before this result that has none yet: every tool message must follow an assistant message with a call of its 'tool_call_id'."
-            );
-            ApiError::invalid(format!("messages[{message}].tool_call_id"), words)
+            let words =
+                format!("There is no call '{id}' before this result that has none yet: {rule}.");
+            ApiError::invalid(place.member(member), words)
         })
     }
 
     /// A legacy call, which has no id.
-    pub(super) fn function_call(&mut self, name: String, message: usize) -> String {
+    pub(super) fn function_call(&mut self, name: String, place: Place) -> String {
         let id = self.choose(NAMELESS);
-        let call = OpenCall { id: id.clone(), message, position: None };
+        let call = OpenCall { id: id.clone(), place, position: None };
         self.open_functions.entry(name).or_default().push(call);
         id
     }
 
     /// The id of the legacy call that a result belongs to: the latest of its name.
-    pub(super) fn function_result(
-        &mut self,
-        name: &str,
-        message: usize,
-    ) -> Result<String, ApiError> {
+    pub(super) fn function_result(&mut self, name: &str, place: Place) -> Result<String, ApiError> {
         let latest = self.open_functions.get_mut(name).and_then(Vec::pop);
         latest.map(|call| call.id).ok_or_else(|| {
             let name = cut(name, LONGEST_ID);
             let words = format!(
                 "There is no call of '{name}' before this result that has none yet: every function message must follow an assistant message with a 'function_call' of its name."
             );
-            ApiError::invalid(format!("messages[{message}].name"), words)
+            ApiError::invalid(place.member("name"), words)
         })
     }
 
@@ -97,22 +104,33 @@ impl CallIds {
             .open
             .into_iter()
             .flat_map(|(id, calls)| calls.into_iter().map(move |call| (id.clone(), call)));
-        match calls.chain(functions).min_by_key(|(_, call)| (call.message, call.position)) {
+        match calls.chain(functions).min_by_key(|(_, call)| (call.place, call.position)) {
             None => Ok(()),
-            Some((id, OpenCall { message, position: Some(position), .. })) => {
+            Some((id, OpenCall { place, position: Some(position), .. })) => {
+                let (param, rule) = match place {
+                    Place::Message(_) => (
+                        place.member(&format!("tool_calls[{position}].id")),
+                        "an assistant message with 'tool_calls' must be followed by a tool message for each 'tool_call_id'",
+                    ),
+                    Place::Earlier(_) => (
+                        "input".to_owned(),
+                        "the response that 'previous_response_id' names has called it, so 'input' must have a 'function_call_output' of its 'call_id'",
+                    ),
+                    Place::Input(_) => (
+                        place.member("call_id"),
+                        "a 'function_call' must be followed by a 'function_call_output' of its 'call_id'",
+                    ),
+                };
                 let id = cut(&id, LONGEST_ID);
-                let words = format!(
-                    "The call '{id}' has no result: an assistant message with 'tool_calls' must be followed by a tool message for each 'tool_call_id'."
-                );
-                let param = format!("messages[{message}].tool_calls[{position}].id");
+                let words = format!("The call '{id}' has no result: {rule}.");
                 Err(ApiError::invalid(param, words))
             }
-            Some((name, OpenCall { message, position: None, .. })) => {
+            Some((name, OpenCall { place, position: None, .. })) => {
                 let name = cut(&name, LONGEST_ID);
                 let words = format!(
                     "The call of '{name}' has no result: an assistant message with 'function_call' must be followed by a function message of that name."
                 );
-                Err(ApiError::invalid(format!("messages[{message}].function_call"), words))
+                Err(ApiError::invalid(place.member("function_call"), words))
             }
         }
     }

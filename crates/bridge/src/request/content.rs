@@ -5,6 +5,7 @@ use openai_wire::ApiError;
 use openai_wire::chat::Part;
 
 use super::pixels::Pixels;
+use super::place::Place;
 use super::remote_images::ImageToFetch;
 use crate::policy::RemoteImages;
 
@@ -43,18 +44,19 @@ impl ContentReader {
         }
     }
 
-    /// The parts of a message that say something.
+    /// The parts of a message that say something; `list` is the member that holds them.
     pub(super) fn read(
         &mut self,
         content: Vec<Part>,
         author: Author,
-        message: usize,
+        place: Place,
+        list: &str,
     ) -> Result<Vec<ContentPart>, ApiError> {
         let parts = content.into_iter().enumerate().filter(|(_, part)| !part.is_empty());
         let read_part = |(index, part)| match part {
             Part::Text(text) => Ok(ContentPart::Text(text)),
             Part::Image { url, detail } => {
-                let place = format!("messages[{message}].content[{index}].image_url");
+                let place = place.member(&format!("{list}[{index}].image_url"));
                 self.check_image(&url, author, place)?;
                 if detail.is_some_and(|detail| detail != "auto") && !self.ignored.contains(&DETAIL)
                 {

@@ -3,10 +3,9 @@
 use codex_app_server::{HistoryItem, Role};
 use memchr::memmem;
 use openai_wire::ApiError;
-use openai_wire::chat::{ChatRequest, Message, Part, ResponseFormat, ToolChoice};
+use openai_wire::responses::{FunctionTool, ReasoningSummary, ResponseFormat, ToolChoice};
 use serde_json::Value;
 
-use super::RequestOptions;
 use super::strict_schema::is_strict;
 use crate::policy::{OutputMode, OutputModeSetting, TextBlocks, TextTools, TurnSettings};
 
@@ -18,16 +17,17 @@ const BLOCK_MARKER: &str = "<use_tool";
 
 /// The header wins over the setting.
 pub(super) fn mode(
-    options: &RequestOptions<'_>,
-    request: &ChatRequest,
+    requested: Option<&str>,
+    setting: OutputModeSetting,
+    tools: &[FunctionTool],
 ) -> Result<OutputMode, ApiError> {
-    if let Some(name) = options.requested_mode {
+    if let Some(name) = requested {
         return name.parse().map_err(|()| unknown_mode(name));
     }
-    Ok(match options.settings.output_mode {
+    Ok(match setting {
         OutputModeSetting::Always(mode) => mode,
         // Raw XML would show up in the text of a client that reads calls only.
-        OutputModeSetting::Auto if !request.tools.is_empty() => OutputMode::OpenAiJson,
+        OutputModeSetting::Auto if !tools.is_empty() => OutputMode::OpenAiJson,
         OutputModeSetting::Auto => OutputMode::ObsidianXml,
     })
 }
@@ -38,24 +38,37 @@ fn unknown_mode(name: &str) -> ApiError {
     ApiError::invalid(MODE_HEADER, message)
 }
 
-/// Which blocks of the answer's text are calls.
-pub(super) fn text_blocks(settings: &TurnSettings, request: &ChatRequest) -> TextBlocks {
-    match (settings.text_tools, request.tools.is_empty()) {
+/// Which blocks of the answer's text are calls. `request_speaks` says whether the request's texts speak
+/// of them.
+pub(super) fn text_blocks(
+    settings: &TurnSettings,
+    tools: &[FunctionTool],
+    choice: &ToolChoice,
+    request_speaks: impl FnOnce() -> bool,
+) -> TextBlocks {
+    let speaks = || speak_of_blocks(settings.instructions.as_deref()) || request_speaks();
+    match (settings.text_tools, tools.is_empty()) {
         (TextTools::On, _) => TextBlocks::Any,
-        (TextTools::Auto, false) if request.tool_choice != ToolChoice::None => TextBlocks::Declared,
-        (TextTools::Auto, true) if speaks_of_blocks(settings, request) => TextBlocks::Any,
+        (TextTools::Auto, false) if *choice != ToolChoice::None => TextBlocks::Declared,
+        (TextTools::Auto, true) if speaks() => TextBlocks::Any,
         (TextTools::Auto | TextTools::Off, _) => TextBlocks::Ignored,
     }
 }
 
-fn speaks_of_blocks(settings: &TurnSettings, request: &ChatRequest) -> bool {
+pub(super) fn speak_of_blocks<'a>(texts: impl IntoIterator<Item = &'a str>) -> bool {
     let finder = memmem::Finder::new(BLOCK_MARKER);
-    let parts = request.messages.iter().flat_map(Message::content);
-    let texts = parts.filter_map(|part| match part {
-        Part::Text(text) => Some(text.as_str()),
-        Part::Image { .. } => None,
-    });
-    texts.chain(settings.instructions.as_deref()).any(|text| finder.find(text.as_bytes()).is_some())
+    texts.into_iter().any(|text| finder.find(text.as_bytes()).is_some())
+}
+
+/// What Codex is told of summaries.
+pub(super) fn summary(settings: &TurnSettings, wanted: ReasoningSummary) -> &'static str {
+    match wanted {
+        _ if !settings.reasoning => "none",
+        ReasoningSummary::Auto => "auto",
+        ReasoningSummary::Concise => "concise",
+        ReasoningSummary::Detailed => "detailed",
+        ReasoningSummary::None => "none",
+    }
 }
 
 /// The schema that the answer must follow, or what the model is told about its form.

@@ -10,6 +10,8 @@ mod random;
 mod reference;
 mod repeats;
 mod reporting;
+mod response_reader;
+mod responses;
 mod script;
 mod stopping;
 mod tail;

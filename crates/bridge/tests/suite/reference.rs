@@ -92,7 +92,12 @@ fn everything_said(policy: &TurnPolicy, script: &[Line]) -> Vec<Said> {
                 message.push_str(text);
                 continue;
             }
-            TurnEvent::Reasoning { .. } => continue,
+            TurnEvent::MessageStart { .. }
+            | TurnEvent::Reasoning { .. }
+            | TurnEvent::ReasoningItem(_) => {
+                say_message(policy, &std::mem::take(&mut message), &mut said);
+                continue;
+            }
             TurnEvent::ToolCall(call) => Said::Call(Call {
                 name: call.name.clone(),
                 arguments: call.arguments.clone(),

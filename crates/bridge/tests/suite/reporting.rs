@@ -23,6 +23,7 @@ fn a_text_is_reported() {
             last_call_end: None,
             suppressed_bytes: 0,
             usage: Some(USAGE),
+            reasoning: Vec::new(),
             said: "Hi there.".to_owned(),
         }
     );
@@ -45,6 +46,7 @@ fn calls_are_reported_with_where_the_last_one_ends() {
         last_call_end: Some(last_call_end),
         suppressed_bytes: 4,
         usage: Some(USAGE),
+        reasoning: Vec::new(),
         said: format!("Hi. a{{}}And {b}tail"),
     };
     assert_eq!(play_whole(json(), &script).report, report("Hi. And ".len()));
@@ -77,6 +79,7 @@ fn a_cut_turn_has_no_figures_but_all_that_was_said() {
             last_call_end: Some(0),
             suppressed_bytes: 4,
             usage: None,
+            reasoning: Vec::new(),
             said: "a{}a{}b[]tail".to_owned(),
         }
     );
@@ -98,6 +101,7 @@ fn a_failure_is_reported() {
             last_call_end: None,
             suppressed_bytes: 0,
             usage: None,
+            reasoning: Vec::new(),
             said: "Hi.".to_owned(),
         }
     );
@@ -121,6 +125,7 @@ fn a_client_that_leaves_is_reported() {
             last_call_end: Some(0),
             suppressed_bytes: 4,
             usage: None,
+            reasoning: Vec::new(),
             said: "a{}tail".to_owned(),
         }
     );

@@ -20,6 +20,7 @@ fn items_have_codex_shape() {
                 ContentPart::Text("Look".into()),
                 ContentPart::Image { url: "data:image/png;base64,AA==".into() },
             ],
+            phase: None,
         },
         HistoryItem::Reasoning { summary: vec!["Hm".into()], encrypted_content: "E".into() },
         HistoryItem::text(Role::Assistant, "A cat."),
@@ -81,6 +82,7 @@ fn a_remote_image_is_refused_by_its_place() {
     let image = HistoryItem::Message {
         role: Role::User,
         content: vec![ContentPart::Image { url: "https://example.org/a.png".into() }],
+        phase: None,
     };
     let refused =
         to_wire(&[HistoryItem::text(Role::User, "x"), image], &mut ToolAliases::default());

@@ -6,6 +6,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::history::MessagePhase;
+
 /// A string that is borrowed where it holds no escapes, also inside an `Option`.
 ///
 /// Serde borrows a bare `Cow`, but copies an `Option<Cow>`.
@@ -362,6 +364,17 @@ pub struct ThreadItem<'a> {
     /// Whole text of an agent message.
     #[serde(borrow)]
     pub text: Option<Text<'a>>,
+    /// What kind of message an agent message is.
+    #[serde(borrow)]
+    pub phase: Option<Text<'a>>,
+}
+
+// === impl ThreadItem ===
+
+impl ThreadItem<'_> {
+    pub(crate) fn phase(&self) -> Option<MessagePhase> {
+        self.phase.as_ref().and_then(|phase| MessagePhase::named(&phase.0))
+    }
 }
 
 /// `rawResponseItem/completed`.
@@ -400,6 +413,18 @@ pub struct RawItem<'a> {
     /// The call's id.
     #[serde(borrow)]
     pub call_id: Option<Text<'a>>,
+    /// Reasoning, written for people.
+    pub summary: Option<Vec<SummaryPart>>,
+    /// Reasoning that only the upstream can read.
+    #[serde(borrow)]
+    pub encrypted_content: Option<Text<'a>>,
+}
+
+/// A part of a reasoning summary.
+#[derive(Debug, Deserialize)]
+pub struct SummaryPart {
+    /// What it says.
+    pub text: Option<String>,
 }
 
 /// `rawResponse/completed`: the upstream's response has ended, whatever Codex does next.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
+use crate::history::MessagePhase;
 use crate::protocol::incoming::TokenUsage;
 
 /// One event of a turn, in the order in which the model produced it.
@@ -14,6 +15,12 @@ use crate::protocol::incoming::TokenUsage;
 pub enum TurnEvent {
     /// New visible text.
     Text(String),
+    /// The text that follows is another message than the text before it, or has a phase. The first
+    /// message of a response begins without this if it has none.
+    MessageStart {
+        /// What kind of message, if the model says so.
+        phase: Option<MessagePhase>,
+    },
     /// New reasoning.
     Reasoning {
         /// A summary, or the reasoning itself.
@@ -23,6 +30,8 @@ pub enum TurnEvent {
         /// The new text.
         text: String,
     },
+    /// An item of reasoning has ended. What was streamed of it came before.
+    ReasoningItem(ReasoningItem),
     /// A whole tool call.
     ToolCall(ToolCall),
     /// The model's response has ended: no further text or call follows.
@@ -46,6 +55,16 @@ pub enum ReasoningKind {
     Summary,
     /// The chain of thought itself; most models keep it to themselves.
     Raw,
+}
+
+/// A whole item of the model's reasoning.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub struct ReasoningItem {
+    /// Written for people, part by part.
+    pub summary: Vec<String>,
+    /// The part that only the upstream can read. With it the model can go on where it was.
+    pub encrypted_content: Option<String>,
 }
 
 /// A tool call, exactly as the model wrote it.
@@ -102,8 +121,19 @@ impl TurnEvent {
             Self::ToolCall(call) => call.call_id.len() + call.name.len() + call.arguments.len(),
             Self::ResponseEnd { response_id, .. } => response_id.len(),
             Self::Failed(failure) => failure.message.len(),
-            Self::End(_) => 0,
+            Self::ReasoningItem(item) => item.bytes(),
+            Self::MessageStart { .. } | Self::End(_) => 0,
         };
         size_of::<Self>() + held
+    }
+}
+
+// === impl ReasoningItem ===
+
+impl ReasoningItem {
+    /// About how much memory it holds beside itself.
+    pub fn bytes(&self) -> usize {
+        let summary: usize = self.summary.iter().map(|part| size_of::<String>() + part.len()).sum();
+        summary + self.encrypted_content.as_ref().map_or(0, String::len)
     }
 }

@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::value::RawValue;
 
-use super::event::{ToolCall, TurnEnd, TurnEvent};
+use super::event::{ReasoningItem, ToolCall, TurnEnd, TurnEvent};
 use super::open_message::{Contradiction, OpenMessage};
 use super::thread_event::Happening;
 use crate::alias::ToolAliases;
 use crate::failure::{Failure, FailureKind};
+use crate::history::MessagePhase;
 use crate::ids::TurnId;
 use crate::protocol::incoming::{TurnError, TurnStatus};
 use crate::stats::Counter;
@@ -70,6 +71,12 @@ pub(crate) struct TurnMachine {
     held: Vec<(String, Happening<'static>)>,
     phase: Phase,
     open_message: Option<OpenMessage>,
+    /// A message has begun of which nothing is told yet.
+    untold_message: Option<Begun>,
+    /// Whether there was text of a message before.
+    has_text: bool,
+    /// Whole reasoning before anything was told: as long as nothing was, Codex may start over.
+    untold_reasoning: Vec<ReasoningItem>,
     said: Said,
     calls: usize,
     response_ended: bool,
@@ -80,6 +87,12 @@ pub(crate) struct TurnMachine {
     interrupt: Interrupt,
     /// When an interrupt was last sent.
     interrupt_sent_at: Option<Instant>,
+}
+
+/// A message that has begun.
+#[derive(Debug)]
+struct Begun {
+    phase: Option<MessagePhase>,
 }
 
 /// What the model has said so far.
@@ -142,6 +155,9 @@ impl TurnMachine {
             held: Vec::new(),
             phase: Phase::Running,
             open_message: None,
+            untold_message: None,
+            has_text: false,
+            untold_reasoning: Vec::new(),
             said: Said::Nothing,
             calls: 0,
             response_ended: false,
@@ -307,6 +323,7 @@ impl TurnMachine {
                     let detail = error.additional_details.unwrap_or(error.message);
                     self.refuse_repetition(&detail, now, steps);
                 } else {
+                    self.untold_reasoning.clear();
                     steps.push_back(Step::Count(Counter::CodexRetry));
                 }
             }
@@ -317,13 +334,20 @@ impl TurnMachine {
                 if let Some(message) = &mut self.open_message {
                     message.stream(&text);
                 }
-                self.output(TurnEvent::Text(text.into_owned()), steps);
+                self.text(text.into_owned(), steps);
             }
             Happening::Reasoning { kind, part, text } => {
                 self.output(TurnEvent::Reasoning { kind, part, text: text.into_owned() }, steps);
             }
-            Happening::MessageStarted => match &self.open_message {
-                None => self.open_message = Some(OpenMessage::new()),
+            Happening::ReasoningItem(item) if self.has_emitted() => {
+                steps.push_back(Step::Emit(TurnEvent::ReasoningItem(item)));
+            }
+            Happening::ReasoningItem(item) => self.untold_reasoning.push(item),
+            Happening::MessageStarted(phase) => match &self.open_message {
+                None => {
+                    self.open_message = Some(OpenMessage::new());
+                    self.untold_message = Some(Begun { phase });
+                }
                 Some(open) if open.is_empty() => self.fail(withheld(), now, steps),
                 Some(_) => {
                     self.refuse_repetition("a second message began in an open one", now, steps);
@@ -345,6 +369,7 @@ impl TurnMachine {
                     // ask the model again.
                     self.ask_interrupt(Interrupt::Ours, now, steps);
                 }
+                self.tell_reasoning(steps);
                 steps.push_back(Step::Emit(TurnEvent::ResponseEnd { response_id, usage }));
                 if self.calls > 0 {
                     self.finish(TurnEvent::End(TurnEnd::ToolCalls), now, steps);
@@ -367,7 +392,7 @@ impl TurnMachine {
         match message.rest(whole) {
             Ok("") => {}
             Ok(rest) if !self.response_ended => {
-                self.output(TurnEvent::Text(rest.to_owned()), steps);
+                self.text(rest.to_owned(), steps);
             }
             Ok(_) | Err(Contradiction) => {
                 let words = "a message differs from what was streamed of it";
@@ -380,7 +405,7 @@ impl TurnMachine {
     fn wind_down(&mut self, happening: &Happening<'_>, steps: &mut Steps) {
         match happening {
             Happening::TurnCompleted { .. } => self.close(steps),
-            Happening::MessageStarted | Happening::ReasoningStarted | Happening::Call(_)
+            Happening::MessageStarted(_) | Happening::ReasoningStarted | Happening::Call(_)
                 if self.response_ended =>
             {
                 self.count_extra_request(steps);
@@ -402,9 +427,28 @@ impl TurnMachine {
         }
     }
 
+    fn text(&mut self, text: String, steps: &mut Steps) {
+        if text.is_empty() {
+            return self.output(TurnEvent::Text(text), steps);
+        }
+        let is_another = std::mem::replace(&mut self.has_text, true);
+        if let Some(Begun { phase }) = self.untold_message.take()
+            && (is_another || phase.is_some())
+        {
+            self.output(TurnEvent::MessageStart { phase }, steps);
+        }
+        self.output(TurnEvent::Text(text), steps);
+    }
+
     fn output(&mut self, event: TurnEvent, steps: &mut Steps) {
+        self.tell_reasoning(steps);
         self.said = Said::Something;
         steps.push_back(Step::Emit(event));
+    }
+
+    fn tell_reasoning(&mut self, steps: &mut Steps) {
+        let untold = self.untold_reasoning.drain(..);
+        steps.extend(untold.map(|item| Step::Emit(TurnEvent::ReasoningItem(item))));
     }
 
     /// The last event of a turn that Codex has ended.

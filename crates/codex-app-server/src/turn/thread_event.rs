@@ -6,7 +6,8 @@ use serde::de::{Deserialize as _, DeserializeSeed, Deserializer, Error as _};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::event::{ReasoningKind, ToolCall, ToolCallKind};
+use super::event::{ReasoningItem, ReasoningKind, ToolCall, ToolCallKind};
+use crate::history::MessagePhase;
 use crate::protocol::incoming::{
     AgentMessageDelta, ErrorNotification, ItemNotification, RawItem, RawItemNotification,
     RawResponseCompleted, ReasoningSummaryDelta, ReasoningTextDelta, Text, TokenUsage, TurnError,
@@ -32,7 +33,8 @@ pub(crate) enum Happening<'a> {
         text: Cow<'a, str>,
     },
     ReasoningStarted,
-    MessageStarted,
+    ReasoningItem(ReasoningItem),
+    MessageStarted(Option<MessagePhase>),
     MessageCompleted(Cow<'a, str>),
     Call(ToolCall),
     ResponseCompleted {
@@ -120,7 +122,7 @@ impl<'de> DeserializeSeed<'de> for TurnMethod {
             Self::ItemStarted => {
                 let started = ItemNotification::deserialize(params)?;
                 let happening = match started.item.r#type.as_ref() {
-                    "agentMessage" => Happening::MessageStarted,
+                    "agentMessage" => Happening::MessageStarted(started.item.phase()),
                     "reasoning" => Happening::ReasoningStarted,
                     _ => Happening::Other,
                 };
@@ -137,8 +139,8 @@ impl<'de> DeserializeSeed<'de> for TurnMethod {
             }
             Self::RawItemCompleted => {
                 let raw = RawItemNotification::deserialize(params)?;
-                let call = call(raw.item).map_err(D::Error::custom)?;
-                event(raw.thread_id, raw.turn_id, call.map_or(Happening::Other, Happening::Call))
+                let happening = raw_item(raw.item).map_err(D::Error::custom)?;
+                event(raw.thread_id, raw.turn_id, happening)
             }
             Self::RawResponseCompleted => {
                 let RawResponseCompleted { thread_id, turn_id, response_id, usage } =
@@ -177,7 +179,8 @@ impl Happening<'_> {
                 Happening::Reasoning { kind, part, text: own(text) }
             }
             Self::ReasoningStarted => Happening::ReasoningStarted,
-            Self::MessageStarted => Happening::MessageStarted,
+            Self::ReasoningItem(item) => Happening::ReasoningItem(item),
+            Self::MessageStarted(phase) => Happening::MessageStarted(phase),
             Self::MessageCompleted(text) => Happening::MessageCompleted(own(text)),
             Self::Call(call) => Happening::Call(call),
             Self::ResponseCompleted { response_id, usage } => {
@@ -190,19 +193,19 @@ impl Happening<'_> {
     }
 }
 
-/// The call that a raw item is, if it is one.
-fn call(item: &RawValue) -> Result<Option<ToolCall>, serde_json::Error> {
-    // The two that can be large, and that are no calls: not worth another look.
+/// What a raw item tells: a call, or reasoning.
+fn raw_item(item: &RawValue) -> Result<Happening<'static>, serde_json::Error> {
+    // The two that can be large, and that are neither: not worth another look.
     const MESSAGE: &str = r#"{"type":"message","#;
     const OUTPUT: &str = r#"{"type":"function_call_output","#;
     if item.get().starts_with(MESSAGE) || item.get().starts_with(OUTPUT) {
-        return Ok(None);
+        return Ok(Happening::Other);
     }
     let raw: RawItem<'_> = serde_json::from_str(item.get())?;
     let text = |text: Option<Text<'_>>| text.map(|text| text.0.into_owned()).unwrap_or_default();
     let call_id = text(raw.call_id);
     Ok(match raw.r#type.as_ref() {
-        "function_call" => Some(ToolCall {
+        "function_call" => Happening::Call(ToolCall {
             call_id,
             name: qualified(raw.namespace.as_ref(), text(raw.name)),
             // Anything but a string would be a new kind of upstream: keep its text as it is.
@@ -211,20 +214,24 @@ fn call(item: &RawValue) -> Result<Option<ToolCall>, serde_json::Error> {
             }),
             kind: ToolCallKind::Function,
         }),
-        "custom_tool_call" => Some(ToolCall {
+        "custom_tool_call" => Happening::Call(ToolCall {
             call_id,
             name: qualified(raw.namespace.as_ref(), text(raw.name)),
             arguments: text(raw.input),
             kind: ToolCallKind::Custom,
         }),
         // Codex would try to serve these itself, and asks the model again.
-        foreign @ ("local_shell_call" | "tool_search_call") => Some(ToolCall {
+        foreign @ ("local_shell_call" | "tool_search_call") => Happening::Call(ToolCall {
             call_id,
             name: foreign.to_owned(),
             arguments: without_internals(item)?,
             kind: ToolCallKind::Foreign,
         }),
-        _ => None,
+        "reasoning" => Happening::ReasoningItem(ReasoningItem {
+            summary: raw.summary.into_iter().flatten().filter_map(|part| part.text).collect(),
+            encrypted_content: raw.encrypted_content.map(|text| text.0.into_owned()),
+        }),
+        _ => Happening::Other,
     })
 }
 

@@ -77,6 +77,7 @@ fn values(label: &str) -> Option<&'static [&'static str]> {
             "content_filter",
             "failed_after_calls",
             "failed",
+            "cancelled",
             "client_gone",
             "slow_client",
             "queue_full",

@@ -36,7 +36,7 @@ async fn row_9_each_turn_has_a_line_without_any_content() {
                 steady(line),
                 json!({
                     "level": "INFO", "target": "turn", "message": "a turn has ended",
-                    "key": "default", "choice": choice, "model": "chat",
+                    "endpoint": "chat", "key": "default", "choice": choice, "model": "chat",
                     "backend_model": answer.header("x-proxy-model"),
                     "stream": stream, "output_mode": "openai-json",
                     "has_tool_calls": true, "tool_call_count": 2,

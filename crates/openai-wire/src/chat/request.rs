@@ -5,20 +5,18 @@
 
 mod fields;
 mod message;
-mod object;
 mod options;
 mod tool_choice;
 mod tools;
 
-use serde_json::{Map, Value};
+pub use fields::FIELDS;
+pub use message::{Message, ToolCall};
+pub use tools::ToolDialect;
 
-pub use fields::{FIELDS, FieldTreatment};
-pub use message::{FunctionCall, Message, Part, ToolCall};
-pub use tool_choice::{AllowedMode, ToolChoice};
-pub use tools::{FunctionTool, ToolDialect};
-
-use crate::{ApiError, ErrorType};
-use object::{Object, Path};
+use crate::ApiError;
+use crate::reading::{
+    self, FunctionTool, Object, Path, ReasoningSummary, ResponseFormat, ToolChoice,
+};
 
 /// What a client asks for.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,38 +53,6 @@ pub struct ChatRequest {
     pub ignored: Vec<&'static str>,
 }
 
-/// The form of the answer.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub enum ResponseFormat {
-    /// Any text.
-    #[default]
-    Text,
-    /// A JSON object.
-    JsonObject,
-    /// JSON that follows a schema.
-    JsonSchema {
-        /// What the answer is for.
-        description: Option<String>,
-        /// The schema.
-        schema: Map<String, Value>,
-        /// Whether the model is to be held to it.
-        strict: bool,
-    },
-}
-
-/// How the model's thoughts should be summed up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReasoningSummary {
-    /// As the model thinks best.
-    Auto,
-    /// In short.
-    Concise,
-    /// At length.
-    Detailed,
-    /// Not at all.
-    None,
-}
-
 // === impl ChatRequest ===
 
 impl ChatRequest {
@@ -95,15 +61,15 @@ impl ChatRequest {
     /// # Errors
     /// The first thing that is wrong with it, with status 400.
     pub fn parse(body: &[u8]) -> Result<Self, ApiError> {
-        let value = serde_json::from_slice(body).map_err(|error| not_json(&error))?;
+        let value = serde_json::from_slice(body).map_err(|error| reading::not_json(&error))?;
         let mut request = Object::read(value, Path::Root)?;
-        let model = options::read_model(&mut request)?;
+        let model = reading::read_model(&mut request)?;
         let messages = read_messages(&mut request)?;
         let (tools, tool_dialect) = tools::read_tools(&mut request)?;
-        let tool_choice = ToolChoice::read(&mut request, &tools)?;
+        let tool_choice = tool_choice::read_tool_choice(&mut request, &tools)?;
         let (reasoning_effort, reasoning_summary) = options::read_reasoning(&mut request)?;
         let max_tokens = request.count("max_tokens")?;
-        options::refuse_audio(&mut request)?;
+        reading::refuse_audio(&mut request)?;
         Ok(Self {
             model,
             messages,
@@ -111,7 +77,7 @@ impl ChatRequest {
             tool_dialect,
             tool_choice,
             parallel_tool_calls: request.boolean("parallel_tool_calls")?,
-            response_format: ResponseFormat::read(&mut request)?,
+            response_format: options::read_response_format(&mut request)?,
             reasoning_effort,
             reasoning_summary,
             stop: options::read_stop(&mut request)?,
@@ -119,14 +85,9 @@ impl ChatRequest {
             n: request.count("n")?.unwrap_or(1),
             stream: request.boolean("stream")?.unwrap_or(false),
             include_usage: options::read_include_usage(&mut request)?,
-            ignored: fields::ignored(&mut request),
+            ignored: reading::ignored(FIELDS, &mut request),
         })
     }
-}
-
-fn not_json(error: &serde_json::Error) -> ApiError {
-    let message = format!("The body of the request is not valid JSON: {error}.");
-    ApiError::new(400, ErrorType::InvalidRequestError, message)
 }
 
 fn read_messages(request: &mut Object<'_>) -> Result<Vec<Message>, ApiError> {

@@ -1,11 +1,10 @@
 //! The frames of a streamed chat completion, written straight into a buffer.
 
-use std::io;
-
 use bytes::{BufMut as _, BytesMut};
 use serde::Serialize;
 
 use crate::error::ApiError;
+use crate::frame::{END, put_json};
 use crate::usage::Usage;
 
 /// Writes the frames of one stream: the same envelope around every frame.
@@ -18,9 +17,6 @@ pub struct ChunkWriter {
     /// From `data: ` to the list of choices.
     before_choices: String,
 }
-
-/// The end of a frame.
-const END: &str = "\n\n";
 
 // === impl ChunkWriter ===
 
@@ -134,27 +130,9 @@ pub fn error_frame(error: &ApiError, buffer: &mut BytesMut) {
     buffer.put_slice(END.as_bytes());
 }
 
-/// A comment, which clients do not read. `text` has no line break.
-pub fn comment(text: &str, buffer: &mut BytesMut) {
-    buffer.put_slice(b": ");
-    buffer.put_slice(text.as_bytes());
-    buffer.put_slice(END.as_bytes());
-}
-
 /// The end of every stream.
 pub fn done(buffer: &mut BytesMut) {
     buffer.put_slice(b"data: [DONE]\n\n");
-}
-
-fn put_json<T: Serialize + ?Sized>(value: &T, buffer: &mut BytesMut) {
-    let before = buffer.len();
-    let written: io::Result<()> =
-        serde_json::to_writer((&mut *buffer).writer(), value).map_err(io::Error::from);
-    if written.is_err() {
-        // Memory takes everything; only a value that refuses to be written leads here.
-        buffer.truncate(before);
-        buffer.put_slice(b"null");
-    }
 }
 
 #[cfg(test)]
@@ -162,6 +140,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::frame::comment;
 
     fn written(usage: UsageFrame, write: impl FnOnce(&ChunkWriter, &mut BytesMut)) -> String {
         let writer = ChunkWriter::new("chatcmpl-1", 7, "a \"model\"", usage);

@@ -1,9 +1,10 @@
 //! One turn.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use rusqlite::{Connection, named_params};
 
+use crate::time::{millis, millis_since_1970};
 use crate::writer::Change;
 
 /// An upstream can tell any number. With this limit no sum of them overflows.
@@ -106,15 +107,6 @@ impl Change for UsageRow {
         })?;
         Ok(())
     }
-}
-
-/// A clock before 1970 is wrong anyway.
-pub(super) fn millis_since_1970(time: SystemTime) -> i64 {
-    time.duration_since(UNIX_EPOCH).map_or(0, millis)
-}
-
-fn millis(duration: Duration) -> i64 {
-    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
 fn number(number: u64) -> i64 {

@@ -153,6 +153,7 @@ impl Story {
             match event.expect("a last event") {
                 TurnEvent::Text(more) => text += &more,
                 TurnEvent::Reasoning { text: more, .. } => reasoning += &more,
+                TurnEvent::MessageStart { .. } | TurnEvent::ReasoningItem(_) => {}
                 TurnEvent::ToolCall(call) => calls.push((call.name, call.arguments)),
                 TurnEvent::ResponseEnd { response_id, .. } => {
                     outcome.response_ids.push(response_id);

@@ -50,7 +50,7 @@ fn history_of_everything(last_words: &str) -> Vec<HistoryItem> {
     let output = |id: &str, output| HistoryItem::ToolOutput { call_id: id.to_owned(), output };
     vec![
         HistoryItem::text(Role::Developer, "Be brief."),
-        HistoryItem::Message { role: Role::User, content: words_and_image() },
+        HistoryItem::Message { role: Role::User, content: words_and_image(), phase: None },
         HistoryItem::Reasoning {
             summary: vec!["Need the weather".to_owned()],
             encrypted_content: "c2VjcmV0".to_owned(),

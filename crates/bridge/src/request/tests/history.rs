@@ -39,7 +39,7 @@ fn parts_stay_parts() {
         ]},
     ]);
     let text = |text: &str| ContentPart::Text(text.to_owned());
-    let message = |role, content| HistoryItem::Message { role, content };
+    let message = |role, content| HistoryItem::Message { role, content, phase: None };
     let expected = [
         message(Role::Developer, vec![text("a"), text("b")]),
         message(Role::User, vec![text("What is this?"), image(), image()]),

@@ -46,7 +46,7 @@ fn they_are_replaced_in_their_order() {
     let text = |text: &str| ContentPart::Text(text.to_owned());
     let parts = vec![fetched("data:2"), image(), text("there")];
     let items = &prepared.turn.history;
-    let said = |content| HistoryItem::Message { role: Role::User, content };
+    let said = |content| HistoryItem::Message { role: Role::User, content, phase: None };
     assert_eq!(items[0], said(vec![text("see"), image(), fetched("data:1")]));
     assert_eq!(
         items[2],

@@ -46,6 +46,10 @@ impl Bench {
             Step::Emit(TurnEvent::Reasoning { part, text, .. }) => {
                 format!("reasoning {part} {text}")
             }
+            Step::Emit(TurnEvent::ReasoningItem(item)) => {
+                format!("reasoned {}", item.encrypted_content.unwrap_or_default())
+            }
+            Step::Emit(TurnEvent::MessageStart { phase }) => format!("message {phase:?}"),
             Step::Emit(TurnEvent::End(end)) => format!("end {end:?}"),
             Step::Interrupt(_) => "interrupt".to_owned(),
             Step::RejectCall(id) => format!("reject {id}"),
@@ -110,7 +114,7 @@ fn request_id() -> Box<RawValue> {
 #[test]
 fn plain_text_ends_when_codex_ends_the_turn() {
     Bench::started()
-        .see(Happening::MessageStarted)
+        .see(Happening::MessageStarted(None))
         .see(text("ha "))
         .see(text("ha "))
         .see(Happening::MessageCompleted("ha ha ".into()))
@@ -122,10 +126,10 @@ fn plain_text_ends_when_codex_ends_the_turn() {
 #[test]
 fn a_refusal_after_text_is_told_before_the_response_could_look_complete() {
     Bench::started()
-        .see(Happening::MessageStarted)
+        .see(Happening::MessageStarted(None))
         .see(text("well"))
         .see(Happening::MessageCompleted("well".into()))
-        .see(Happening::MessageStarted)
+        .see(Happening::MessageStarted(None))
         .see(response_end())
         .see(completed(TurnStatus::Completed))
         .expect(&["text well", "interrupt", "failed ContentFilter", "unsubscribe"]);
@@ -134,12 +138,12 @@ fn a_refusal_after_text_is_told_before_the_response_could_look_complete() {
 #[test]
 fn text_that_was_never_streamed_is_not_lost() {
     Bench::started()
-        .see(Happening::MessageStarted)
+        .see(Happening::MessageStarted(None))
         .see(Happening::MessageCompleted("whole".into()))
-        .see(Happening::MessageStarted)
+        .see(Happening::MessageStarted(None))
         .see(text("pa"))
         .see(Happening::MessageCompleted("part".into()))
-        .expect(&["text whole", "text pa", "text rt"]);
+        .expect(&["text whole", "message None", "text pa", "text rt"]);
 }
 
 #[test]
@@ -161,7 +165,7 @@ fn a_second_model_request_is_stopped_and_counted() {
     Bench::started()
         .see(call("a"))
         .see(response_end())
-        .see(Happening::MessageStarted)
+        .see(Happening::MessageStarted(None))
         .see(text("again"))
         .expect(&[
             "call a {}",
@@ -171,11 +175,11 @@ fn a_second_model_request_is_stopped_and_counted() {
             "count ExtraModelRequest",
         ]);
     Bench::started()
-        .see(Happening::MessageStarted)
+        .see(Happening::MessageStarted(None))
         .see(Happening::MessageCompleted("done".into()))
         .see(response_end())
         .see(Happening::ReasoningStarted)
-        .see(Happening::MessageStarted)
+        .see(Happening::MessageStarted(None))
         .see(response_end())
         .see(Happening::ReasoningStarted)
         .expect(&[
@@ -206,7 +210,7 @@ fn a_retry_of_codex_is_harmless_before_output_and_fatal_after_it() {
         .see(text("once"))
         .expect(&["count CodexRetry", "text once"])
         .see(error(true))
-        .see(Happening::MessageStarted)
+        .see(Happening::MessageStarted(None))
         .see(text("once"))
         .expect(&["count RepeatedOutput", "interrupt", "failed StreamCut"])
         .see(completed(TurnStatus::Interrupted))
@@ -214,11 +218,55 @@ fn a_retry_of_codex_is_harmless_before_output_and_fatal_after_it() {
 }
 
 #[test]
+fn reasoning_that_nobody_was_told_of_may_start_over() {
+    let item = |name: &str| {
+        Happening::ReasoningItem(ReasoningItem {
+            summary: Vec::new(),
+            encrypted_content: Some(name.to_owned()),
+        })
+    };
+    Bench::started()
+        .see(item("lost"))
+        .see(error(true))
+        .see(item("one"))
+        .expect(&["count CodexRetry"])
+        .see(Happening::MessageStarted(None))
+        .see(text("a"))
+        .see(Happening::MessageCompleted("a".into()))
+        .see(item("two"))
+        .expect(&["reasoned one", "text a", "reasoned two"])
+        .see(response_end())
+        .expect(&["response end"]);
+    Bench::started()
+        .see(item("alone"))
+        .see(response_end())
+        .expect(&["reasoned alone", "response end"]);
+}
+
+#[test]
+fn messages_are_told_apart() {
+    let message = |phase, words: &'static str| {
+        [Happening::MessageStarted(phase), text(words), Happening::MessageCompleted(words.into())]
+    };
+    let (commentary, answer) = (MessagePhase::Commentary, MessagePhase::FinalAnswer);
+    let mut plain = Bench::started();
+    let mut phased = Bench::started();
+    for happening in message(None, "a").into_iter().chain(message(None, "b")) {
+        plain.see(happening);
+    }
+    for happening in message(Some(commentary), "a").into_iter().chain(message(Some(answer), "b")) {
+        phased.see(happening);
+    }
+    plain.expect(&["text a", "message None", "text b"]);
+    phased.expect(&["message Some(Commentary)", "text a", "message Some(FinalAnswer)", "text b"]);
+}
+
+#[test]
 fn a_message_that_begins_in_an_open_one_is_a_repetition() {
     Bench::started()
-        .see(Happening::MessageStarted)
+        .see(Happening::MessageStarted(None))
         .see(text("once"))
-        .see(Happening::MessageStarted)
+        .see(Happening::MessageStarted(None))
         .expect(&["text once", "count RepeatedOutput", "interrupt", "failed StreamCut"]);
 }
 
@@ -227,16 +275,16 @@ fn a_withheld_or_empty_answer_is_no_success() {
     let end = ["response end", "failed ContentFilter", "unsubscribe"];
     Bench::started().see(response_end()).see(completed(TurnStatus::Completed)).expect(&end);
     Bench::started()
-        .see(Happening::MessageStarted)
+        .see(Happening::MessageStarted(None))
         .see(response_end())
         .see(completed(TurnStatus::Completed))
         .expect(&end);
     Bench::started()
-        .see(Happening::MessageStarted)
-        .see(Happening::MessageStarted)
+        .see(Happening::MessageStarted(None))
+        .see(Happening::MessageStarted(None))
         .expect(&["interrupt", "failed ContentFilter"]);
     Bench::started()
-        .see(Happening::MessageStarted)
+        .see(Happening::MessageStarted(None))
         .see(Happening::MessageCompleted("".into()))
         .see(response_end())
         .see(completed(TurnStatus::Completed))
@@ -246,7 +294,7 @@ fn a_withheld_or_empty_answer_is_no_success() {
 #[test]
 fn a_message_that_contradicts_its_own_stream_fails() {
     Bench::started()
-        .see(Happening::MessageStarted)
+        .see(Happening::MessageStarted(None))
         .see(text("AAAA"))
         .see(Happening::MessageCompleted("BBBBBB".into()))
         .expect(&["text AAAA", "interrupt", "failed Unexpected"]);

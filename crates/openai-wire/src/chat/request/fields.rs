@@ -1,24 +1,6 @@
 //! What becomes of every field of a request.
 
-use serde_json::Value;
-
-use super::object::Object;
-use FieldTreatment::{Accepted, Emulated, Ignored, Passed, Refused};
-
-/// What becomes of a field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FieldTreatment {
-    /// The model receives it.
-    Passed,
-    /// It is done here, or asked of the model in words.
-    Emulated,
-    /// It has no effect, and is named in `x-proxy-ignored-params`.
-    Ignored,
-    /// It has no effect, and no answer would be another with it.
-    Accepted,
-    /// A request that has it is not served.
-    Refused,
-}
+use crate::reading::FieldTreatment::{self, Accepted, Emulated, Ignored, Passed, Refused};
 
 /// The fields of a request, and what becomes of each. A field that is not here is accepted.
 pub const FIELDS: &[(&str, FieldTreatment)] = &[
@@ -64,21 +46,3 @@ pub const FIELDS: &[(&str, FieldTreatment)] = &[
     ("modalities", Accepted),
     ("audio", Refused),
 ];
-
-/// Names of the given fields that have no effect.
-pub(super) fn ignored(request: &mut Object<'_>) -> Vec<&'static str> {
-    let named = FIELDS.iter().filter(|(_, treatment)| *treatment == Ignored);
-    named
-        .map(|(name, _)| *name)
-        .filter(|name| request.take(name).is_some_and(|value| asks_for_something(name, &value)))
-        .collect()
-}
-
-/// False for a value that wishes for what happens anyway.
-fn asks_for_something(name: &str, value: &Value) -> bool {
-    match (name, value) {
-        (_, Value::Bool(false)) => false,
-        ("service_tier", Value::String(tier)) => !["auto", "default"].contains(&tier.as_str()),
-        _ => true,
-    }
-}

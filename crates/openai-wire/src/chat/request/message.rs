@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::object::{Object, Path};
 use crate::ApiError;
+use crate::reading::{FunctionCall, Object, Part, Path, read_content};
 
 /// A message. Its place in the request is its place in the list.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,20 +43,6 @@ pub enum Message {
     },
 }
 
-/// A part of a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
-    /// Text.
-    Text(String),
-    /// An image.
-    Image {
-        /// Where it is, or a `data:` URL.
-        url: String,
-        /// How closely the model should look.
-        detail: Option<String>,
-    },
-}
-
 /// A call with an id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCall {
@@ -66,20 +52,7 @@ pub struct ToolCall {
     pub function: FunctionCall,
 }
 
-/// What was called, and with what.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FunctionCall {
-    /// Name of the function.
-    pub name: String,
-    /// Exact argument text.
-    pub arguments: String,
-}
-
 const ROLES: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "function"];
-
-/// Names that parts have in this API and in the Responses API.
-const PART_TYPES: [&str; 6] =
-    ["text", "image_url", "input_text", "output_text", "input_image", "refusal"];
 
 // === impl Message ===
 
@@ -129,61 +102,9 @@ impl Message {
             .map(|(index, call)| ToolCall::read(call, calls_path.item(index)))
             .collect::<Result<_, _>>()?;
         let function_call = message.take("function_call");
-        let function_call = function_call
-            .map(|call| FunctionCall::read(call, message.path("function_call")))
-            .transpose()?;
+        let function_call =
+            function_call.map(|call| read_call(call, message.path("function_call"))).transpose()?;
         Ok(Self::Assistant { content, tool_calls, function_call })
-    }
-}
-
-/// Text, a list of parts, or nothing. Parts keep their places, so that they can be named.
-fn read_content(content: Option<Value>, path: Path<'_>) -> Result<Vec<Part>, ApiError> {
-    match content {
-        None => Ok(Vec::new()),
-        Some(Value::String(text)) => Ok(vec![Part::Text(text)]),
-        Some(Value::Array(parts)) => parts
-            .into_iter()
-            .enumerate()
-            .map(|(index, part)| Part::read(part, path.item(index)))
-            .collect(),
-        Some(other) => Err(path.wrong_type("a string or an array of parts", &other)),
-    }
-}
-
-// === impl Part ===
-
-impl Part {
-    /// Whether it says nothing.
-    pub fn is_empty(&self) -> bool {
-        matches!(self, Self::Text(text) if text.is_empty())
-    }
-
-    fn read(value: Value, path: Path<'_>) -> Result<Self, ApiError> {
-        if let Value::String(text) = value {
-            return Ok(Self::Text(text));
-        }
-        let mut part = Object::read(value, path)?;
-        let r#type = part.required_string("type")?;
-        match r#type.as_str() {
-            "text" | "input_text" | "output_text" => Ok(Self::Text(part.required_string("text")?)),
-            "refusal" => Ok(Self::Text(part.required_string("refusal")?)),
-            "image_url" | "input_image" => Self::read_image(part),
-            _ => Err(part.path("type").unsupported(&r#type, &PART_TYPES)),
-        }
-    }
-
-    /// `image_url` is an object in this API, and a text in the Responses API.
-    fn read_image(mut part: Object<'_>) -> Result<Self, ApiError> {
-        let detail = part.string("detail")?;
-        match part.take("image_url") {
-            None => Err(part.path("image_url").missing()),
-            Some(Value::String(url)) => Ok(Self::Image { url, detail }),
-            Some(image) => {
-                let mut image = Object::read(image, part.path("image_url"))?;
-                let detail = image.string("detail")?.or(detail);
-                Ok(Self::Image { url: image.required_string("url")?, detail })
-            }
-        }
     }
 }
 
@@ -197,28 +118,10 @@ impl ToolCall {
         }
         let id = call.required_string("id")?;
         let function = call.take("function").ok_or_else(|| call.path("function").missing())?;
-        Ok(Self { id, function: FunctionCall::read(function, call.path("function"))? })
+        Ok(Self { id, function: read_call(function, call.path("function"))? })
     }
 }
 
-// === impl FunctionCall ===
-
-impl FunctionCall {
-    fn read(value: Value, path: Path<'_>) -> Result<Self, ApiError> {
-        let mut call = Object::read(value, path)?;
-        let name = call.required_string("name")?;
-        if name.is_empty() {
-            return Err(call.path("name").invalid("The name of a function must not be empty."));
-        }
-        let arguments = match call.take("arguments") {
-            None => String::new(),
-            Some(Value::String(text)) => text,
-            // Some clients send what they have parsed.
-            Some(object @ Value::Object(_)) => object.to_string(),
-            Some(other) => {
-                return Err(call.path("arguments").wrong_type("a string of JSON", &other));
-            }
-        };
-        Ok(Self { name, arguments })
-    }
+fn read_call(value: Value, path: Path<'_>) -> Result<FunctionCall, ApiError> {
+    FunctionCall::read(&mut Object::read(value, path)?)
 }

@@ -5,6 +5,7 @@ mod refused;
 use serde_json::{Map, Value, json};
 
 use super::*;
+use crate::reading::{AllowedMode, FieldTreatment, FunctionCall, Part};
 
 fn parse(body: &Value) -> Result<ChatRequest, ApiError> {
     ChatRequest::parse(body.to_string().as_bytes())

@@ -2,23 +2,8 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value};
-
-use super::object::{Excerpt, Object};
 use crate::ApiError;
-
-/// A function that the model may call.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FunctionTool {
-    /// Its name.
-    pub name: String,
-    /// What it is for; may be empty.
-    pub description: String,
-    /// JSON schema of its parameters.
-    pub parameters: Map<String, Value>,
-    /// Whether the model is to be held to the schema.
-    pub strict: bool,
-}
+use crate::reading::{FunctionTool, Object};
 
 /// In which of the two forms a request declares its tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,9 +14,6 @@ pub enum ToolDialect {
     /// `functions`, the legacy one.
     Functions,
 }
-
-/// Longest name of a tool, in bytes.
-const LONGEST_NAME: usize = 512;
 
 /// Reads `tools` and `functions`.
 pub(super) fn read_tools(
@@ -54,67 +36,23 @@ pub(super) fn read_tools(
     let read = |(index, value)| {
         let tool = Object::read(value, path.item(index))?;
         match dialect {
-            ToolDialect::Tools => FunctionTool::read(tool, &mut names),
-            ToolDialect::Functions => FunctionTool::read_function(tool, &mut names),
+            ToolDialect::Tools => read_tool(tool, &mut names),
+            ToolDialect::Functions => FunctionTool::read(tool, &mut names),
         }
     };
     let tools = values.into_iter().enumerate().map(read).collect::<Result<_, _>>()?;
     Ok((tools, dialect))
 }
 
-// === impl FunctionTool ===
-
-impl FunctionTool {
-    fn read(mut tool: Object<'_>, names: &mut HashSet<String>) -> Result<Self, ApiError> {
-        if let Some(r#type) = tool.string("type")?.filter(|name| name != "function") {
-            return Err(tool.path("type").unsupported(&r#type, &["function"]));
-        }
-        match tool.take("function") {
-            Some(function) => {
-                let path = tool.path("function");
-                Self::read_function(Object::read(function, path)?, names)
-            }
-            None => Err(tool.path("function").missing()),
-        }
+fn read_tool(mut tool: Object<'_>, names: &mut HashSet<String>) -> Result<FunctionTool, ApiError> {
+    if let Some(r#type) = tool.string("type")?.filter(|name| name != "function") {
+        return Err(tool.path("type").unsupported(&r#type, &["function"]));
     }
-
-    /// `names` are those of the tools before it.
-    fn read_function(
-        mut function: Object<'_>,
-        names: &mut HashSet<String>,
-    ) -> Result<Self, ApiError> {
-        let name = function.required_string("name")?;
-        if !(1..=LONGEST_NAME).contains(&name.len()) {
-            let problem = format!("The name of a function must have 1 to {LONGEST_NAME} bytes.");
-            return Err(function.path("name").invalid(problem));
+    match tool.take("function") {
+        Some(function) => {
+            let path = tool.path("function");
+            FunctionTool::read(Object::read(function, path)?, names)
         }
-        if !names.insert(name.clone()) {
-            let problem = format!("Two tools are named {}: names must differ.", Excerpt(&name));
-            return Err(function.path("name").invalid(problem));
-        }
-        let parameters = function.object("parameters")?.unwrap_or_else(no_parameters);
-        let r#type = parameters.get("type").and_then(Value::as_str);
-        if let Some(r#type) = r#type.filter(|name| *name != "object") {
-            let problem = format!(
-                "Invalid schema for function {}: its 'type' must be 'object', but is {}.",
-                Excerpt(&name),
-                Excerpt(r#type)
-            );
-            let error = function.path("parameters").invalid(problem);
-            return Err(error.with_code("invalid_function_parameters"));
-        }
-        Ok(Self {
-            name,
-            description: function.string("description")?.unwrap_or_default(),
-            parameters,
-            strict: function.boolean("strict")?.unwrap_or(false),
-        })
+        None => Err(tool.path("function").missing()),
     }
-}
-
-fn no_parameters() -> Map<String, Value> {
-    Map::from_iter([
-        ("type".to_owned(), Value::from("object")),
-        ("properties".to_owned(), Map::new().into()),
-    ])
 }

@@ -13,7 +13,8 @@ use super::{assert_works, ended, scripted};
 fn show(codex: &TestPool) -> Turn {
     let mut request = codex.ask("[[slow]]");
     let image = ContentPart::Image { url: testkit::gray_jpeg(8, 8) };
-    request.history.insert(0, HistoryItem::Message { role: Role::User, content: vec![image] });
+    let content = vec![image];
+    request.history.insert(0, HistoryItem::Message { role: Role::User, content, phase: None });
     codex.pool.start_turn(request).unwrap()
 }
 

@@ -230,6 +230,7 @@ pub(super) fn full_request(codex: &TestCodex, model: &str) -> TurnRequest {
                 ContentPart::Text("[[text]]And here?".to_owned()),
                 ContentPart::Image { url: PIXEL.to_owned() },
             ],
+            phase: None,
         },
     ];
     TurnRequest {

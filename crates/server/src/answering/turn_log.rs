@@ -12,17 +12,18 @@ use crate::metrics::Metrics;
 use crate::request_trace::{FirstToken, RequestTrace, TraceSender, TurnTrace};
 use crate::turn_record::{TurnRecord, TurnTimes};
 
+use super::running::Endpoint;
+
 /// What is known about a request's turns before they run.
 #[derive(Debug)]
-pub(super) struct TurnLog {
+pub(crate) struct TurnLog {
     pub(super) request_id: String,
     pub(super) trace: TraceContext,
-    /// The path that was asked.
-    pub(super) route: &'static str,
+    pub(super) endpoint: Endpoint,
     /// Whose key it came with.
     pub(super) key: Caller,
     /// As the client names it, and the real one.
-    pub(super) model: String,
+    pub(crate) model: String,
     pub(super) backend_model: String,
     pub(super) streamed: bool,
     pub(super) mode: OutputMode,
@@ -66,6 +67,7 @@ impl TurnLog {
             let turn = TurnRecord {
                 request_id: &self.request_id,
                 trace: self.trace,
+                endpoint: self.endpoint,
                 key: &self.key,
                 choice,
                 model: &self.model,
@@ -107,7 +109,7 @@ impl TurnLog {
         };
         RequestTrace {
             context: self.trace,
-            route: self.route,
+            route: self.endpoint.path(),
             request_id: self.request_id.clone(),
             key: self.key.name().to_owned(),
             model: self.model.clone(),

@@ -1,36 +1,34 @@
 //! Token counts of an answer: the upstream's own, or counted where it gave none.
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use axum::body::Bytes;
-use bridge::{ChoiceReport, RequestOptions, TurnSettings};
+use bridge::ChoiceReport;
 use codex_app_server::TokenUsage;
-use openai_wire::chat::ChatRequest;
 use openai_wire::{CompletionTokensDetails, PromptTokensDetails, Usage};
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
-use super::within_span;
+use super::incoming::within_span;
 use crate::tokens;
 
-/// What was asked, for counting it.
-pub(super) struct Prompt {
-    /// The request itself, which is read again if it ever has to be counted.
-    pub(super) body: Bytes,
-    pub(super) settings: Arc<TurnSettings>,
-    pub(super) tasks: TaskTracker,
+/// What was asked, for counting it. It is kept as it came, and read again if it has to be counted.
+pub(crate) struct Prompt {
+    pub(crate) count: CountedPrompt,
+    pub(crate) tasks: TaskTracker,
 }
 
+/// Counts the tokens of what was asked.
+pub(crate) type CountedPrompt = Box<dyn FnOnce() -> u64 + Send>;
+
 /// Token counts that are still being counted.
-pub(super) struct Counting(JoinHandle<Usage>);
+pub(crate) struct Counting(JoinHandle<Usage>);
 
 // === impl Prompt ===
 
 impl Prompt {
     /// The sum over all choices, or a count that has to be waited for.
-    pub(super) fn usage(self, reports: &[ChoiceReport]) -> Result<Usage, Counting> {
+    pub(crate) fn usage(self, reports: &[ChoiceReport]) -> Result<Usage, Counting> {
         let mut sum = Usage::default();
         let mut uncounted = Vec::new();
         for report in reports {
@@ -42,9 +40,9 @@ impl Prompt {
         if uncounted.is_empty() {
             return Ok(sum);
         }
-        let Self { body, settings, tasks } = self;
+        let Self { count, tasks } = self;
         let counting = move || {
-            let prompt_tokens = count_prompt(&body, &settings);
+            let prompt_tokens = count();
             for said in uncounted {
                 let completion_tokens = tokens::count(&said);
                 sum += Usage {
@@ -63,20 +61,13 @@ impl Prompt {
 // === impl Counting ===
 
 impl Counting {
-    pub(super) fn poll_usage(&mut self, context: &mut Context<'_>) -> Poll<Usage> {
+    pub(crate) fn poll_usage(&mut self, context: &mut Context<'_>) -> Poll<Usage> {
         let counted = ready!(Pin::new(&mut self.0).poll(context));
         Poll::Ready(counted.unwrap_or_else(|error| {
             tracing::error!(%error, "tokens could not be counted");
             Usage::default()
         }))
     }
-}
-
-fn count_prompt(body: &[u8], settings: &TurnSettings) -> u64 {
-    let options = RequestOptions { settings, requested_mode: None };
-    let prepared = ChatRequest::parse(body).and_then(|request| bridge::prepare(request, &options));
-    // It was read once before, so it can be read again.
-    prepared.map_or(0, |prepared| prepared.prompt_texts().map(|text| tokens::count(&text)).sum())
 }
 
 fn in_openai_shape(usage: &TokenUsage) -> Usage {

@@ -1,12 +1,14 @@
 //! The turns behind one request, and what is made of their events as they come.
 
 use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use bridge::{Answer, ChoiceReport, Collected, EndReason, Ended, Reply};
+use bridge::{Answer, ChoiceReport, EndReason, Ended, Reply};
 use codex_app_server::{Failure, Turn};
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tokio_util::task::TaskTracker;
 
 use super::turn_log::{Marks, TurnLog};
@@ -18,13 +20,15 @@ use crate::request_trace::FirstToken;
 /// One turn for each choice of a request.
 ///
 /// Dropping it ends the turns that still run.
-pub(super) struct Session {
+pub(crate) struct Session {
     choices: Vec<Choice>,
     /// Choices that have not ended.
     open: usize,
     alarm: Alarm,
     /// The client's connection.
     hangup: Hangup,
+    /// Somebody else has ended the request.
+    cancelled: Pin<Box<WaitForCancellationFutureOwned>>,
     /// Set while a step is made: if one panics, it stays so.
     stepping: bool,
     tasks: TaskTracker,
@@ -47,8 +51,17 @@ pub(super) enum Step {
     More,
     /// It is time, as asked.
     Time,
+    /// Nothing more is to come.
+    Over(Outcome),
+}
+
+/// How the turns of a request ended.
+#[derive(Debug)]
+pub(crate) enum Outcome {
     /// Every choice has ended.
     Done,
+    /// Somebody has ended it who is not its client.
+    Cancelled,
     /// A choice has failed, and with it the request.
     Failed(Failure),
 }
@@ -59,6 +72,7 @@ impl Session {
     pub(super) fn new(
         choices: impl IntoIterator<Item = (Turn, Reply)>,
         hangup: Hangup,
+        cancelled: CancellationToken,
         tasks: TaskTracker,
         log: Arc<TurnLog>,
         recording: Option<Arc<Recording>>,
@@ -70,6 +84,7 @@ impl Session {
             choices,
             alarm: Alarm::default(),
             hangup,
+            cancelled: Box::pin(cancelled.cancelled_owned()),
             stepping: false,
             tasks,
             log,
@@ -99,7 +114,10 @@ impl Session {
         context: &mut Context<'_>,
     ) -> Poll<Step> {
         if self.open == 0 {
-            return Poll::Ready(Step::Done);
+            return Poll::Ready(Step::Over(Outcome::Done));
+        }
+        if self.cancelled.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Step::Over(Outcome::Cancelled));
         }
         let now = Instant::now();
         let mut happened = false;
@@ -112,11 +130,11 @@ impl Session {
                 self.marks.first_token = Some(FirstToken { choice: index, at: now });
             }
             if let Some(failure) = failure {
-                return Poll::Ready(Step::Failed(failure));
+                return Poll::Ready(Step::Over(Outcome::Failed(failure)));
             }
         }
         if self.open == 0 {
-            return Poll::Ready(Step::Done);
+            return Poll::Ready(Step::Over(Outcome::Done));
         }
         if happened {
             return Poll::Ready(Step::More);
@@ -132,18 +150,17 @@ impl Session {
     }
 
     /// Takes everything that the turns say.
-    pub(super) async fn collect(&mut self, answer: &mut Collected) -> Result<(), Failure> {
+    pub(crate) async fn collect(&mut self, answer: &mut impl Answer) -> Outcome {
         loop {
             match poll_fn(|context| self.poll_step(answer, None, context)).await {
                 Step::More | Step::Time => {}
-                Step::Done => return Ok(()),
-                Step::Failed(failure) => return Err(failure),
+                Step::Over(outcome) => return outcome,
             }
         }
     }
 
     /// The record of the request, if there is one.
-    pub(super) fn recording(&self) -> Option<&Recording> {
+    pub(crate) fn recording(&self) -> Option<&Recording> {
         self.recording.as_deref()
     }
 
@@ -153,12 +170,12 @@ impl Session {
     }
 
     /// Says what became of each choice; those that have not ended do so now, for the given reason.
-    pub(super) fn conclude(&mut self, unfinished: EndReason) -> Vec<ChoiceReport> {
+    pub(crate) fn conclude(&mut self, unfinished: EndReason) -> Vec<ChoiceReport> {
         self.conclude_with(unfinished, |_| ()).1
     }
 
     /// The same, for somebody who has to add to the reports before they are logged.
-    pub(super) fn conclude_with<T>(
+    pub(crate) fn conclude_with<T>(
         &mut self,
         unfinished: EndReason,
         complete: impl FnOnce(&mut [ChoiceReport]) -> T,

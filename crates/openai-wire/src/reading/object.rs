@@ -11,7 +11,7 @@ use crate::ApiError;
 
 /// Where a value stands in the request; written out only when something is wrong with it.
 #[derive(Clone, Copy)]
-pub(super) enum Path<'a> {
+pub(crate) enum Path<'a> {
     /// The body.
     Root,
     /// A member of an object.
@@ -21,7 +21,7 @@ pub(super) enum Path<'a> {
 }
 
 /// A JSON object whose members are taken out one after another. `null` is the same as absent.
-pub(super) struct Object<'p> {
+pub(crate) struct Object<'p> {
     /// Few, so that looking at each is cheaper than a hash.
     members: Vec<(String, Value)>,
     path: Path<'p>,
@@ -30,22 +30,22 @@ pub(super) struct Object<'p> {
 // === impl Path ===
 
 impl<'a> Path<'a> {
-    pub(super) fn field(&'a self, name: &'a str) -> Self {
+    pub(crate) fn field(&'a self, name: &'a str) -> Self {
         Self::Field(self, name)
     }
 
-    pub(super) fn item(&'a self, index: usize) -> Self {
+    pub(crate) fn item(&'a self, index: usize) -> Self {
         Self::Item(self, index)
     }
 
     /// The field is needed and not there.
-    pub(super) fn missing(&self) -> ApiError {
+    pub(crate) fn missing(&self) -> ApiError {
         let message = format!("Missing required parameter: '{self}'.");
         ApiError::invalid(self.to_string(), message).with_code("missing_required_parameter")
     }
 
     /// It is there, and of another type.
-    pub(super) fn wrong_type(&self, expected: &str, found: &Value) -> ApiError {
+    pub(crate) fn wrong_type(&self, expected: &str, found: &Value) -> ApiError {
         let found = match found {
             Value::Null => "null",
             Value::Bool(_) => "a boolean",
@@ -67,7 +67,7 @@ impl<'a> Path<'a> {
     }
 
     /// It is of the right type, and not one of the values that are allowed.
-    pub(super) fn unsupported(&self, found: &str, allowed: &[&str]) -> ApiError {
+    pub(crate) fn unsupported(&self, found: &str, allowed: &[&str]) -> ApiError {
         let allowed: Vec<_> = allowed.iter().map(|value| format!("'{value}'")).collect();
         let (noun, allowed) = match allowed.as_slice() {
             [one] => ("value is", one.clone()),
@@ -77,7 +77,7 @@ impl<'a> Path<'a> {
     }
 
     /// It cannot be served, for a reason of its own.
-    pub(super) fn invalid(&self, message: impl Into<String>) -> ApiError {
+    pub(crate) fn invalid(&self, message: impl Into<String>) -> ApiError {
         ApiError::invalid(self.to_string(), message)
     }
 }
@@ -94,7 +94,7 @@ impl fmt::Display for Path<'_> {
 }
 
 /// A text of the client's in a message: quoted, and cut where it is long.
-pub(super) struct Excerpt<'a>(pub(super) &'a str);
+pub(crate) struct Excerpt<'a>(pub(crate) &'a str);
 
 // === impl Excerpt ===
 
@@ -112,7 +112,7 @@ impl fmt::Display for Excerpt<'_> {
 
 impl<'p> Object<'p> {
     /// The members of an object.
-    pub(super) fn read(value: Value, path: Path<'p>) -> Result<Self, ApiError> {
+    pub(crate) fn read(value: Value, path: Path<'p>) -> Result<Self, ApiError> {
         match value {
             Value::Object(members) => Ok(Self { members: members.into_iter().collect(), path }),
             other => Err(path.wrong_type("an object", &other)),
@@ -120,19 +120,29 @@ impl<'p> Object<'p> {
     }
 
     /// The place of a member.
-    pub(super) fn path<'a>(&'a self, name: &'a str) -> Path<'a> {
+    pub(crate) fn path<'a>(&'a self, name: &'a str) -> Path<'a> {
         self.path.field(name)
     }
 
+    /// Whether it has this member.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.members.iter().any(|(known, value)| known == name && !value.is_null())
+    }
+
+    /// Whether it has this member and no other.
+    pub(crate) fn has_only(&self, name: &str) -> bool {
+        self.has(name) && self.members.iter().all(|(known, value)| known == name || value.is_null())
+    }
+
     /// A member of any type.
-    pub(super) fn take(&mut self, name: &str) -> Option<Value> {
+    pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
         // Not removed: that would cost the order of the others, or a move of all of them.
         let member = self.members.iter_mut().find(|(known, _)| known == name);
         member.map(|(_, value)| value.take()).filter(|value| !value.is_null())
     }
 
     /// A text.
-    pub(super) fn string(&mut self, name: &str) -> Result<Option<String>, ApiError> {
+    pub(crate) fn string(&mut self, name: &str) -> Result<Option<String>, ApiError> {
         match self.take(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
@@ -141,12 +151,12 @@ impl<'p> Object<'p> {
     }
 
     /// A text that must be there.
-    pub(super) fn required_string(&mut self, name: &str) -> Result<String, ApiError> {
+    pub(crate) fn required_string(&mut self, name: &str) -> Result<String, ApiError> {
         self.string(name)?.ok_or_else(|| self.path(name).missing())
     }
 
     /// A switch.
-    pub(super) fn boolean(&mut self, name: &str) -> Result<Option<bool>, ApiError> {
+    pub(crate) fn boolean(&mut self, name: &str) -> Result<Option<bool>, ApiError> {
         match self.take(name) {
             None => Ok(None),
             Some(Value::Bool(value)) => Ok(Some(value)),
@@ -155,7 +165,7 @@ impl<'p> Object<'p> {
     }
 
     /// A whole number of at least 1. One that is larger than any use is as good as the largest.
-    pub(super) fn count(&mut self, name: &str) -> Result<Option<u32>, ApiError> {
+    pub(crate) fn count(&mut self, name: &str) -> Result<Option<u32>, ApiError> {
         let Some(value) = self.take(name) else { return Ok(None) };
         let path = self.path(name);
         match &value {
@@ -173,7 +183,7 @@ impl<'p> Object<'p> {
     }
 
     /// A list.
-    pub(super) fn array(&mut self, name: &str) -> Result<Option<Vec<Value>>, ApiError> {
+    pub(crate) fn array(&mut self, name: &str) -> Result<Option<Vec<Value>>, ApiError> {
         match self.take(name) {
             None => Ok(None),
             Some(Value::Array(values)) => Ok(Some(values)),
@@ -182,7 +192,7 @@ impl<'p> Object<'p> {
     }
 
     /// An object.
-    pub(super) fn object(&mut self, name: &str) -> Result<Option<Map<String, Value>>, ApiError> {
+    pub(crate) fn object(&mut self, name: &str) -> Result<Option<Map<String, Value>>, ApiError> {
         match self.take(name) {
             None => Ok(None),
             Some(Value::Object(members)) => Ok(Some(members)),

@@ -1,0 +1,359 @@
+mod expected;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use openai_wire::ErrorType;
+use openai_wire::responses::{Echo, ResponseHead};
+use serde_json::{Value, json};
+use tool_call_aggregator::{Arguments, CallEvent, ToolCallAggregator};
+
+use super::*;
+use expected::{
+    call, call_events, completed, message, message_events, reasoning, reasoning_events,
+};
+
+/// Items are numbered.
+fn ids() -> SuffixSource {
+    let next = AtomicUsize::new(0);
+    Arc::new(move || next.fetch_add(1, Ordering::Relaxed).to_string())
+}
+
+fn response() -> ResponseWriter {
+    ResponseWriter::new(&ResponseHead {
+        id: "resp_1",
+        created_at: 7,
+        model: "m",
+        instructions: None,
+        max_output_tokens: None,
+        parallel_tool_calls: true,
+        previous_response_id: None,
+        store: true,
+        echo: &Echo::default(),
+    })
+}
+
+/// What a client is told, without the two events at the beginning: every event without its number,
+/// and of a response object only what can change.
+#[track_caller]
+fn told(encrypted: EncryptedContent, play: impl Fn(&mut ResponseItems)) -> Vec<Value> {
+    let mut items = ResponseItems::streamed(response(), encrypted, ids());
+    play(&mut items);
+    let mut collected = ResponseItems::collected(response(), ids());
+    play(&mut collected);
+    assert_eq!(collected.buffer, "", "nothing is told where nothing is streamed");
+    for encrypted in [EncryptedContent::Included, EncryptedContent::LeftOut] {
+        assert_eq!(collected.response_json(encrypted), items.response_json(encrypted));
+    }
+    let text = String::from_utf8(items.buffer.to_vec()).unwrap();
+    let mut events = Vec::new();
+    for frame in text.split_terminator("\n\n") {
+        let (name, data) = frame.split_once('\n').unwrap();
+        let mut event: Value = serde_json::from_str(data.strip_prefix("data: ").unwrap()).unwrap();
+        assert_eq!(name, format!("event: {}", event["type"].as_str().unwrap()));
+        let number = event.as_object_mut().unwrap().remove("sequence_number");
+        assert_eq!(number, Some(json!(events.len())));
+        if let Some(response) = event.get_mut("response") {
+            *response = changing(response);
+        }
+        events.push(event);
+    }
+    let last = events.last().unwrap();
+    if last["type"] != "response.in_progress" {
+        let whole: Value = serde_json::from_str(&items.response_json(encrypted)).unwrap();
+        assert_eq!(last["response"], changing(&whole));
+    }
+    let in_progress = json!({"status": "in_progress", "output": []});
+    let begun = ["response.created", "response.in_progress"]
+        .map(|event| json!({"type": event, "response": in_progress}));
+    assert_eq!(events[..2], begun);
+    events.split_off(2)
+}
+
+/// The members of a response object that change and are not null.
+fn changing(response: &Value) -> Value {
+    let members = ["status", "completed_at", "error", "incomplete_details", "output", "usage"];
+    let members = members.map(|member| (member.to_owned(), response[member].clone()));
+    Value::Object(members.into_iter().filter(|(_, value)| !value.is_null()).collect())
+}
+
+fn usage() -> Usage {
+    Usage { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3, ..Usage::default() }
+}
+
+/// Calls `f` with these arguments.
+fn call_f(out: &mut ResponseItems, calls: &mut ToolCallAggregator, id: &str, arguments: &str) {
+    for delta in calls.ingest(0, &CallEvent::whole(id, "f", arguments)).deltas {
+        out.call(&delta);
+    }
+}
+
+fn item(summary: &[&str], encrypted: Option<&str>) -> ReasoningItem {
+    ReasoningItem {
+        summary: summary.iter().map(|&part| part.to_owned()).collect(),
+        encrypted_content: encrypted.map(str::to_owned),
+    }
+}
+
+#[test]
+fn a_text_is_one_message() {
+    let events = told(EncryptedContent::LeftOut, |out| {
+        out.text("Hi");
+        out.text("");
+        out.text(" there.");
+        out.finish(FinishReason::Stop);
+        out.complete(9, usage());
+    });
+    let message = message("msg_0", "completed", "Hi there.");
+    let expected =
+        [message_events(0, &message, &["Hi", " there."]), vec![completed(&json!([message]))]];
+    assert_eq!(events, expected.concat());
+}
+
+#[test]
+fn messages_are_told_apart_and_keep_their_phase() {
+    let events = told(EncryptedContent::LeftOut, |out| {
+        out.message(Some(MessagePhase::Commentary));
+        out.text("Let me see.");
+        out.message(Some(MessagePhase::FinalAnswer));
+        out.message(Some(MessagePhase::FinalAnswer));
+        out.text("So.");
+        out.finish(FinishReason::Stop);
+        out.complete(9, usage());
+    });
+    let mut first = message("msg_0", "completed", "Let me see.");
+    first["phase"] = json!("commentary");
+    let mut second = message("msg_1", "completed", "So.");
+    second["phase"] = json!("final_answer");
+    let expected = [
+        message_events(0, &first, &["Let me see."]),
+        message_events(1, &second, &["So."]),
+        vec![completed(&json!([first, second]))],
+    ];
+    assert_eq!(events, expected.concat());
+}
+
+#[test]
+fn a_call_ends_the_message_before_it_and_its_block_is_in_the_text() {
+    let events = told(EncryptedContent::LeftOut, |out| {
+        let mut calls = ToolCallAggregator::new();
+        out.text("Hm. ");
+        out.block("<use_tool/>");
+        call_f(out, &mut calls, "call_a", "{ \"q\": 1 }");
+        call_f(out, &mut calls, "call_b", "");
+        out.text("Bye.");
+        out.finish(FinishReason::ToolCalls);
+        out.complete(9, usage());
+    });
+    let before = message("msg_0", "completed", "Hm. <use_tool/>");
+    let (first, second) =
+        (call("fc_1", "tool_0_0", "{ \"q\": 1 }"), call("fc_2", "tool_0_1", "{}"));
+    let after = message("msg_3", "completed", "Bye.");
+    let expected = [
+        message_events(0, &before, &["Hm. ", "<use_tool/>"]),
+        call_events(1, &first, &["{ \"q\": 1 }"]),
+        call_events(2, &second, &["{}"]),
+        message_events(3, &after, &["Bye."]),
+        vec![completed(&json!([before, first, second, after]))],
+    ];
+    assert_eq!(events, expected.concat());
+}
+
+#[test]
+fn a_call_that_comes_in_pieces_is_one_item() {
+    let events = told(EncryptedContent::LeftOut, |out| {
+        let mut calls = ToolCallAggregator::new();
+        let begun = CallEvent {
+            call_id: Some("call_a"),
+            item_id: Some("item"),
+            name: Some("f"),
+            ..CallEvent::default()
+        };
+        let last = CallEvent { complete: true, ..begun };
+        let more = |arguments| CallEvent { arguments: Arguments::Increment(arguments), ..begun };
+        for event in [begun, more("{\"q\""), more(":1}"), last] {
+            for delta in calls.ingest(0, &event).deltas {
+                out.call(&delta);
+            }
+        }
+        out.finish(FinishReason::ToolCalls);
+        out.complete(9, usage());
+    });
+    let call = call("fc_0", "tool_0_0", "{\"q\":1}");
+    let expected = [call_events(0, &call, &["{\"q\"", ":1}"]), vec![completed(&json!([call]))]];
+    assert_eq!(events, expected.concat());
+}
+
+#[test]
+fn reasoning_has_its_parts_and_only_who_asked_sees_what_is_encrypted() {
+    let play = |out: &mut ResponseItems| {
+        out.reasoning_part();
+        out.reasoning("wh");
+        out.reasoning("y");
+        out.reasoning_part();
+        out.reasoning("how");
+        out.reasoning_item(&item(&["why", "", "how"], Some("secret")));
+        // The first part of the next item.
+        out.reasoning_part();
+        out.reasoning("then");
+        out.text("So.");
+        out.finish(FinishReason::Stop);
+        out.complete(9, usage());
+    };
+    let parts: &[&[&str]] = &[&["wh", "y"], &["how"]];
+    let mut first = reasoning("rs_0", parts);
+    let second = reasoning("rs_1", &[&["then"]]);
+    let message = message("msg_2", "completed", "So.");
+    for encrypted in [EncryptedContent::LeftOut, EncryptedContent::Included] {
+        if encrypted == EncryptedContent::Included {
+            first["encrypted_content"] = json!("secret");
+        }
+        let expected = [
+            reasoning_events(0, &first, parts),
+            reasoning_events(1, &second, &[&["then"]]),
+            message_events(2, &message, &["So."]),
+            vec![completed(&json!([first, second, message]))],
+        ];
+        assert_eq!(told(encrypted, play), expected.concat());
+    }
+}
+
+#[test]
+fn what_was_not_told_of_a_summary_is_told_at_its_end() {
+    let events = told(EncryptedContent::LeftOut, |out| {
+        out.reasoning_item(&item(&[], None));
+        out.reasoning_item(&item(&["why", "how"], None));
+        out.reasoning("one");
+        out.reasoning_item(&item(&["one", "two"], None));
+        out.finish(FinishReason::Stop);
+        out.complete(9, usage());
+    });
+    let items = [
+        reasoning("rs_0", &[]),
+        reasoning("rs_1", &[&["why"], &["how"]]),
+        reasoning("rs_2", &[&["one"], &["two"]]),
+    ];
+    let expected = [
+        reasoning_events(0, &items[0], &[]),
+        reasoning_events(1, &items[1], &[&["why"], &["how"]]),
+        reasoning_events(2, &items[2], &[&["one"], &["two"]]),
+        vec![completed(&json!(items))],
+    ];
+    assert_eq!(events, expected.concat());
+}
+
+#[test]
+fn a_limit_and_a_filter_leave_the_message_incomplete() {
+    let cases = [
+        (FinishReason::Length, "max_output_tokens"),
+        (FinishReason::ContentFilter, "content_filter"),
+    ];
+    for (finish, reason) in cases {
+        let events = told(EncryptedContent::LeftOut, |out| {
+            out.text("Once upon");
+            out.finish(finish);
+            out.complete(9, usage());
+        });
+        let message = message("msg_0", "incomplete", "Once upon");
+        let mut end = completed(&json!([message]));
+        end["type"] = json!("response.incomplete");
+        end["response"]["status"] = json!("incomplete");
+        end["response"]["incomplete_details"] = json!({"reason": reason});
+        end["response"].as_object_mut().unwrap().remove("completed_at");
+        let expected = [message_events(0, &message, &["Once upon"]), vec![end]];
+        assert_eq!(events, expected.concat());
+    }
+}
+
+#[test]
+fn an_item_that_is_open_at_a_failure_is_never_done() {
+    let error = ApiError::new(429, ErrorType::RateLimitError, "No.").with_code("own_code");
+    let events = told(EncryptedContent::LeftOut, |out| {
+        out.reasoning("why");
+        out.text("Once upon");
+        out.fail(&error);
+    });
+    let reasoning = reasoning("rs_0", &[&["why"]]);
+    let message = message("msg_1", "incomplete", "Once upon");
+    let mut begun = message_events(1, &message, &["Once upon"]);
+    begun.truncate(3);
+    let expected = [
+        reasoning_events(0, &reasoning, &[&["why"]]),
+        begun,
+        vec![
+            json!({
+                "type": "error", "code": "own_code", "message": "No.", "param": null,
+                "error": {
+                    "message": "No.", "type": "rate_limit_error", "param": null,
+                    "code": "own_code",
+                },
+            }),
+            json!({"type": "response.failed", "response": {
+                "status": "failed",
+                "error": {"code": "rate_limit_exceeded", "message": "No."},
+                "output": [reasoning, message],
+            }}),
+        ],
+    ];
+    assert_eq!(events, expected.concat());
+}
+
+#[test]
+fn a_part_that_is_open_at_a_failure_is_not_lost() {
+    let mut items = ResponseItems::collected(response(), ids());
+    items.reasoning("why");
+    items.reasoning_part();
+    items.reasoning("how");
+    items.fail(&ApiError::new(502, ErrorType::ServerError, "No."));
+    let whole: Value =
+        serde_json::from_str(&items.response_json(EncryptedContent::Included)).unwrap();
+    assert_eq!(whole["output"], json!([reasoning("rs_0", &[&["why"], &["how"]])]));
+}
+
+#[test]
+fn a_response_that_is_cancelled_ends_with_what_was_said() {
+    let events = told(EncryptedContent::LeftOut, |out| {
+        out.text("Once upon");
+        out.cancel();
+    });
+    let message = message("msg_0", "incomplete", "Once upon");
+    let end = json!({
+        "type": "response.incomplete",
+        "response": {"status": "cancelled", "output": [message]},
+    });
+    assert_eq!(events, [message_events(0, &message, &["Once upon"]), vec![end]].concat());
+}
+
+#[test]
+fn a_turn_that_says_nothing_has_no_items() {
+    let mut items = ResponseItems::collected(response(), ids());
+    assert!(!items.has_spoken());
+    items.text("");
+    items.reasoning("");
+    assert!(!items.has_spoken());
+    items.finish(FinishReason::Stop);
+    items.complete(9, usage());
+    assert_eq!((items.output(), items.status()), (&[][..], &ResponseStatus::Completed { at: 9 }));
+}
+
+#[test]
+fn nothing_is_told_after_the_end() {
+    let mut items = ResponseItems::streamed(response(), EncryptedContent::LeftOut, ids());
+    items.finish(FinishReason::Stop);
+    items.complete(9, usage());
+    items.buffer.clear();
+    items.text("late");
+    items.fail(&ApiError::new(502, ErrorType::ServerError, "No."));
+    assert_eq!(items.buffer, "");
+}
+
+#[test]
+fn it_is_full_only_where_there_are_events_to_send() {
+    let text = "a".repeat(FULL);
+    let mut items = ResponseItems::streamed(response(), EncryptedContent::LeftOut, ids());
+    assert!(!items.is_full());
+    items.text(&text);
+    assert!(items.is_full());
+    items.buffer.clear();
+    assert!(!items.is_full() && items.has_spoken());
+}

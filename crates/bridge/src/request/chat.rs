@@ -1,0 +1,60 @@
+//! A chat request.
+
+use openai_wire::ApiError;
+use openai_wire::chat::{ChatRequest, Message, Part, ReasoningSummary, ToolDialect};
+
+use super::history::History;
+use super::{Prepared, RequestOptions, Wanted, output};
+use crate::policy::{CallShape, TurnSettings};
+
+/// Translates a request.
+///
+/// # Errors
+/// What cannot be served, with status 400 and the place in the request.
+pub fn prepare(request: ChatRequest, options: &RequestOptions<'_>) -> Result<Prepared, ApiError> {
+    let settings = options.settings;
+    if request.n > settings.max_choices {
+        return Err(too_many_choices(request.n, settings.max_choices));
+    }
+    let parts = request.messages.iter().flat_map(Message::content);
+    let wanted = Wanted {
+        mode: output::mode(options.requested_mode, settings.output_mode, &request.tools)?,
+        text_blocks: output::text_blocks(settings, &request.tools, &request.tool_choice, || {
+            output::speak_of_blocks(parts.filter_map(Part::text))
+        }),
+        shape: match request.tool_dialect {
+            ToolDialect::Tools => CallShape::ToolCalls,
+            ToolDialect::Functions => CallShape::FunctionCall,
+        },
+        summary: summary(settings, request.reasoning_summary),
+        model: request.model,
+        tools: request.tools,
+        tool_choice: request.tool_choice,
+        parallel_tool_calls: request.parallel_tool_calls,
+        format: request.response_format,
+        effort: request.reasoning_effort,
+        stop: request.stop,
+        max_tokens: request.max_tokens,
+        choices: request.n,
+        stream: request.stream,
+        include_usage: request.include_usage,
+        ignored: request.ignored,
+    };
+    let history = History::read(request.messages, settings.remote_images)?;
+    if history.items.is_empty() && settings.instructions.as_deref().unwrap_or_default().is_empty() {
+        return Err(ApiError::invalid("messages", "There is no message with any content."));
+    }
+    Ok(wanted.with(history, settings))
+}
+
+fn too_many_choices(n: u32, most: u32) -> ApiError {
+    let message = format!(
+        "Invalid 'n': integer above maximum value. Expected a value <= {most} (PROXY_MAX_CHAT_CHOICES), but got {n} instead."
+    );
+    ApiError::invalid("n", message).with_code("integer_above_max_value")
+}
+
+/// Clients of chats show what there is, without asking for it.
+fn summary(settings: &TurnSettings, requested: Option<ReasoningSummary>) -> &'static str {
+    output::summary(settings, requested.unwrap_or(ReasoningSummary::Auto))
+}

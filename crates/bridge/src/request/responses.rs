@@ -1,0 +1,55 @@
+//! A request for a response.
+
+use codex_app_server::{HistoryItem, Role};
+use openai_wire::ApiError;
+use openai_wire::responses::{InputItem, Part, ReasoningSummary, ResponsesRequest};
+
+use super::history::History;
+use super::{Prepared, RequestOptions, Wanted, output};
+use crate::policy::CallShape;
+
+/// Translates a request; `earlier` is what was said up to the response that it goes on from.
+///
+/// # Errors
+/// What cannot be served, with status 400 and the place in the request.
+pub fn prepare_response(
+    request: ResponsesRequest,
+    earlier: Vec<InputItem>,
+    options: &RequestOptions<'_>,
+) -> Result<Prepared, ApiError> {
+    let settings = options.settings;
+    let wanted = Wanted {
+        mode: output::mode(options.requested_mode, settings.responses_output_mode, &request.tools)?,
+        text_blocks: output::text_blocks(settings, &request.tools, &request.tool_choice, || {
+            let said = earlier.iter().chain(&request.input).flat_map(InputItem::parts);
+            let texts = said.filter_map(Part::text).chain(request.instructions.as_deref());
+            output::speak_of_blocks(texts)
+        }),
+        shape: CallShape::ToolCalls,
+        // As OpenAI's, which shows none that was not asked for.
+        summary: output::summary(
+            settings,
+            request.reasoning_summary.unwrap_or(ReasoningSummary::None),
+        ),
+        model: request.model,
+        tools: request.tools,
+        tool_choice: request.tool_choice,
+        parallel_tool_calls: request.parallel_tool_calls,
+        format: request.format,
+        effort: request.reasoning_effort,
+        stop: Vec::new(),
+        max_tokens: request.max_output_tokens,
+        choices: 1,
+        stream: request.stream,
+        include_usage: true,
+        ignored: request.ignored,
+    };
+    let mut history = History::read_items(earlier, request.input, settings.remote_images)?;
+    if let Some(instructions) = request.instructions.filter(|text| !text.is_empty()) {
+        history.items.insert(0, HistoryItem::text(Role::Developer, instructions));
+    }
+    if history.items.is_empty() && settings.instructions.as_deref().unwrap_or_default().is_empty() {
+        return Err(ApiError::invalid("input", "There is no item with any content."));
+    }
+    Ok(wanted.with(history, settings))
+}

@@ -1,0 +1,23 @@
+//! What the requests of both APIs have in common.
+
+mod fields;
+mod format;
+mod function_call;
+mod object;
+mod options;
+mod part;
+mod tool;
+mod tool_choice;
+
+pub use fields::FieldTreatment;
+pub use format::ResponseFormat;
+pub use function_call::FunctionCall;
+pub use options::ReasoningSummary;
+pub use part::Part;
+pub use tool::FunctionTool;
+pub use tool_choice::{AllowedMode, ToolChoice};
+
+pub(crate) use fields::ignored;
+pub(crate) use object::{Excerpt, Object, Path};
+pub(crate) use options::{not_json, read_model, read_reasoning, refuse_audio};
+pub(crate) use part::read_content;

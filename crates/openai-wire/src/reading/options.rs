@@ -1,0 +1,87 @@
+//! Simple fields.
+
+use serde_json::Value;
+
+use super::Object;
+use crate::{ApiError, ErrorType};
+
+/// How the model's thoughts should be summed up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReasoningSummary {
+    /// As the model thinks best.
+    Auto,
+    /// In short.
+    Concise,
+    /// At length.
+    Detailed,
+    /// Not at all.
+    None,
+}
+
+/// Longest name of a model, in bytes.
+const LONGEST_MODEL: usize = 256;
+
+pub(crate) fn not_json(error: &serde_json::Error) -> ApiError {
+    let message = format!("The body of the request is not valid JSON: {error}.");
+    ApiError::new(400, ErrorType::InvalidRequestError, message)
+}
+
+pub(crate) fn read_model(request: &mut Object<'_>) -> Result<String, ApiError> {
+    let model = request.required_string("model")?;
+    if (1..=LONGEST_MODEL).contains(&model.len()) {
+        return Ok(model);
+    }
+    let problem = format!("The name of a model must have 1 to {LONGEST_MODEL} bytes.");
+    Err(request.path("model").invalid(problem))
+}
+
+/// Effort and summary of `reasoning`.
+pub(crate) fn read_reasoning(
+    request: &mut Object<'_>,
+) -> Result<(Option<String>, Option<ReasoningSummary>), ApiError> {
+    let Some(reasoning) = request.take("reasoning") else { return Ok((None, None)) };
+    let mut reasoning = Object::read(reasoning, request.path("reasoning"))?;
+    let effort = reasoning.string("effort")?.filter(|effort| !effort.is_empty());
+    let summary = match ReasoningSummary::read(&mut reasoning, "summary")? {
+        None => ReasoningSummary::read(&mut reasoning, "generate_summary")?,
+        summary => summary,
+    };
+    Ok((effort, summary))
+}
+
+/// Only text can be had.
+pub(crate) fn refuse_audio(request: &mut Object<'_>) -> Result<(), ApiError> {
+    if request.take("audio").is_some() {
+        let problem = "Audio cannot be had: leave 'audio' out, and 'modalities' too or [\"text\"].";
+        return Err(request.path("audio").invalid(problem));
+    }
+    let modalities = request.array("modalities")?.unwrap_or_default();
+    let path = request.path("modalities");
+    for (index, modality) in modalities.iter().enumerate() {
+        match modality {
+            Value::String(name) if name == "text" => {}
+            Value::String(name) => return Err(path.item(index).unsupported(name, &["text"])),
+            other => return Err(path.item(index).wrong_type("a string", other)),
+        }
+    }
+    Ok(())
+}
+
+// === impl ReasoningSummary ===
+
+impl ReasoningSummary {
+    /// `generate_summary` is an older name.
+    fn read(reasoning: &mut Object<'_>, name: &str) -> Result<Option<Self>, ApiError> {
+        let Some(summary) = reasoning.string(name)? else { return Ok(None) };
+        match summary.as_str() {
+            "auto" => Ok(Some(Self::Auto)),
+            "concise" => Ok(Some(Self::Concise)),
+            "detailed" => Ok(Some(Self::Detailed)),
+            "none" => Ok(Some(Self::None)),
+            _ => {
+                let allowed = ["auto", "concise", "detailed", "none"];
+                Err(reasoning.path(name).unsupported(&summary, &allowed))
+            }
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! `/v1/responses`.
+
+mod item;
+mod request;
+mod response;
+mod stream;
+
+pub use crate::reading::{
+    AllowedMode, FieldTreatment, FunctionTool, Part, ReasoningSummary, ResponseFormat, ToolChoice,
+};
+pub use item::{
+    EncryptedContent, FunctionCall, ItemStatus, OutputItem, OutputMessage, OutputText, Reasoning,
+    SummaryText,
+};
+pub use request::{
+    Echo, FIELDS, InputItem, JsonText, MessagePhase, MessageRole, ResponsesRequest, Truncation,
+};
+pub use response::{
+    IncompleteReason, InputTokensDetails, OutputTokensDetails, ResponseError, ResponseHead,
+    ResponseState, ResponseStatus, ResponseWriter, ResponsesUsage,
+};
+pub use stream::EventWriter;

@@ -1,0 +1,268 @@
+//! The items of a conversation: what a request gives, and what is kept of earlier ones.
+
+mod writing;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::ApiError;
+use crate::reading::{self, FunctionCall, Object, Part, Path, read_content};
+
+/// An item. Its place in the conversation is its place in the list. No id is empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InputItem {
+    /// Something that was said.
+    Message {
+        /// Its id.
+        id: Option<String>,
+        /// Who said it.
+        role: MessageRole,
+        /// What it says.
+        content: Vec<Part>,
+        /// What kind of text of the model's it is, where that is known.
+        phase: Option<MessagePhase>,
+    },
+    /// A call that the model made.
+    FunctionCall {
+        /// Its id as an item.
+        id: Option<String>,
+        /// Its id as a call.
+        call_id: String,
+        /// Name of the function.
+        name: String,
+        /// Exact argument text.
+        arguments: String,
+    },
+    /// The result of a call.
+    FunctionCallOutput {
+        /// Its id.
+        id: Option<String>,
+        /// Id of the call.
+        call_id: String,
+        /// The result.
+        output: Vec<Part>,
+    },
+    /// What the model thought.
+    Reasoning {
+        /// Its id.
+        id: Option<String>,
+        /// What people may read of it, part by part.
+        summary: Vec<String>,
+        /// The reasoning itself, which only the upstream can read.
+        encrypted_content: Option<String>,
+    },
+    /// An item that was kept, in its place.
+    Reference {
+        /// Its id.
+        id: String,
+    },
+}
+
+/// Who said something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MessageRole {
+    /// The application.
+    System,
+    /// The application, by its newer name.
+    Developer,
+    /// The person.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// What kind of text a message of the model has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MessagePhase {
+    /// On the way to the answer.
+    Commentary,
+    /// The answer.
+    FinalAnswer,
+}
+
+const TYPES: [&str; 5] =
+    ["message", "function_call", "function_call_output", "reasoning", "item_reference"];
+
+const ROLES: [&str; 4] = ["system", "developer", "user", "assistant"];
+
+// === impl InputItem ===
+
+impl InputItem {
+    /// Reads an item that was kept: what [`to_json`](Self::to_json) wrote, or an item of a
+    /// response's output.
+    ///
+    /// # Errors
+    /// What is wrong with it, as with an item of a request.
+    pub fn parse(json: &str) -> Result<Self, ApiError> {
+        let value = serde_json::from_str(json).map_err(|error| reading::not_json(&error))?;
+        Self::read(value, Path::Root)
+    }
+
+    /// Its id, if it has got one.
+    pub fn id(&self) -> Option<&str> {
+        match self {
+            Self::Message { id, .. }
+            | Self::FunctionCall { id, .. }
+            | Self::FunctionCallOutput { id, .. }
+            | Self::Reasoning { id, .. } => id.as_deref(),
+            Self::Reference { id } => Some(id),
+        }
+    }
+
+    /// Gives it an id; a reference then is one to another item.
+    pub fn set_id(&mut self, new: String) {
+        match self {
+            Self::Message { id, .. }
+            | Self::FunctionCall { id, .. }
+            | Self::FunctionCallOutput { id, .. }
+            | Self::Reasoning { id, .. } => *id = Some(new),
+            Self::Reference { id } => *id = new,
+        }
+    }
+
+    /// What it says, if it is a message or a result.
+    pub fn parts(&self) -> &[Part] {
+        match self {
+            Self::Message { content, .. } => content,
+            Self::FunctionCallOutput { output, .. } => output,
+            Self::FunctionCall { .. } | Self::Reasoning { .. } | Self::Reference { .. } => &[],
+        }
+    }
+
+    /// How ids of such items begin. A reference has none of its own.
+    pub fn id_prefix(&self) -> &'static str {
+        match self {
+            Self::Message { .. } => "msg_",
+            Self::FunctionCall { .. } => "fc_",
+            Self::FunctionCallOutput { .. } => "fco_",
+            Self::Reasoning { .. } => "rs_",
+            Self::Reference { .. } => "",
+        }
+    }
+
+    pub(super) fn read(value: Value, path: Path<'_>) -> Result<Self, ApiError> {
+        let mut item = Object::read(value, path)?;
+        let given = item.string("type")?;
+        let r#type = match given.as_deref() {
+            Some(name) => name,
+            None => type_by_members(&item).ok_or_else(|| item.path("type").missing())?,
+        };
+        match r#type {
+            "message" => Self::read_message(item),
+            "function_call" => Self::read_call(item),
+            "function_call_output" => Self::read_output(item),
+            "reasoning" => Self::read_reasoning(item),
+            "item_reference" => Ok(Self::Reference { id: item.required_string("id")? }),
+            _ => Err(item.path("type").unsupported(r#type, &TYPES)),
+        }
+    }
+
+    fn read_message(mut item: Object<'_>) -> Result<Self, ApiError> {
+        let role = item.required_string("role")?;
+        let role = MessageRole::named(&role).ok_or_else(|| match role.as_str() {
+            "tool" | "function" => item.path("role").invalid(format!(
+                "Invalid value: '{role}'. The result of a call is no message here: send an item of type 'function_call_output', with its 'call_id' and its 'output'."
+            )),
+            _ => item.path("role").unsupported(&role, &ROLES),
+        })?;
+        for name in ["tool_calls", "function_call"] {
+            if item.take(name).is_some_and(|calls| calls != Value::Array(Vec::new())) {
+                let problem = "A call is no part of a message here: send an item of type 'function_call', with its 'call_id', 'name' and 'arguments'.";
+                return Err(item.path(name).invalid(problem));
+            }
+        }
+        Ok(Self::Message {
+            id: read_id(&mut item)?,
+            role,
+            content: read_content(item.take("content"), item.path("content"))?,
+            phase: item
+                .take("phase")
+                .as_ref()
+                .and_then(Value::as_str)
+                .and_then(MessagePhase::named),
+        })
+    }
+
+    fn read_call(mut item: Object<'_>) -> Result<Self, ApiError> {
+        let call_id = item.required_string("call_id")?;
+        let FunctionCall { name, arguments } = FunctionCall::read(&mut item)?;
+        Ok(Self::FunctionCall { id: read_id(&mut item)?, call_id, name, arguments })
+    }
+
+    fn read_output(mut item: Object<'_>) -> Result<Self, ApiError> {
+        let call_id = item.required_string("call_id")?;
+        let output = item.take("output").unwrap_or_else(|| Value::String(String::new()));
+        let output = read_content(Some(output), item.path("output"))?;
+        Ok(Self::FunctionCallOutput { id: read_id(&mut item)?, call_id, output })
+    }
+
+    fn read_reasoning(mut item: Object<'_>) -> Result<Self, ApiError> {
+        let parts = item.array("summary")?.unwrap_or_default();
+        let path = item.path("summary");
+        let summary = parts
+            .into_iter()
+            .enumerate()
+            .map(|(index, part)| read_summary_part(part, path.item(index)))
+            .collect::<Result<_, _>>()?;
+        let encrypted_content = item.string("encrypted_content")?;
+        Ok(Self::Reasoning { id: read_id(&mut item)?, summary, encrypted_content })
+    }
+}
+
+/// What an item is that does not say so.
+fn type_by_members(item: &Object<'_>) -> Option<&'static str> {
+    if item.has("role") {
+        Some("message")
+    } else if item.has("call_id") && item.has("output") {
+        Some("function_call_output")
+    } else if item.has("call_id") && item.has("name") {
+        Some("function_call")
+    } else if item.has_only("id") {
+        Some("item_reference")
+    } else {
+        None
+    }
+}
+
+fn read_id(item: &mut Object<'_>) -> Result<Option<String>, ApiError> {
+    Ok(item.string("id")?.filter(|id| !id.is_empty()))
+}
+
+fn read_summary_part(value: Value, path: Path<'_>) -> Result<String, ApiError> {
+    if let Value::String(text) = value {
+        return Ok(text);
+    }
+    let mut part = Object::read(value, path)?;
+    if let Some(r#type) = part.string("type")?.filter(|name| name != "summary_text") {
+        return Err(part.path("type").unsupported(&r#type, &["summary_text"]));
+    }
+    part.required_string("text")
+}
+
+// === impl MessageRole ===
+
+impl MessageRole {
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "system" => Some(Self::System),
+            "developer" => Some(Self::Developer),
+            "user" => Some(Self::User),
+            "assistant" => Some(Self::Assistant),
+            _ => None,
+        }
+    }
+}
+
+// === impl MessagePhase ===
+
+impl MessagePhase {
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "commentary" => Some(Self::Commentary),
+            "final_answer" => Some(Self::FinalAnswer),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! From a request that is understood to its answer: the turns, their events, and what is told of them.
+//! The same for every endpoint; what differs is how an answer is written.
+
+mod incoming;
+mod running;
+mod session;
+mod stream;
+mod turn_log;
+mod usage;
+
+pub(crate) use incoming::Incoming;
+pub(crate) use running::{Asked, Endpoint, Running, unwritable};
+pub(crate) use session::Outcome;
+pub(crate) use stream::{AnswerStream, Keeping, StreamedAnswer, event_stream};
+pub(crate) use usage::Prompt;
+
+/// Letters and digits for an id. Unique is enough: nothing is guarded by it.
+pub(crate) fn random_text(length: usize) -> String {
+    std::iter::repeat_with(fastrand::alphanumeric).take(length).collect()
+}
+
+pub(crate) fn seconds_since_1970() -> u64 {
+    use std::time::{SystemTime, UNIX_EPOCH};
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs())
+}

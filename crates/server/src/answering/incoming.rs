@@ -1,0 +1,93 @@
+//! A request whose body is there.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::body::Bytes;
+use axum::extract::Request;
+use axum::http::request::Parts;
+use openai_wire::{ApiError, ErrorType};
+use tracing::Span;
+
+use crate::api::{Api, ApiSettings};
+use crate::body::{WholeBody, read_body};
+use crate::gate::{Caller, RequestId, TraceContext};
+use crate::headers::X_PROXY_OUTPUT_MODE;
+use crate::large_bodies::{BodyRoom, LARGE};
+
+/// A request whose body is there.
+pub(crate) struct Incoming {
+    pub(crate) caller: Caller,
+    pub(crate) settings: Arc<ApiSettings>,
+    pub(crate) body: Bytes,
+    pub(super) parts: Parts,
+    /// When its head was there.
+    pub(super) received: Instant,
+    pub(super) request_id: String,
+    pub(super) trace: TraceContext,
+    /// What a large one takes of the room for those.
+    pub(super) room: Option<BodyRoom>,
+}
+
+// === impl Incoming ===
+
+impl Incoming {
+    /// Reads the body.
+    pub(crate) async fn read(
+        api: &Api,
+        caller: &Caller,
+        settings: Arc<ApiSettings>,
+        request: Request,
+    ) -> Result<Self, ApiError> {
+        let received = Instant::now();
+        let (parts, body) = request.into_parts();
+        let WholeBody { bytes: body, room } =
+            read_body(body, settings.body, &api.0.large, caller).await?;
+        let request_id = parts.extensions.get::<RequestId>();
+        let request_id = request_id.map(|id| id.as_str().to_owned()).unwrap_or_default();
+        let trace =
+            parts.extensions.get::<TraceContext>().copied().unwrap_or_else(TraceContext::new);
+        settings.content_log.request(&body);
+        let caller = caller.clone();
+        Ok(Self { caller, settings, body, parts, received, request_id, trace, room })
+    }
+
+    /// The header `x-proxy-output-mode`.
+    pub(crate) fn requested_mode(&self) -> Result<Option<String>, ApiError> {
+        let unreadable = |_| {
+            let message = "The header is not plain text: use obsidian-xml or openai-json.";
+            ApiError::invalid(X_PROXY_OUTPUT_MODE.as_str(), message)
+        };
+        let mode = self.parts.headers.get(X_PROXY_OUTPUT_MODE);
+        mode.map(|mode| mode.to_str().map(str::to_owned).map_err(unreadable)).transpose()
+    }
+
+    /// Does work that takes as long as the body is large. For a large one it is done aside, so that
+    /// nobody else waits for it.
+    pub(crate) async fn work<T: Send + 'static>(
+        &self,
+        api: &Api,
+        work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        if self.body.len() < LARGE { work() } else { aside(api, work).await }
+    }
+}
+
+/// Does work on another thread, of which a panic is told like one of the request's.
+pub(super) async fn aside<T: Send + 'static>(
+    api: &Api,
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let working = api.0.tasks.spawn_blocking(within_span(work));
+    working.await.map_err(|error| unreadable(&error))?
+}
+
+pub(super) fn within_span<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
+    let span = Span::current();
+    move || span.in_scope(work)
+}
+
+fn unreadable(error: &tokio::task::JoinError) -> ApiError {
+    tracing::error!(%error, "a request could not be read");
+    ApiError::new(500, ErrorType::ServerError, "The request could not be read.")
+}

@@ -1,0 +1,136 @@
+//! Keeping and deleting one response.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::{StoredItem, StoredResponse};
+use crate::time::millis_since_1970;
+use crate::writer::Effect;
+
+/// What a row takes beside its text, roughly.
+const ROW_BYTES: usize = 100;
+
+/// On which side of a response an item stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Side {
+    Input = 0,
+    Output = 1,
+}
+
+pub(super) fn keep(database: &Connection, response: &StoredResponse) -> rusqlite::Result<Effect> {
+    let created_at = millis_since_1970(response.created_at);
+    let bytes = bytes_of(response);
+    let conversation = match conversation_of_previous(database, response)? {
+        Some(conversation) => conversation,
+        None => begin_conversation(database, created_at)?,
+    };
+    database
+        .prepare_cached(
+            "INSERT INTO responses (id, key_name, created_at, previous_id, conversation, body, bytes)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?
+        .execute(params![
+            response.id,
+            response.key,
+            created_at,
+            response.previous,
+            conversation,
+            response.body,
+            bytes,
+        ])?;
+    let number = database.last_insert_rowid();
+    insert_items(database, number, Side::Input, &response.input)?;
+    insert_items(database, number, Side::Output, &response.output)?;
+    database
+        .prepare_cached(
+            "UPDATE conversations
+             SET used_at = MAX(used_at, ?2), responses = responses + 1, bytes = bytes + ?3
+             WHERE number = ?1",
+        )?
+        .execute(params![conversation, created_at, bytes])?;
+    add_to_held(database, 1, bytes)?;
+    Ok(Effect::Added)
+}
+
+pub(super) fn delete(database: &Connection, key: &str, id: &str) -> rusqlite::Result<Effect> {
+    let found = database
+        .prepare_cached(
+            "SELECT number, conversation, bytes FROM found_responses
+             WHERE key_name = ?1 AND id = ?2",
+        )?
+        .query_row(params![key, id], |row| <(i64, i64, i64)>::try_from(row))
+        .optional()?;
+    let Some((number, conversation, bytes)) = found else { return Ok(Effect::Nothing) };
+    database.prepare_cached("DELETE FROM response_items WHERE response = ?1")?.execute([number])?;
+    database.prepare_cached("DELETE FROM responses WHERE number = ?1")?.execute([number])?;
+    database
+        .prepare_cached(
+            "UPDATE conversations SET responses = responses - 1, bytes = bytes - ?2
+             WHERE number = ?1",
+        )?
+        .execute([conversation, bytes])?;
+    database
+        .prepare_cached("DELETE FROM conversations WHERE number = ?1 AND responses = 0")?
+        .execute([conversation])?;
+    add_to_held(database, -1, -bytes)?;
+    Ok(Effect::Deleted)
+}
+
+pub(super) fn add_to_held(
+    database: &Connection,
+    responses: i64,
+    bytes: i64,
+) -> rusqlite::Result<()> {
+    database
+        .prepare_cached("UPDATE responses_held SET responses = responses + ?1, bytes = bytes + ?2")?
+        .execute([responses, bytes])?;
+    Ok(())
+}
+
+fn conversation_of_previous(
+    database: &Connection,
+    response: &StoredResponse,
+) -> rusqlite::Result<Option<i64>> {
+    let Some(previous) = &response.previous else { return Ok(None) };
+    database
+        .prepare_cached("SELECT conversation FROM found_responses WHERE key_name = ?1 AND id = ?2")?
+        .query_row(params![response.key, previous], |row| row.get(0))
+        .optional()
+}
+
+fn begin_conversation(database: &Connection, used_at: i64) -> rusqlite::Result<i64> {
+    database
+        .prepare_cached(
+            "INSERT INTO conversations (used_at, responses, bytes, expired) VALUES (?1, 0, 0, 0)",
+        )?
+        .execute([used_at])?;
+    Ok(database.last_insert_rowid())
+}
+
+fn insert_items(
+    database: &Connection,
+    response: i64,
+    side: Side,
+    items: &[StoredItem],
+) -> rusqlite::Result<()> {
+    let mut insert = database.prepare_cached(
+        "INSERT INTO response_items (response, side, position, id, json)
+         VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    for (position, item) in items.iter().enumerate() {
+        insert.execute(params![
+            response,
+            side as i64,
+            position.cast_signed(),
+            item.id,
+            item.json
+        ])?;
+    }
+    Ok(())
+}
+
+fn bytes_of(response: &StoredResponse) -> i64 {
+    let items = response.input.iter().chain(&response.output);
+    let items: usize = items.map(|item| item.id.len() + item.json.len() + ROW_BYTES).sum();
+    let response = response.id.len() + response.body.len() + ROW_BYTES;
+    i64::try_from(response + items).unwrap_or(i64::MAX)
+}
