@@ -79,10 +79,11 @@ fn start_of(text: &str, most: usize) -> String {
     }
 }
 
-/// What a client is told of a turn that Codex would not take.
-pub fn invalid_turn(invalid: &InvalidTurn) -> ApiError {
+/// What a client is told of a turn that Codex would not take; `conversation` is the member of its
+/// request that holds the history.
+pub fn invalid_turn(invalid: &InvalidTurn, conversation: &str) -> ApiError {
     let param = match invalid {
-        InvalidTurn::History(_) | InvalidTurn::Empty => "messages",
+        InvalidTurn::History(_) | InvalidTurn::Empty => conversation,
         InvalidTurn::DuplicateTool(_) | InvalidTurn::ToolParameters(_) => "tools",
     };
     ApiError::invalid(param, invalid.to_string())

@@ -286,6 +286,11 @@ impl Client {
         self.inner.connection.lines_read()
     }
 
+    /// A fingerprint of who is signed in. It is the same in every process.
+    pub fn account_fingerprint(&self) -> Option<u128> {
+        self.inner.login.account()
+    }
+
     pub(crate) fn login_watch(&self) -> &Arc<LoginWatch> {
         &self.inner.login
     }

@@ -50,6 +50,14 @@ impl LoginWatch {
         is_news.then_some(now)
     }
 
+    /// A fingerprint of who is signed in, as far as the child knows.
+    pub(crate) fn account(&self) -> Option<u128> {
+        match *self.lock() {
+            Whose::Account(fingerprint) => Some(fingerprint),
+            Whose::Nobody | Whose::Unknown => None,
+        }
+    }
+
     /// Waits until the child is not changing the account.
     pub(crate) async fn no_own_change(&self) {
         self.own_changes.close();

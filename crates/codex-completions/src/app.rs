@@ -8,7 +8,7 @@ use secrecy::ExposeSecret as _;
 use server::{
     Access, AccessSettings, Api, ApiSettings, App, BodyLimits, CaptureSettings, CapturedContent,
     ConnectionLimits, ContentLog, GateSettings, IdleTimeout, Listen, QueueLimits, RateLimit,
-    Readiness,
+    Readiness, ResponsesSettings,
 };
 use store::{Store, StoreError};
 use tokio::sync::watch;
@@ -45,6 +45,11 @@ pub(crate) fn api_settings(settings: &Settings) -> ApiSettings {
         max_json_depth: limits.json_depth,
         metrics: settings.metrics.enabled,
         usage_max_age: settings.usage_max_age,
+        responses: {
+            let configuration::ResponsesSettings { store, max_age, max_bytes } = settings.responses;
+            ResponsesSettings { store, max_age, max_bytes }
+        },
+        keep_reasoning: settings.keep_reasoning,
         content_log: if settings.log.content { ContentLog::On } else { ContentLog::Off },
         captures: settings.captures.as_ref().map(|captures| CaptureSettings {
             folder: captures.folder.clone(),

@@ -14,7 +14,6 @@ use configuration::{ApiKey, Inputs, Keys, Loaded, Settings};
 use server::{
     Access, AccountLimits, Api, Backend, IdleTimeout, ImageFetcher, ModelDirectory, Readiness,
 };
-use store::Store;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -54,8 +53,7 @@ pub(crate) async fn run(
     }
     let (readiness, observed) = watch::channel(Readiness::default());
     let database = app::database(&settings).await;
-    let usage = database.as_ref().map(Store::usage).map_err(Arc::clone);
-    let api = Api::new(app::api_settings(&settings), usage);
+    let api = Api::new(app::api_settings(&settings), database.clone());
     let traces = Traces::start(&settings, &api)?;
     let listeners = server::bind(&app::listen(settings.listen)).await?;
     let address = listeners.first().map(TcpListener::local_addr).transpose()?;

@@ -36,7 +36,7 @@ pub use problem::{Problem, Problems, Warning};
 pub use reloading::{Reloaded, reload};
 pub use settings::{
     Access, CaptureSettings, ChildSettings, CodexSettings, Host, Listen, LogFormat, LogSettings,
-    Metrics, RateLimit, ServingLimits, Settings,
+    Metrics, RateLimit, ResponsesSettings, ServingLimits, Settings,
 };
 pub use source::Source;
 pub use table::VARIABLES;

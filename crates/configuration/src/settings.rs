@@ -35,6 +35,10 @@ pub struct Settings {
     pub metrics: Metrics,
     /// `PROXY_USAGE_MAX_AGE_DAYS`
     pub usage_max_age: Duration,
+    /// Responses that are kept.
+    pub responses: ResponsesSettings,
+    /// `PROXY_KEEP_REASONING_BYTES`; `None` keeps none.
+    pub keep_reasoning: Option<usize>,
     /// Logs.
     pub log: LogSettings,
     /// `PROXY_OTEL_EXPORTER_URL`
@@ -43,6 +47,17 @@ pub struct Settings {
     pub captures: Option<CaptureSettings>,
     /// `NAME=value` of what is not as by default.
     changed: Arc<[String]>,
+}
+
+/// Responses that are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResponsesSettings {
+    /// `PROXY_RESPONSES_STORE`
+    pub store: bool,
+    /// `PROXY_RESPONSES_STORE_MAX_AGE_DAYS`
+    pub max_age: Duration,
+    /// `PROXY_RESPONSES_STORE_MAX_BYTES`
+    pub max_bytes: u64,
 }
 
 /// Where the server listens.

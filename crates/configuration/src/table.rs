@@ -80,7 +80,7 @@ variables! {
     ANSWERS {
         PROXY_OUTPUT_MODE = choice(&["auto", "obsidian-xml", "openai-json"]).default("auto").live()
             .means("how calls are shown: as `<use_tool>` blocks too, or as `tool_calls` alone. `auto` is XML, but JSON for a request that declares tools. The header `x-proxy-output-mode` wins");
-        PROXY_RESPONSES_OUTPUT_MODE = choice(&["auto", "obsidian-xml", "openai-json"]).default("openai-json").live().not_yet()
+        PROXY_RESPONSES_OUTPUT_MODE = choice(&["auto", "obsidian-xml", "openai-json"]).default("openai-json").live()
             .means("the same for `/v1/responses`");
         PROXY_STOP_AFTER_TOOLS = of(Kind::Boolean).default("true").live()
             .means("end the turn after its tool calls");
@@ -160,12 +160,14 @@ variables! {
             .means("threads that are kept");
         PROXY_CONTINUITY_TTL_MS = millis(1).default("600000").not_yet()
             .means("how long an unused thread is kept");
-        PROXY_RESPONSES_STORE = of(Kind::Boolean).default("on").live().not_yet()
-            .means("keep responses, so that they can be asked for again");
-        PROXY_RESPONSES_STORE_MAX_AGE_DAYS = integer(1, 36_500).default("30").not_yet()
-            .means("days for which a response is kept");
-        PROXY_RESPONSES_STORE_MAX_BYTES = bytes(1_048_576).default("1073741824").not_yet()
-            .means("most bytes of responses that are kept");
+        PROXY_RESPONSES_STORE = of(Kind::Boolean).default("on").live()
+            .means("keep responses (unless a request has `store: false`), so that they can be asked for again and gone on from");
+        PROXY_RESPONSES_STORE_MAX_AGE_DAYS = integer(1, 36_500).default("30").live()
+            .means("days for which a conversation of responses is kept after its last use");
+        PROXY_RESPONSES_STORE_MAX_BYTES = bytes(1_048_576).default("1073741824").live()
+            .means("most bytes of responses that are kept: conversations unused for longest go first");
+        PROXY_KEEP_REASONING_BYTES = integer(0, 1_099_511_627_776).default("67108864").live()
+            .means("most bytes of encrypted reasoning that are kept in memory until the results of its calls come, so that the model goes on from its thoughts; 0 keeps none");
     }
     "Children" {
         WORKER_COUNT = integer(1, 64).default("1")

@@ -17,6 +17,6 @@ pub use request::{
 };
 pub use response::{
     IncompleteReason, InputTokensDetails, OutputTokensDetails, ResponseError, ResponseHead,
-    ResponseState, ResponseStatus, ResponseWriter, ResponsesUsage,
+    ResponseState, ResponseStatus, ResponseWriter, ResponsesUsage, with_output,
 };
 pub use stream::EventWriter;

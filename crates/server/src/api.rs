@@ -1,5 +1,6 @@
 //! What the API's handlers share.
 
+use std::hash::{Hash as _, Hasher as _};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -10,10 +11,11 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use bridge::TurnSettings;
-use codex_app_server::{ModelAliases, Pool, Timings, TurnOptions};
+use codex_app_server::{ModelAliases, Pool, Timings, TurnOptions, Upstream};
 use openai_wire::{ApiError, ErrorType};
 use serde_json::{Value, json};
-use store::Usage;
+use siphasher::sip::SipHasher13;
+use store::{Responses, Store, Usage};
 use tokio::sync::SetOnce;
 use tokio_util::task::TaskTracker;
 
@@ -24,12 +26,14 @@ use crate::captures::{CaptureSettings, Captures};
 use crate::chat;
 use crate::content_log::ContentLog;
 use crate::gate::Caller;
+use crate::kept_reasoning::{KeptReasoning, Origin};
 use crate::large_bodies::LargeBodies;
 use crate::metrics::{Metrics, Now, Refused};
 use crate::models::{ModelDirectory, unknown_model};
 use crate::rate_limit::{RateLimit, RateLimiter};
 use crate::remote_images::ImageFetcher;
 use crate::request_trace::TraceSender;
+use crate::responses::{self, LiveResponses, ResponsesSettings};
 use crate::routes::ApiRoutes;
 use crate::turn_queue::{QueueLimits, TakenPlaces, TurnQueue};
 use crate::usage_report;
@@ -50,13 +54,17 @@ pub(crate) struct Inner {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) captures: Arc<Captures>,
     pub(crate) tasks: TaskTracker,
-    pub(crate) usage: KeptUsage,
+    database: Database,
+    pub(crate) usage: Result<Usage, Arc<str>>,
+    pub(crate) responses: Result<Responses, Arc<str>>,
+    pub(crate) live_responses: LiveResponses,
+    pub(crate) reasoning: Arc<KeptReasoning>,
     pub(crate) backend: SetOnce<Backend>,
     pub(crate) traces: OnceLock<TraceSender>,
 }
 
-/// Where it is kept what the turns used, or why it is not.
-pub type KeptUsage = Result<Usage, Arc<str>>;
+/// Where it is kept what outlives the process, or why there is no such place.
+pub type Database = Result<Store, Arc<str>>;
 
 /// What is chosen about the API.
 #[derive(Debug, Clone)]
@@ -83,6 +91,10 @@ pub struct ApiSettings {
     pub metrics: bool,
     /// For how long it is kept what the turns used.
     pub usage_max_age: Duration,
+    /// Which responses are kept.
+    pub responses: ResponsesSettings,
+    /// Most bytes of reasoning that are kept for the results of calls; `None` keeps none.
+    pub keep_reasoning: Option<usize>,
     /// Whether prompts and answers are logged.
     pub content_log: ContentLog,
     /// Whether requests are recorded.
@@ -105,10 +117,10 @@ pub struct Backend {
 
 impl Api {
     /// The API without a backend: requests wait for [`Self::open`].
-    pub fn new(settings: ApiSettings, usage: KeptUsage) -> Self {
+    pub fn new(settings: ApiSettings, database: Database) -> Self {
         let metrics = Arc::<Metrics>::default();
-        if let Ok(usage) = &usage {
-            usage.keep_for(settings.usage_max_age);
+        if let Ok(database) = &database {
+            keep_within(database, &settings);
         }
         Self(Arc::new(Inner {
             started: SystemTime::now(),
@@ -119,7 +131,11 @@ impl Api {
             metrics,
             captures: Arc::default(),
             tasks: TaskTracker::new(),
-            usage,
+            usage: database.as_ref().map(Store::usage).map_err(Arc::clone),
+            responses: database.as_ref().map(Store::responses).map_err(Arc::clone),
+            database,
+            live_responses: LiveResponses::default(),
+            reasoning: Arc::default(),
             backend: SetOnce::new(),
             traces: OnceLock::new(),
         }))
@@ -129,8 +145,8 @@ impl Api {
     pub fn change(&self, settings: ApiSettings) {
         self.0.queue.change(settings.queue);
         self.0.large.change(settings.queue.longest_wait);
-        if let Ok(usage) = &self.0.usage {
-            usage.keep_for(settings.usage_max_age);
+        if let Ok(database) = &self.0.database {
+            keep_within(database, &settings);
         }
         self.0.settings.store(Arc::new(settings));
     }
@@ -178,6 +194,13 @@ impl Api {
         let api = || self.clone();
         let mut routes = ApiRoutes::counted(Arc::clone(&self.0.metrics))
             .route("/chat/completions", post(chat::complete).with_state(api()))
+            .route("/responses", post(responses::create).with_state(api()))
+            .route(
+                "/responses/{id}",
+                get(responses::show).delete(responses::delete).with_state(api()),
+            )
+            .route("/responses/{id}/input_items", get(responses::list_input).with_state(api()))
+            .route("/responses/{id}/cancel", post(responses::cancel).with_state(api()))
             .route("/models", get(list_models).with_state(api()))
             .route("/models/{id}", get(show_model).with_state(api()))
             .route("/usage", get(usage_report::show).with_state(api()));
@@ -238,6 +261,28 @@ impl Api {
             }
         })
     }
+}
+
+// === impl Backend ===
+
+impl Backend {
+    /// Who can read the reasoning that comes from there.
+    pub(crate) fn origin(&self, upstream: Option<&Upstream>) -> Origin {
+        let mut hasher = SipHasher13::new();
+        match upstream {
+            Some(upstream) => upstream.base_url.hash(&mut hasher),
+            None => {
+                self.pool.client().and_then(|client| client.account_fingerprint()).hash(&mut hasher)
+            }
+        }
+        Origin(hasher.finish())
+    }
+}
+
+fn keep_within(database: &Store, settings: &ApiSettings) {
+    database.usage().keep_for(settings.usage_max_age);
+    let ResponsesSettings { max_age, max_bytes, .. } = settings.responses;
+    database.responses().keep_within(max_age, max_bytes);
 }
 
 /// `GET /v1/models`

@@ -7,7 +7,7 @@ use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
-use bridge::{ChoiceReport, Collected, EndReason, Frames, Prepared, RequestOptions, TurnSettings};
+use bridge::{Collected, EndReason, Frames, Prepared, RequestOptions, TurnSettings};
 use bytes::BytesMut;
 use openai_wire::chat::ChatRequest;
 use openai_wire::chat::completion::ChatCompletion;
@@ -48,9 +48,13 @@ async fn ask(api: &Api, incoming: &Incoming) -> Result<Asked, ApiError> {
     let (body, settings) = (incoming.body.clone(), Arc::clone(&incoming.settings));
     let mode = incoming.requested_mode()?;
     let reading = move || prepare(&body, &settings, mode.as_deref());
+    let mut prepared = incoming.work(api, incoming.body.len(), reading).await?;
+    let effort = prepared.turn.effort.take();
+    let chosen = incoming.choose(api, &prepared.model, effort).await?;
     Ok(Asked {
         endpoint: Endpoint::Chat,
-        prepared: incoming.work(api, reading).await?,
+        prepared,
+        chosen,
         id: format!("chatcmpl-{}", random_text(24)),
         created: seconds_since_1970(),
         cancelled: CancellationToken::new(),
@@ -129,6 +133,12 @@ async fn collect(running: Running, prompt: Prompt) -> Result<Response, ErrorResp
 // === impl Frames ===
 
 impl StreamedAnswer for Frames {
+    type Answer = Self;
+
+    fn answer(&mut self) -> &mut Self {
+        self
+    }
+
     fn buffer(&mut self) -> &mut BytesMut {
         &mut self.buffer
     }
@@ -139,7 +149,7 @@ impl StreamedAnswer for Frames {
 
     fn cancel(&mut self) {}
 
-    fn conclude(&mut self, _: &[ChoiceReport], telemetry: String) {
+    fn conclude(&mut self, telemetry: String) {
         comment(&telemetry, &mut self.buffer);
     }
 

@@ -14,12 +14,14 @@ mod content_log;
 mod gate;
 pub mod headers;
 mod health;
+mod kept_reasoning;
 mod large_bodies;
 mod metrics;
 mod models;
 mod rate_limit;
 mod remote_images;
 mod request_trace;
+mod responses;
 mod route_table;
 mod routes;
 mod tokens;
@@ -41,7 +43,7 @@ use gate::Gate;
 use health::Health;
 
 pub use account_limits::{AccountLimits, AccountStanding, Allowance};
-pub use api::{Api, ApiSettings, Backend, KeptUsage};
+pub use api::{Api, ApiSettings, Backend, Database};
 pub use api_error::ErrorResponse;
 pub use bind::{BindError, Listen, bind, bind_loopback};
 pub use body::{BodyLimits, WholeBody, check_json_depth, read_body};
@@ -61,6 +63,7 @@ pub use remote_images::ImageFetcher;
 pub use request_trace::{
     FirstToken, RequestTrace, TraceReceiver, TraceSender, TurnTrace, trace_queue,
 };
+pub use responses::ResponsesSettings;
 pub use routes::ApiRoutes;
 pub use turn_queue::{QueueLimits, TurnQueue};
 

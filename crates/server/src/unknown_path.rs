@@ -19,7 +19,6 @@ fn what_is_there_instead(path: &str) -> Option<&'static str> {
     let answer = match resource {
         "v1" => "The path begins with /v1 twice: take one out of the client's base URL.",
         "completions" => "There are no text completions here: use /v1/chat/completions.",
-        "responses" => "The Responses API is not there yet: use /v1/chat/completions.",
         "embeddings" => {
             "There are no embeddings here, as Codex makes none: the client needs another provider \
              for them."

@@ -63,6 +63,7 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let reader = Connection::open_with_flags(path, flags)?;
     reader.busy_timeout(BUSY_TIMEOUT)?;
+    reader.pragma_update(None, "temp_store", "memory")?;
     Ok(reader)
 }
 
@@ -100,6 +101,8 @@ fn try_open(path: &Path) -> Result<Connection, StoreError> {
     let snapshot = database.transaction()?;
     migrations::check(&snapshot)?;
     drop(snapshot);
+    // What SQLite notes in order to undo a part of a transaction is copies of pages: not for any disk.
+    database.pragma_update(None, "temp_store", "memory")?;
     // What is deleted is overwritten: who deletes a response wants nobody to read it in the file.
     database.pragma_update(None, "secure_delete", "on")?;
     make_shrinkable(&database)?;

@@ -101,18 +101,25 @@ impl ResponseItems {
 
     /// The response object as it is by now.
     pub fn response_json(&self, encrypted: EncryptedContent) -> String {
-        let mut buffer = BytesMut::new();
-        self.response.write(&self.state(), encrypted, &mut buffer);
-        // JSON is always text.
-        String::from_utf8(buffer.into()).unwrap_or_default()
+        self.json(&self.state(), encrypted)
+    }
+
+    /// The response object as it is by now, without its items.
+    pub fn without_output(&self) -> String {
+        self.json(&ResponseState { output: &[], ..self.state() }, EncryptedContent::LeftOut)
+    }
+
+    /// The response cannot be asked for later, whatever was said at first.
+    pub fn not_stored(&mut self) {
+        self.response.not_stored();
     }
 
     /// The response has ended, in the way that [`Answer::finish`] was told; `at` is in seconds since
-    /// 1970.
+    /// 1970. [`Self::end`] tells it.
     pub fn complete(&mut self, at: u64, usage: Usage) {
         self.close(ItemStatus::Completed);
         self.usage = Some(usage);
-        self.end(match self.finish {
+        self.status = match self.finish {
             FinishReason::Length => ResponseStatus::Incomplete(IncompleteReason::MaxOutputTokens),
             FinishReason::ContentFilter => {
                 ResponseStatus::Incomplete(IncompleteReason::ContentFilter)
@@ -120,16 +127,17 @@ impl ResponseItems {
             FinishReason::Stop | FinishReason::ToolCalls | FinishReason::FunctionCall => {
                 ResponseStatus::Completed { at }
             }
-        });
+        };
     }
 
-    /// The response was cancelled.
-    pub fn cancel(&mut self) {
+    /// The response was cancelled. [`Self::end`] tells it.
+    pub fn cancel(&mut self, usage: Usage) {
         self.close(ItemStatus::Incomplete);
-        self.end(ResponseStatus::Cancelled);
+        self.usage = Some(usage);
+        self.status = ResponseStatus::Cancelled;
     }
 
-    /// The response has failed. An item that is open is never done.
+    /// The response has failed, and that is told. An item that is open is never done.
     pub fn fail(&mut self, error: &ApiError) {
         let unfinished = self.take_open(ItemStatus::Incomplete);
         self.output.extend(unfinished);
@@ -138,16 +146,24 @@ impl ResponseItems {
             // the two would not find the whole error in the other.
             events.error(error, &mut self.buffer);
         }
-        self.end(ResponseStatus::Failed(ResponseError::from(error)));
+        self.status = ResponseStatus::Failed(ResponseError::from(error));
+        self.end();
     }
 
-    fn end(&mut self, status: ResponseStatus) {
-        self.status = status;
+    /// Tells the end. Nothing more is told after that.
+    pub fn end(&mut self) {
         if let Some(mut events) = self.events.take() {
             let mut buffer = mem::take(&mut self.buffer);
             events.ended(&self.response, &self.state(), &mut buffer);
             self.buffer = buffer;
         }
+    }
+
+    fn json(&self, state: &ResponseState<'_>, encrypted: EncryptedContent) -> String {
+        let mut buffer = BytesMut::new();
+        self.response.write(state, encrypted, &mut buffer);
+        // JSON is always text.
+        String::from_utf8(buffer.into()).unwrap_or_default()
     }
 
     fn state(&self) -> ResponseState<'_> {

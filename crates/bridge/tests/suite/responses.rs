@@ -137,8 +137,12 @@ fn finish(out: &mut ResponseItems, end: End) {
         End::Finished(reason) => {
             out.finish(reason);
             out.complete(9, Usage::default());
+            out.end();
         }
-        End::Cancelled => out.cancel(),
+        End::Cancelled => {
+            out.cancel(Usage::default());
+            out.end();
+        }
         End::Failed => out.fail(&ApiError::new(502, ErrorType::ServerError, "No.")),
     }
 }

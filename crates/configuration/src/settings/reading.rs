@@ -14,7 +14,7 @@ use tool_call_aggregator::obsidian::XmlEscaping;
 
 use super::{
     Access, CaptureSettings, ChildSettings, CodexSettings, Host, Listen, LogFormat, LogSettings,
-    Metrics, RateLimit, ServingLimits, Settings,
+    Metrics, RateLimit, ResponsesSettings, ServingLimits, Settings,
 };
 use crate::access;
 use crate::problem::Problem;
@@ -48,6 +48,13 @@ impl Settings {
                 allow_loopback: values.flag(&t::PROXY_METRICS_ALLOW_LOOPBACK),
             },
             usage_max_age: DAY * values.number::<u32>(&t::PROXY_USAGE_MAX_AGE_DAYS),
+            responses: ResponsesSettings {
+                store: values.flag(&t::PROXY_RESPONSES_STORE),
+                max_age: DAY * values.number::<u32>(&t::PROXY_RESPONSES_STORE_MAX_AGE_DAYS),
+                max_bytes: values.number(&t::PROXY_RESPONSES_STORE_MAX_BYTES),
+            },
+            keep_reasoning: Some(values.number(&t::PROXY_KEEP_REASONING_BYTES))
+                .filter(|bytes| *bytes > 0),
             log: log(values),
             traces_url: values.text(&t::PROXY_OTEL_EXPORTER_URL).map(str::to_owned),
             captures: captures(values, &mut problems),
@@ -120,13 +127,18 @@ fn upstream(values: &Values, problems: &mut Vec<Problem>) -> Option<Upstream> {
     Some(Upstream { base_url: base_url.to_owned(), api_key })
 }
 
+fn output_mode(values: &Values, variable: &Variable) -> OutputModeSetting {
+    match values.text(variable).map(str::parse) {
+        Some(Ok(mode)) => OutputModeSetting::Always(mode),
+        _ => OutputModeSetting::Auto,
+    }
+}
+
 fn turns(values: &Values, problems: &mut Vec<Problem>) -> TurnSettings {
     let max_held_bytes = values.number(&t::PROXY_MAX_HELD_BYTES);
     TurnSettings {
-        output_mode: match values.text(&t::PROXY_OUTPUT_MODE).map(str::parse) {
-            Some(Ok(mode)) => OutputModeSetting::Always(mode),
-            _ => OutputModeSetting::Auto,
-        },
+        output_mode: output_mode(values, &t::PROXY_OUTPUT_MODE),
+        responses_output_mode: output_mode(values, &t::PROXY_RESPONSES_OUTPUT_MODE),
         stop_after_tools: stop_after_tools(values),
         suppress_tail: values.flag(&t::PROXY_SUPPRESS_TAIL_AFTER_TOOLS),
         max_calls: NonZeroUsize::new(values.number(&t::PROXY_TOOL_BLOCK_MAX)),

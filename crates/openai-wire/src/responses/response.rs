@@ -119,7 +119,10 @@ pub struct ResponseWriter {
     before_status: String,
     /// What is between `incomplete_details` and the items.
     before_output: String,
-    /// What is between the items and the value of `usage`.
+    /// What is between the items and the value of `store`.
+    before_store: String,
+    store: bool,
+    /// What is between that and the value of `usage`.
     before_usage: String,
     /// What follows `usage`.
     after_usage: String,
@@ -183,14 +186,14 @@ impl ResponseWriter {
         before_output.put("max_output_tokens", &head.max_output_tokens);
         before_output.put("max_tool_calls", &echo.max_tool_calls);
         before_output.put("model", head.model);
+        let mut before_store = Members::default();
+        before_store.put("parallel_tool_calls", &head.parallel_tool_calls);
+        before_store.put("previous_response_id", &head.previous_response_id);
+        before_store.put("prompt_cache_key", &echo.prompt_cache_key);
+        before_store.put("reasoning", &echo.reasoning);
+        before_store.put("safety_identifier", &echo.safety_identifier);
+        before_store.put("service_tier", "default");
         let mut before_usage = Members::default();
-        before_usage.put("parallel_tool_calls", &head.parallel_tool_calls);
-        before_usage.put("previous_response_id", &head.previous_response_id);
-        before_usage.put("prompt_cache_key", &echo.prompt_cache_key);
-        before_usage.put("reasoning", &echo.reasoning);
-        before_usage.put("safety_identifier", &echo.safety_identifier);
-        before_usage.put("service_tier", "default");
-        before_usage.put("store", &head.store);
         before_usage.put("temperature", &());
         before_usage.put("text", &echo.text);
         before_usage.put("tool_choice", &echo.tool_choice);
@@ -208,9 +211,16 @@ impl ResponseWriter {
                 r#"{{"id":{id},"object":"response","created_at":{created_at},"status":""#
             ),
             before_output: before_output.0,
+            before_store: before_store.0,
+            store: head.store,
             before_usage: before_usage.0,
             after_usage: after_usage.0,
         }
+    }
+
+    /// From now on it says that the response cannot be asked for later.
+    pub fn not_stored(&mut self) {
+        self.store = false;
     }
 
     /// The object as it is by now.
@@ -244,6 +254,9 @@ impl ResponseWriter {
             put_json(&Shown(item, encrypted), buffer);
         }
         buffer.put_slice(b"]");
+        buffer.put_slice(self.before_store.as_bytes());
+        buffer.put_slice(br#","store":"#);
+        put_json(&self.store, buffer);
         buffer.put_slice(self.before_usage.as_bytes());
         buffer.put_slice(br#","usage":"#);
         put_json(&usage.map(ResponsesUsage::from), buffer);
@@ -255,6 +268,17 @@ impl ResponseWriter {
 #[derive(Serialize)]
 struct IncompleteDetails {
     reason: IncompleteReason,
+}
+
+/// The output of a response without any.
+const NO_OUTPUT: &str = r#","output":[]"#;
+
+/// Puts items into a response that was written without any.
+pub fn with_output<'a>(response: &str, items: impl IntoIterator<Item = &'a str>) -> String {
+    // Before it there are only numbers, texts, in which every quote is escaped, and objects that we make.
+    let Some((before, after)) = response.split_once(NO_OUTPUT) else { return response.to_owned() };
+    let items: Vec<_> = items.into_iter().collect();
+    format!(r#"{before},"output":[{}]{after}"#, items.join(","))
 }
 
 /// Members of an object, each with a comma before it.

@@ -14,6 +14,7 @@ use crate::body::{WholeBody, read_body};
 use crate::gate::{Caller, RequestId, TraceContext};
 use crate::headers::X_PROXY_OUTPUT_MODE;
 use crate::large_bodies::{BodyRoom, LARGE};
+use crate::models::Chosen;
 
 /// A request whose body is there.
 pub(crate) struct Incoming {
@@ -62,14 +63,25 @@ impl Incoming {
         mode.map(|mode| mode.to_str().map(str::to_owned).map_err(unreadable)).transpose()
     }
 
-    /// Does work that takes as long as the body is large. For a large one it is done aside, so that
-    /// nobody else waits for it.
+    /// What its model really is.
+    pub(crate) async fn choose(
+        &self,
+        api: &Api,
+        model: &str,
+        effort: Option<String>,
+    ) -> Result<Chosen, ApiError> {
+        api.backend().await?.models.choose(model, effort, &self.settings.aliases).await
+    }
+
+    /// Does work that takes as long as there are bytes. Much of it is done aside, so that nobody else
+    /// waits for it.
     pub(crate) async fn work<T: Send + 'static>(
         &self,
         api: &Api,
+        bytes: usize,
         work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
-        if self.body.len() < LARGE { work() } else { aside(api, work).await }
+        if bytes < LARGE { work() } else { aside(api, work).await }
     }
 }
 

@@ -21,6 +21,8 @@ use crate::gate::Fate;
 use crate::headers::{
     X_CODEX_STOP_AFTER_TOOLS_MODE, X_PROXY_IGNORED_PARAMS, X_PROXY_MODEL, X_PROXY_OUTPUT_MODE,
 };
+use crate::kept_reasoning::ReasoningScope;
+use crate::models::Chosen;
 use crate::tokens;
 
 /// Where turns are asked for.
@@ -34,6 +36,8 @@ pub(crate) enum Endpoint {
 pub(crate) struct Asked {
     pub(crate) endpoint: Endpoint,
     pub(crate) prepared: Prepared,
+    /// What its model really is.
+    pub(crate) chosen: Chosen,
     /// The answer's id, and when it was made.
     pub(crate) id: String,
     pub(crate) created: u64,
@@ -69,6 +73,14 @@ impl Endpoint {
         }
     }
 
+    /// The member of a request that holds the conversation.
+    fn conversation(self) -> &'static str {
+        match self {
+            Self::Chat => "messages",
+            Self::Responses => "input",
+        }
+    }
+
     pub(crate) fn path(self) -> &'static str {
         match self {
             Self::Chat => "/v1/chat/completions",
@@ -82,12 +94,10 @@ impl Endpoint {
 impl Incoming {
     /// Starts the turns.
     pub(crate) async fn start(mut self, api: &Api, asked: Asked) -> Result<Running, ApiError> {
-        let Asked { endpoint, mut prepared, id, created, cancelled } = asked;
+        let Asked { endpoint, mut prepared, chosen, id, created, cancelled } = asked;
         let mode = self.requested_mode()?;
         let backend = api.backend().await?;
         let settings = &self.settings;
-        let effort = prepared.turn.effort.take();
-        let chosen = backend.models.choose(&prepared.model, effort, &settings.aliases).await?;
         if !prepared.images_to_fetch.is_empty() {
             // As if the request had held them itself.
             if self.room.is_none() {
@@ -97,6 +107,16 @@ impl Incoming {
             let images = backend.images.fetch(&prepared.images_to_fetch, most_bytes).await?;
             prepared = aside(api, move || prepared.put_images(images).map(|()| prepared)).await?;
         }
+        let reasoning = settings.keep_reasoning.map(|most_bytes| {
+            let scope = ReasoningScope {
+                kept: Arc::clone(&api.0.reasoning),
+                most_bytes,
+                caller: self.caller.clone(),
+                origin: backend.origin(chosen.upstream.as_ref()),
+            };
+            prepared.recall_reasoning(|call_id| scope.recall(call_id));
+            scope
+        });
         let Prepared { mut turn, policy, choices, stream, include_usage, ignored, model, .. } =
             prepared;
         turn.model.clone_from(&chosen.model);
@@ -150,7 +170,7 @@ impl Incoming {
             let turn = backend
                 .pool
                 .start_turn_with(request, settings.turn_options, consumer)
-                .map_err(|invalid| bridge::invalid_turn(&invalid))?;
+                .map_err(|invalid| bridge::invalid_turn(&invalid, endpoint.conversation()))?;
             let reply =
                 Reply::new(Arc::clone(&policy), choice, tokenizer.clone(), Arc::clone(&suffix));
             turns.push((turn, reply));
@@ -174,6 +194,7 @@ impl Incoming {
             fate: self.parts.extensions.get::<Fate>().cloned().unwrap_or_default(),
             content: settings.content_log,
             traces: api.0.traces.get().filter(|_| trace.sampled).cloned(),
+            reasoning,
         });
         let tasks = api.0.tasks.clone();
         Ok(Running {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
-use bridge::{Answer, ChoiceReport, EndReason};
+use bridge::{Answer, EndReason};
 use bytes::BytesMut;
 use http_body::Frame;
 use openai_wire::{ApiError, Usage, comment};
@@ -24,7 +24,11 @@ use crate::metrics::ActiveStream;
 const HEAD_AFTER: Duration = Duration::from_secs(10);
 
 /// An answer that is written frame by frame.
-pub(crate) trait StreamedAnswer: Answer + Send + Unpin + 'static {
+pub(crate) trait StreamedAnswer: Send + Unpin + 'static {
+    /// What the turns are told to.
+    type Answer: Answer;
+
+    fn answer(&mut self) -> &mut Self::Answer;
     /// Frames that are ready to leave.
     fn buffer(&mut self) -> &mut BytesMut;
     /// It has failed after its first byte.
@@ -32,10 +36,10 @@ pub(crate) trait StreamedAnswer: Answer + Send + Unpin + 'static {
     /// Somebody has ended it who is not its client.
     fn cancel(&mut self);
     /// The turns are over: `telemetry` is what is told of their calls.
-    fn conclude(&mut self, reports: &[ChoiceReport], telemetry: String);
-    /// What has to be done before the client is told that the answer is complete.
+    fn conclude(&mut self, telemetry: String);
+    /// What has to be done before the client is told the end; `usage` if it was wanted.
     fn keep(&mut self, usage: Option<&Usage>) -> Option<Keeping>;
-    /// The last frames; `usage` if it was wanted.
+    /// The last frames. `kept` is what came of that.
     fn close(&mut self, usage: Option<&Usage>, kept: bool);
 }
 
@@ -104,7 +108,8 @@ impl<A: StreamedAnswer> AnswerStream<A> {
     ) -> Result<Self, ApiError> {
         let head_at = Instant::now() + HEAD_AFTER;
         let nothing_said = answer.buffer().len();
-        let first = poll_fn(|context| session.poll_step(&mut answer, Some(head_at), context)).await;
+        let first =
+            poll_fn(|context| session.poll_step(answer.answer(), Some(head_at), context)).await;
         let last_frame = Instant::now();
         let mut stream = Self {
             session,
@@ -159,7 +164,7 @@ impl<A: StreamedAnswer> AnswerStream<A> {
                 }
                 Phase::Running => {
                     let wake_at = self.keep_alive.map(|silence| self.last_frame + silence);
-                    let step = self.session.poll_step(&mut self.answer, wake_at, context);
+                    let step = self.session.poll_step(self.answer.answer(), wake_at, context);
                     match ready!(step) {
                         Step::More => {}
                         Step::Time => {
@@ -211,7 +216,7 @@ impl<A: StreamedAnswer> AnswerStream<A> {
     fn end(&mut self, unfinished: EndReason) {
         let reports = self.session.conclude(unfinished);
         let telemetry = bridge::telemetry(&reports, self.log.stop_after_tools);
-        self.answer.conclude(&reports, telemetry);
+        self.answer.conclude(telemetry);
         match self.prompt.take().map(|prompt| prompt.usage(&reports)) {
             None => self.keep(None),
             Some(Ok(usage)) => self.keep(Some(usage)),

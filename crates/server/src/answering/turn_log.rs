@@ -8,6 +8,7 @@ use store::Usage;
 
 use crate::content_log::ContentLog;
 use crate::gate::{Caller, Fate, TraceContext};
+use crate::kept_reasoning::ReasoningScope;
 use crate::metrics::Metrics;
 use crate::request_trace::{FirstToken, RequestTrace, TraceSender, TurnTrace};
 use crate::turn_record::{TurnRecord, TurnTimes};
@@ -39,6 +40,8 @@ pub(crate) struct TurnLog {
     pub(super) content: ContentLog,
     /// Who keeps its trace, if anybody does.
     pub(super) traces: Option<TraceSender>,
+    /// Where its reasoning is kept, if it is.
+    pub(super) reasoning: Option<ReasoningScope>,
 }
 
 /// When the turns of a request came how far.
@@ -86,6 +89,9 @@ impl TurnLog {
             self.fate.turn_ended(report.end);
             turn.log();
             self.content.answer(choice, &report.said);
+            if let Some(reasoning) = &self.reasoning {
+                reasoning.keep(&report.reasoning);
+            }
         }
         if let Some(traces) = &self.traces {
             traces.tell(self.to_trace(reports, times, marks.first_token, ended_at));

@@ -6,8 +6,12 @@ use super::{StoredItem, StoredResponse};
 use crate::time::millis_since_1970;
 use crate::writer::Effect;
 
-/// What a row takes beside its text, roughly.
-const ROW_BYTES: usize = 100;
+/// What stands before what was said: as long as a page.
+const PADDING: i64 = 4096;
+
+/// What a response and an item take beside their text, roughly.
+const RESPONSE_BYTES: usize = 4096 + 100;
+const ITEM_BYTES: usize = 100;
 
 /// On which side of a response an item stands.
 #[derive(Debug, Clone, Copy)]
@@ -23,10 +27,14 @@ pub(super) fn keep(database: &Connection, response: &StoredResponse) -> rusqlite
         Some(conversation) => conversation,
         None => begin_conversation(database, created_at)?,
     };
+    let sides = [(Side::Input, &response.input), (Side::Output, &response.output)];
+    let items: String =
+        sides.iter().flat_map(|(_, items)| *items).map(|item| item.json.as_str()).collect();
     database
         .prepare_cached(
-            "INSERT INTO responses (id, key_name, created_at, previous_id, conversation, body, bytes)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            "INSERT INTO responses (
+                 id, key_name, created_at, previous_id, conversation, bytes, padding, body, items
+             ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, zeroblob(?7), ?8, ?9)",
         )?
         .execute(params![
             response.id,
@@ -34,12 +42,16 @@ pub(super) fn keep(database: &Connection, response: &StoredResponse) -> rusqlite
             created_at,
             response.previous,
             conversation,
-            response.body,
             bytes,
+            PADDING,
+            response.body,
+            items,
         ])?;
     let number = database.last_insert_rowid();
-    insert_items(database, number, Side::Input, &response.input)?;
-    insert_items(database, number, Side::Output, &response.output)?;
+    let mut start = 0;
+    for (side, items) in sides {
+        insert_items(database, number, side, items, &mut start)?;
+    }
     database
         .prepare_cached(
             "UPDATE conversations
@@ -111,10 +123,11 @@ fn insert_items(
     response: i64,
     side: Side,
     items: &[StoredItem],
+    start: &mut usize,
 ) -> rusqlite::Result<()> {
     let mut insert = database.prepare_cached(
-        "INSERT INTO response_items (response, side, position, id, json)
-         VALUES (?1, ?2, ?3, ?4, ?5)",
+        "INSERT INTO response_items (response, side, position, id, start, bytes)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?;
     for (position, item) in items.iter().enumerate() {
         insert.execute(params![
@@ -122,15 +135,17 @@ fn insert_items(
             side as i64,
             position.cast_signed(),
             item.id,
-            item.json
+            start.cast_signed(),
+            item.json.len().cast_signed(),
         ])?;
+        *start += item.json.len();
     }
     Ok(())
 }
 
 fn bytes_of(response: &StoredResponse) -> i64 {
     let items = response.input.iter().chain(&response.output);
-    let items: usize = items.map(|item| item.id.len() + item.json.len() + ROW_BYTES).sum();
-    let response = response.id.len() + response.body.len() + ROW_BYTES;
+    let items: usize = items.map(|item| item.id.len() + item.json.len() + ITEM_BYTES).sum();
+    let response = response.id.len() + response.body.len() + RESPONSE_BYTES;
     i64::try_from(response + items).unwrap_or(i64::MAX)
 }

@@ -1,8 +1,10 @@
 //! What can be asked about responses. Each question is answered from one state of the database.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::RangeInclusive;
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::types::FromSqlError;
+use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::change::Side;
 use super::{Conversation, FoundResponse, Held, StoredItem};
@@ -13,6 +15,12 @@ struct Chain {
     numbers: Vec<i64>,
     /// The one that the first of them continues, which is not there.
     missing: Option<String>,
+}
+
+/// Where an item stands in the text of its response.
+struct Place {
+    start: i64,
+    bytes: i64,
 }
 
 pub(super) fn find(
@@ -27,7 +35,7 @@ pub(super) fn find(
         .optional()?;
     let Some((number, body)) = found else { return Ok(None) };
     let mut output = Vec::new();
-    read_items(&database, number, Side::Output, &mut output)?;
+    read_items(&database, number, Side::Output..=Side::Output, &mut output)?;
     Ok(Some(FoundResponse { body, output }))
 }
 
@@ -54,17 +62,27 @@ pub(super) fn items(
 ) -> rusqlite::Result<HashMap<String, String>> {
     let database = database.transaction()?;
     let mut select = database.prepare_cached(
-        "SELECT json FROM response_items
+        "SELECT response, start, response_items.bytes FROM response_items
          JOIN found_responses ON found_responses.number = response
          WHERE response_items.id = ?1 AND key_name = ?2
          ORDER BY response_items.number DESC LIMIT 1",
     )?;
-    let mut found = HashMap::with_capacity(ids.len());
+    let mut places = BTreeMap::<i64, Vec<(String, Place)>>::new();
     for id in ids {
-        let json = select.query_row([id.as_str(), key], |row| row.get(0)).optional()?;
-        if let Some(json) = json {
-            found.insert(id, json);
+        let read =
+            |row: &Row<'_>| Ok((row.get(0)?, Place { start: row.get(1)?, bytes: row.get(2)? }));
+        if let Some((response, place)) = select.query_row([id.as_str(), key], read).optional()? {
+            places.entry(response).or_default().push((id, place));
         }
+    }
+    let mut found = HashMap::new();
+    for (response, places) in places {
+        with_text(&database, response, |text| {
+            for (id, place) in places {
+                found.insert(id, place.in_text(text)?);
+            }
+            Ok(())
+        })?;
     }
     Ok(found)
 }
@@ -93,32 +111,53 @@ fn said(
     };
     let mut items = Vec::new();
     for response in earlier {
-        read_items(&database, *response, Side::Input, &mut items)?;
-        read_items(&database, *response, Side::Output, &mut items)?;
+        read_items(&database, *response, Side::Input..=Side::Output, &mut items)?;
     }
-    read_items(&database, *last, Side::Input, &mut items)?;
-    if matches!(until, Side::Output) {
-        read_items(&database, *last, Side::Output, &mut items)?;
-    }
+    read_items(&database, *last, Side::Input..=until, &mut items)?;
     Ok(Conversation::Whole(items))
 }
 
 fn read_items(
     database: &Connection,
     response: i64,
-    side: Side,
+    sides: RangeInclusive<Side>,
     items: &mut Vec<StoredItem>,
 ) -> rusqlite::Result<()> {
     let mut select = database.prepare_cached(
-        "SELECT id, json FROM response_items WHERE response = ?1 AND side = ?2 ORDER BY position",
+        "SELECT id, start, bytes FROM response_items
+         WHERE response = ?1 AND side BETWEEN ?2 AND ?3 ORDER BY side, position",
     )?;
-    let read = select.query_map(params![response, side as i64], |row| {
-        Ok(StoredItem { id: row.get(0)?, json: row.get(1)? })
-    })?;
-    for item in read {
-        items.push(item?);
+    with_text(database, response, |text| {
+        let mut rows = select.query([response, *sides.start() as i64, *sides.end() as i64])?;
+        while let Some(row) = rows.next()? {
+            let place = Place { start: row.get(1)?, bytes: row.get(2)? };
+            items.push(StoredItem { id: row.get(0)?, json: place.in_text(text)? });
+        }
+        Ok(())
+    })
+}
+
+/// Reads in the text of all items of a response, without a copy of it.
+fn with_text<T>(
+    database: &Connection,
+    response: i64,
+    read: impl FnOnce(&str) -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
+    database
+        .prepare_cached("SELECT items FROM responses WHERE number = ?1")?
+        .query_row([response], |row| read(row.get_ref(0)?.as_str()?))
+}
+
+// === impl Place ===
+
+impl Place {
+    /// Only a damaged database has one that is not there.
+    fn in_text(&self, text: &str) -> rusqlite::Result<String> {
+        let start = usize::try_from(self.start).ok();
+        let end = usize::try_from(self.start.saturating_add(self.bytes)).ok();
+        let json = start.zip(end).and_then(|(start, end)| text.get(start..end));
+        Ok(json.ok_or(FromSqlError::OutOfRange(self.start))?.to_owned())
     }
-    Ok(())
 }
 
 // === impl Chain ===

@@ -102,13 +102,13 @@ fn delete_some_expired(database: &Connection) -> rusqlite::Result<ControlFlow<()
         let is_gone = room.delete(
             database,
             conversation,
-            "SELECT response_items.number, octet_length(json) FROM responses
+            "SELECT response_items.number, 0 FROM responses
              JOIN response_items ON response = responses.number WHERE conversation = ?1 LIMIT ?2",
             "DELETE FROM response_items WHERE number = ?1",
         )? && room.delete(
             database,
             conversation,
-            "SELECT number, octet_length(body) FROM responses WHERE conversation = ?1 LIMIT ?2",
+            "SELECT number, bytes FROM responses WHERE conversation = ?1 LIMIT ?2",
             "DELETE FROM responses WHERE number = ?1",
         )? && room.delete(
             database,

@@ -82,7 +82,6 @@ impl Thread {
             self.rows.extend(work.rows);
             self.flushes.extend(work.flushes);
             self.write(work.asked);
-            self.answer_flushes();
             if work.is_last && self.rows.is_empty() {
                 return;
             }
@@ -90,6 +89,7 @@ impl Thread {
                 self.next_sweep = Instant::now();
             }
             self.tidy();
+            self.answer_flushes();
         }
     }
 

@@ -4,6 +4,7 @@
 mod folder;
 mod full_disk;
 mod opening;
+mod responses;
 mod retention;
 mod sums;
 mod writing;

@@ -7,6 +7,7 @@ use rusqlite::Connection;
 use store::{Store, StoreError};
 
 use crate::folder::{Folder, report, turn};
+use crate::responses::{found, response};
 
 fn mode(path: &Path) -> u32 {
     std::fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -103,4 +104,28 @@ async fn several_servers_make_it_at_the_same_time() {
         store.flush().await;
     }
     assert_eq!(report(&stores[0].usage()).await.totals.turns, 8);
+}
+
+/// One that was made before there were responses.
+#[tokio::test]
+async fn an_older_database_is_brought_up_to_date_and_can_shrink() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path().parent().unwrap()).unwrap();
+    let older = folder.other();
+    older.execute_batch(include_str!("../../src/migrations/1_usage.sql")).unwrap();
+    older
+        .execute_batch(
+            "PRAGMA journal_mode = wal; PRAGMA application_id = 0x43784370; PRAGMA user_version = 1",
+        )
+        .unwrap();
+    drop(older);
+    let store = folder.open();
+    store.usage().record(turn("a"));
+    store.responses().keep(response("a", None)).await.unwrap();
+    assert_eq!(report(&store.usage()).await.totals.turns, 1);
+    let found_again = folder.open().responses().find("default", "a").await.unwrap();
+    assert_eq!(found_again, found(&response("a", None)));
+    let auto_vacuum: i64 =
+        folder.other().query_row("PRAGMA auto_vacuum", (), |row| row.get(0)).unwrap();
+    assert_eq!(auto_vacuum, 2, "incremental");
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::folder::{Folder, report, turn};
+use crate::folder::{Folder, everything, report, turn};
 
 /// Every column of the one row that there is, as text.
 fn columns(folder: &Folder) -> Vec<String> {
@@ -73,6 +73,29 @@ async fn two_servers_write_to_the_same_file() {
     assert_eq!(report(&stores[0].usage()).await.totals.turns, 2_000);
 }
 
+/// They need nobody who waits for them, nor more rows that come after them.
+#[tokio::test]
+async fn rows_are_written_soon_and_when_everybody_has_left() {
+    let folder = Folder::new();
+    let reader = folder.open().usage();
+    let written = async |rows| {
+        let wait =
+            async { while reader.report(everything()).await.unwrap().totals.turns != rows {} };
+        tokio::time::timeout(Duration::from_secs(20), wait).await.expect("others are written");
+    };
+    let usage = folder.open().usage();
+    usage.record(turn("a"));
+    written(1).await;
+    // The first of a batch, its last, and some after that.
+    for _ in 0..300 {
+        usage.record(turn("a"));
+    }
+    written(301).await;
+    usage.record(turn("a"));
+    drop(usage);
+    written(302).await;
+}
+
 /// Somebody holds the database for longer than SQLite waits.
 #[tokio::test]
 async fn a_locked_database_is_waited_for_by_nobody_else() {
@@ -88,7 +111,7 @@ async fn a_locked_database_is_waited_for_by_nobody_else() {
     println!("1000 rows were handed over in {took:?}");
     assert!(took < Duration::from_secs(2), "{took:?}");
     // Who asks gets what was there before.
-    let query = crate::folder::everything();
+    let query = everything();
     assert_eq!(usage.report(query).await.unwrap().totals.turns, 0);
     let flushed = tokio::time::timeout(Duration::from_secs(6), usage.flush()).await;
     assert!(flushed.is_err(), "nothing can be written yet");
@@ -122,6 +145,6 @@ async fn rows_that_can_never_be_written_are_counted() {
     usage.record(turn("a"));
     usage.flush().await;
     assert_eq!(usage.lost(), 1);
-    let error = usage.report(crate::folder::everything()).await.unwrap_err();
+    let error = usage.report(everything()).await.unwrap_err();
     assert!(error.to_string().contains("no such table: usage"), "{error}");
 }

@@ -103,6 +103,7 @@ fn a_text_is_one_message() {
         out.text(" there.");
         out.finish(FinishReason::Stop);
         out.complete(9, usage());
+        out.end();
     });
     let message = message("msg_0", "completed", "Hi there.");
     let expected =
@@ -120,6 +121,7 @@ fn messages_are_told_apart_and_keep_their_phase() {
         out.text("So.");
         out.finish(FinishReason::Stop);
         out.complete(9, usage());
+        out.end();
     });
     let mut first = message("msg_0", "completed", "Let me see.");
     first["phase"] = json!("commentary");
@@ -144,6 +146,7 @@ fn a_call_ends_the_message_before_it_and_its_block_is_in_the_text() {
         out.text("Bye.");
         out.finish(FinishReason::ToolCalls);
         out.complete(9, usage());
+        out.end();
     });
     let before = message("msg_0", "completed", "Hm. <use_tool/>");
     let (first, second) =
@@ -178,6 +181,7 @@ fn a_call_that_comes_in_pieces_is_one_item() {
         }
         out.finish(FinishReason::ToolCalls);
         out.complete(9, usage());
+        out.end();
     });
     let call = call("fc_0", "tool_0_0", "{\"q\":1}");
     let expected = [call_events(0, &call, &["{\"q\"", ":1}"]), vec![completed(&json!([call]))]];
@@ -199,6 +203,7 @@ fn reasoning_has_its_parts_and_only_who_asked_sees_what_is_encrypted() {
         out.text("So.");
         out.finish(FinishReason::Stop);
         out.complete(9, usage());
+        out.end();
     };
     let parts: &[&[&str]] = &[&["wh", "y"], &["how"]];
     let mut first = reasoning("rs_0", parts);
@@ -227,6 +232,7 @@ fn what_was_not_told_of_a_summary_is_told_at_its_end() {
         out.reasoning_item(&item(&["one", "two"], None));
         out.finish(FinishReason::Stop);
         out.complete(9, usage());
+        out.end();
     });
     let items = [
         reasoning("rs_0", &[]),
@@ -253,6 +259,7 @@ fn a_limit_and_a_filter_leave_the_message_incomplete() {
             out.text("Once upon");
             out.finish(finish);
             out.complete(9, usage());
+            out.end();
         });
         let message = message("msg_0", "incomplete", "Once upon");
         let mut end = completed(&json!([message]));
@@ -314,12 +321,14 @@ fn a_part_that_is_open_at_a_failure_is_not_lost() {
 fn a_response_that_is_cancelled_ends_with_what_was_said() {
     let events = told(EncryptedContent::LeftOut, |out| {
         out.text("Once upon");
-        out.cancel();
+        out.cancel(usage());
+        out.end();
     });
     let message = message("msg_0", "incomplete", "Once upon");
+    let usage = completed(&json!([]))["response"]["usage"].clone();
     let end = json!({
         "type": "response.incomplete",
-        "response": {"status": "cancelled", "output": [message]},
+        "response": {"status": "cancelled", "output": [message], "usage": usage},
     });
     assert_eq!(events, [message_events(0, &message, &["Once upon"]), vec![end]].concat());
 }
@@ -333,6 +342,7 @@ fn a_turn_that_says_nothing_has_no_items() {
     assert!(!items.has_spoken());
     items.finish(FinishReason::Stop);
     items.complete(9, usage());
+    items.end();
     assert_eq!((items.output(), items.status()), (&[][..], &ResponseStatus::Completed { at: 9 }));
 }
 
@@ -341,6 +351,7 @@ fn nothing_is_told_after_the_end() {
     let mut items = ResponseItems::streamed(response(), EncryptedContent::LeftOut, ids());
     items.finish(FinishReason::Stop);
     items.complete(9, usage());
+    items.end();
     items.buffer.clear();
     items.text("late");
     items.fail(&ApiError::new(502, ErrorType::ServerError, "No."));

@@ -208,3 +208,32 @@ fn items_and_usage_are_whole() {
         assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), expected);
     }
 }
+
+#[test]
+fn items_are_put_into_a_response_that_was_written_without_any() {
+    let request = json!({
+        "model": r#","output":[]"#, "input": "hi", "instructions": r#""output":[] ,"output":[]"#,
+        "tools": [{"type": "function", "name": "f", "parameters": {"a": {}, "output": []}}],
+        "metadata": {"output": "[]"},
+    });
+    let request = ResponsesRequest::parse(request.to_string().as_bytes()).unwrap();
+    let head = ResponseHead {
+        id: "resp_1",
+        created_at: 1,
+        model: &request.model,
+        instructions: request.instructions.as_deref(),
+        max_output_tokens: None,
+        parallel_tool_calls: true,
+        previous_response_id: None,
+        store: true,
+        echo: &request.echo,
+    };
+    let mut empty = BytesMut::new();
+    ResponseWriter::new(&head).write(&BEGUN, EncryptedContent::LeftOut, &mut empty);
+    let empty = std::str::from_utf8(&empty).unwrap();
+    let filled = with_output(empty, ["1", r#"{"a":2}"#]);
+    let mut expected: Value = serde_json::from_str(empty).unwrap();
+    expected["output"] = json!([1, {"a": 2}]);
+    assert_eq!(serde_json::from_str::<Value>(&filled).unwrap(), expected);
+    assert_eq!(with_output(empty, []), empty);
+}

@@ -1,0 +1,176 @@
+//! The reasoning that led to calls, kept for the requests that bring their results.
+//!
+//! In memory alone: a client that does not want its response stored finds nothing of it on any disk.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bridge::{CallReasoning, ReasoningBefore};
+
+use crate::gate::Caller;
+
+/// How long a result may take.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What an entry costs beside its texts.
+const ENTRY_BYTES: usize = 256;
+
+/// Reasoning by its call. When there is too much, the oldest goes.
+#[derive(Debug, Default)]
+pub(crate) struct KeptReasoning(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    by_call: HashMap<Arc<Key>, Entry>,
+    /// The oldest first.
+    order: VecDeque<Arc<Key>>,
+    bytes: usize,
+}
+
+/// Whose call it was, where the reasoning is understood, and the call.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Key {
+    caller: Caller,
+    origin: Origin,
+    call_id: String,
+}
+
+#[derive(Debug)]
+struct Entry {
+    items: Arc<[ReasoningBefore]>,
+    bytes: usize,
+    kept_at: Instant,
+}
+
+/// Who can read encrypted reasoning: one account of an upstream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Origin(pub(crate) u64);
+
+/// The reasoning of one caller at one upstream.
+#[derive(Debug)]
+pub(crate) struct ReasoningScope {
+    pub(crate) kept: Arc<KeptReasoning>,
+    pub(crate) most_bytes: usize,
+    pub(crate) caller: Caller,
+    pub(crate) origin: Origin,
+}
+
+// === impl ReasoningScope ===
+
+impl ReasoningScope {
+    /// Keeps what led to calls.
+    pub(crate) fn keep(&self, calls: &[CallReasoning]) {
+        if calls.is_empty() {
+            return;
+        }
+        let now = Instant::now();
+        let mut kept = self.kept.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for call in calls {
+            let key = Arc::new(self.key(&call.call_id));
+            kept.put(key, Arc::clone(&call.items), now);
+        }
+        kept.shrink(self.most_bytes, now);
+    }
+
+    /// What led to a call. It stays: a client may ask more than once.
+    pub(crate) fn recall(&self, call_id: &str) -> Option<Arc<[ReasoningBefore]>> {
+        let kept = self.kept.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.by_call.is_empty() {
+            return None;
+        }
+        let entry = kept.by_call.get(&self.key(call_id))?;
+        (entry.kept_at.elapsed() <= LONGEST).then(|| Arc::clone(&entry.items))
+    }
+
+    fn key(&self, call_id: &str) -> Key {
+        Key { caller: self.caller.clone(), origin: self.origin, call_id: call_id.to_owned() }
+    }
+}
+
+// === impl Kept ===
+
+impl Kept {
+    /// Of two calls with the same id the later one counts.
+    fn put(&mut self, key: Arc<Key>, items: Arc<[ReasoningBefore]>, now: Instant) {
+        let texts =
+            items.iter().flat_map(|item| item.summary.iter().chain([&item.encrypted_content]));
+        let bytes = ENTRY_BYTES + key.call_id.len() + texts.map(String::len).sum::<usize>();
+        self.bytes += bytes;
+        let entry = Entry { items, bytes, kept_at: now };
+        match self.by_call.insert(Arc::clone(&key), entry) {
+            Some(before) => self.bytes -= before.bytes,
+            None => self.order.push_back(key),
+        }
+    }
+
+    fn shrink(&mut self, most_bytes: usize, now: Instant) {
+        while let Some(oldest) = self.order.front() {
+            let is_old = |entry: &Entry| now.duration_since(entry.kept_at) > LONGEST;
+            if self.bytes <= most_bytes && !self.by_call.get(oldest).is_some_and(is_old) {
+                return;
+            }
+            if let Some(key) = self.order.pop_front()
+                && let Some(entry) = self.by_call.remove(&key)
+            {
+                self.bytes -= entry.bytes;
+            }
+        }
+    }
+}
+
+// === impl Origin ===
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scope(kept: &Arc<KeptReasoning>, caller: &str, origin: u64) -> ReasoningScope {
+        ReasoningScope {
+            kept: Arc::clone(kept),
+            most_bytes: 2_000,
+            caller: Caller::named(caller),
+            origin: Origin(origin),
+        }
+    }
+
+    fn call(call_id: &str, bytes: usize) -> CallReasoning {
+        let encrypted_content = "x".repeat(bytes);
+        let item = ReasoningBefore { encrypted_content, summary: vec![], before_text: false };
+        CallReasoning { call_id: call_id.to_owned(), items: [item].into() }
+    }
+
+    #[test]
+    fn only_the_same_caller_at_the_same_upstream_finds_it() {
+        let kept = Arc::default();
+        let mine = scope(&kept, "me", 1);
+        mine.keep(&[call("a", 10)]);
+        let found = |scope: ReasoningScope| scope.recall("a").is_some();
+        assert!(found(mine) && found(scope(&kept, "me", 1)));
+        assert!(!found(scope(&kept, "you", 1)) && !found(scope(&kept, "me", 2)));
+        assert!(scope(&kept, "me", 1).recall("b").is_none());
+    }
+
+    #[test]
+    fn the_oldest_goes_when_there_is_too_much() {
+        let kept = Arc::default();
+        let scope = scope(&kept, "me", 1);
+        for name in ["a", "b", "c"] {
+            scope.keep(&[call(name, 500)]);
+        }
+        let left = |name: &str| scope.recall(name).is_some();
+        assert_eq!(["a", "b", "c"].map(left), [false, true, true]);
+        scope.keep(&[call("b", 400), call("d", 10)]);
+        assert_eq!(["b", "c", "d"].map(left), [true, true, true]);
+        scope.keep(&[call("huge", 5_000)]);
+        assert_eq!(["b", "c", "d", "huge"].map(left), [false; 4]);
+        assert_eq!(kept.0.lock().unwrap().bytes, 0);
+    }
+}

@@ -1,0 +1,242 @@
+//! `/v1/responses`: answers in the shape of the Responses API, and those that are kept.
+
+mod answer;
+mod conversation;
+mod keeping;
+mod live;
+mod stored;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Extension;
+use axum::body::Bytes;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse as _, Response};
+use bridge::{EndReason, Prepared, RequestOptions, ResponseItems};
+use openai_wire::ApiError;
+use openai_wire::responses::{EncryptedContent, ResponseHead, ResponseWriter, ResponsesRequest};
+
+use crate::answering::{
+    AnswerStream, Asked, Endpoint, Incoming, Outcome, Prompt, Running, event_stream, random_text,
+    seconds_since_1970,
+};
+use crate::api::{Api, ApiSettings};
+use crate::api_error::ErrorResponse;
+use crate::body::check_json_depth;
+use crate::gate::Caller;
+use crate::headers::{X_CODEX_TOOL_CALL_COUNT, X_CODEX_TOOL_CALL_TRUNCATED, X_PROXY_USAGE};
+use crate::tokens;
+use answer::ResponseStream;
+use conversation::Resolved;
+use keeping::Keeper;
+use live::LiveResponse;
+pub(crate) use live::LiveResponses;
+pub(crate) use stored::{cancel, delete, list_input, show};
+
+/// Which responses are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResponsesSettings {
+    /// Whether any is, from now on.
+    pub store: bool,
+    /// For how long after the last use of their conversation.
+    pub max_age: Duration,
+    /// How many bytes of them.
+    pub max_bytes: u64,
+}
+
+/// A request that is understood, and how its answer is told.
+struct Plan {
+    asked: Asked,
+    writer: ResponseWriter,
+    encrypted: EncryptedContent,
+    live: LiveResponse,
+    keeper: Option<Keeper>,
+    prompt: Prompt,
+}
+
+/// A request, read and with all that it refers to.
+struct Read {
+    prepared: Prepared,
+    writer: ResponseWriter,
+    keeper: Option<Keeper>,
+}
+
+/// `POST /v1/responses`
+pub(crate) async fn create(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    request: Request,
+) -> Response {
+    let settings = api.settings();
+    let rate_limit = settings.rate_limit;
+    let answer = async {
+        let incoming = Incoming::read(&api, &caller, settings, request).await?;
+        let Plan { asked, writer, encrypted, live, keeper, prompt } = plan(&api, &incoming).await?;
+        let running = incoming.start(&api, asked).await?;
+        let ids = Arc::clone(&running.suffix);
+        if running.stream {
+            let items = ResponseItems::streamed(writer, encrypted, ids);
+            stream(running, ResponseStream::new(items, live, keeper), prompt).await
+        } else {
+            let items = ResponseItems::collected(writer, ids);
+            collect(running, items, encrypted, &live, keeper, prompt).await
+        }
+    };
+    api.within_rate(&caller, rate_limit, answer).await
+}
+
+async fn plan(api: &Api, incoming: &Incoming) -> Result<Plan, ApiError> {
+    let (body, settings) = (incoming.body.clone(), Arc::clone(&incoming.settings));
+    let mode = incoming.requested_mode()?;
+    let request = incoming.work(api, body.len(), move || parse(&body, &settings)).await?;
+    let chosen = incoming.choose(api, &request.model, request.reasoning_effort.clone()).await?;
+    let origin = api.backend().await?.origin(chosen.upstream.as_ref());
+    let resolved = Arc::new(Resolved::look_up(api, &incoming.caller, &request, origin).await?);
+
+    let id = format!("resp_{}", random_text(48));
+    let created = seconds_since_1970();
+    let keeper = api
+        .0
+        .responses
+        .as_ref()
+        .ok()
+        .filter(|_| incoming.settings.responses.store && request.store.unwrap_or(true));
+    let keeper = keeper.map(|responses| {
+        let key = incoming.caller.name().to_owned();
+        Keeper::new(responses.clone(), key, id.clone(), origin)
+    });
+    let encrypted = if request.include_encrypted_reasoning {
+        EncryptedContent::Included
+    } else {
+        EncryptedContent::LeftOut
+    };
+    let bytes = incoming.body.len() + resolved.bytes();
+    let reading = {
+        let (id, settings) = (id.clone(), Arc::clone(&incoming.settings));
+        let resolved = Arc::clone(&resolved);
+        move || read(request, &resolved, keeper, &settings, mode.as_deref(), &id, created)
+    };
+    let Read { mut prepared, writer, keeper } = incoming.work(api, bytes, reading).await?;
+    prepared.turn.effort = None;
+    let live = api.0.live_responses.begin(&id, &incoming.caller, &writer);
+    let (body, settings) = (incoming.body.clone(), Arc::clone(&incoming.settings));
+    Ok(Plan {
+        asked: Asked {
+            endpoint: Endpoint::Responses,
+            prepared,
+            chosen,
+            id,
+            created,
+            cancelled: live.cancelled(),
+        },
+        writer,
+        encrypted,
+        live,
+        keeper,
+        prompt: Prompt {
+            count: Box::new(move || count_prompt(&body, &resolved, &settings)),
+            tasks: api.0.tasks.clone(),
+        },
+    })
+}
+
+fn parse(body: &[u8], settings: &ApiSettings) -> Result<ResponsesRequest, ApiError> {
+    check_json_depth(body, settings.max_json_depth)?;
+    ResponsesRequest::parse(body)
+}
+
+/// Puts everything in its place.
+fn read(
+    mut request: ResponsesRequest,
+    resolved: &Resolved,
+    mut keeper: Option<Keeper>,
+    settings: &ApiSettings,
+    mode: Option<&str>,
+    id: &str,
+    created_at: u64,
+) -> Result<Read, ApiError> {
+    let earlier = resolved.put_into(&mut request)?;
+    let writer = ResponseWriter::new(&ResponseHead {
+        id,
+        created_at,
+        model: &request.model,
+        instructions: request.instructions.as_deref(),
+        max_output_tokens: request.max_output_tokens,
+        parallel_tool_calls: request.parallel_tool_calls.unwrap_or(true),
+        previous_response_id: request.previous_response_id.as_deref(),
+        store: keeper.is_some(),
+        echo: &request.echo,
+    });
+    if let Some(keeper) = &mut keeper {
+        keeper.take_input(&request);
+    }
+    let options = RequestOptions { settings: &settings.turns, requested_mode: mode };
+    let prepared = bridge::prepare_response(request, earlier, &options)?;
+    Ok(Read { prepared, writer, keeper })
+}
+
+fn count_prompt(body: &Bytes, resolved: &Resolved, settings: &ApiSettings) -> u64 {
+    let prepared = ResponsesRequest::parse(body).and_then(|mut request| {
+        let earlier = resolved.put_into(&mut request)?;
+        let options = RequestOptions { settings: &settings.turns, requested_mode: None };
+        bridge::prepare_response(request, earlier, &options)
+    });
+    // It was read once before, so it can be read again.
+    prepared.map_or(0, |prepared| prepared.prompt_texts().map(|text| tokens::count(&text)).sum())
+}
+
+async fn stream(
+    running: Running,
+    answer: ResponseStream,
+    prompt: Prompt,
+) -> Result<Response, ErrorResponse> {
+    let Running { session, log, headers, keep_alive, .. } = running;
+    let stream = AnswerStream::begin(session, answer, log, keep_alive, Some(prompt)).await?;
+    Ok(event_stream(headers, stream))
+}
+
+async fn collect(
+    running: Running,
+    mut items: ResponseItems,
+    encrypted: EncryptedContent,
+    live: &LiveResponse,
+    keeper: Option<Keeper>,
+    prompt: Prompt,
+) -> Result<Response, ErrorResponse> {
+    let Running { mut session, mut headers, .. } = running;
+    let outcome = session.collect(&mut items).await;
+    let unfinished = match outcome {
+        Outcome::Cancelled => EndReason::Cancelled,
+        Outcome::Done | Outcome::Failed(_) => EndReason::Failed,
+    };
+    let reports = session.conclude(unfinished);
+    if let Outcome::Failed(failure) = &outcome {
+        return Err(bridge::api_error(failure).into());
+    }
+    let usage = match prompt.usage(&reports) {
+        Ok(usage) => usage,
+        Err(mut counting) => {
+            headers.insert(X_PROXY_USAGE, HeaderValue::from_static("estimated"));
+            std::future::poll_fn(|context| counting.poll_usage(context)).await
+        }
+    };
+    match outcome {
+        Outcome::Cancelled => items.cancel(usage),
+        Outcome::Done | Outcome::Failed(_) => items.complete(seconds_since_1970(), usage),
+    }
+    let kept = match keeper {
+        Some(keeper) => keeper.keep(&items).await,
+        None => false,
+    };
+    if !kept {
+        items.not_stored();
+    }
+    live.end(&items);
+    let truncated = if bridge::is_truncated(&reports) { "true" } else { "false" };
+    headers.insert(X_CODEX_TOOL_CALL_COUNT, HeaderValue::from(bridge::call_count(&reports)));
+    headers.insert(X_CODEX_TOOL_CALL_TRUNCATED, HeaderValue::from_static(truncated));
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    Ok((headers, items.response_json(encrypted)).into_response())
+}

@@ -1,0 +1,72 @@
+//! Keeping a response that has ended.
+
+use std::time::SystemTime;
+
+use bridge::ResponseItems;
+use openai_wire::responses::{InputItem, OutputItem, ResponsesRequest};
+use store::{Responses, StoredItem, StoredResponse};
+
+use crate::answering::{Keeping, random_text};
+use crate::kept_reasoning::Origin;
+
+/// What keeps a response when it has ended.
+pub(super) struct Keeper {
+    responses: Responses,
+    key: String,
+    id: String,
+    origin: Origin,
+    previous: Option<String>,
+    input: Vec<StoredItem>,
+}
+
+// === impl Keeper ===
+
+impl Keeper {
+    pub(super) fn new(responses: Responses, key: String, id: String, origin: Origin) -> Self {
+        Self { responses, key, id, origin, previous: None, input: Vec::new() }
+    }
+
+    /// What the response is an answer to.
+    pub(super) fn take_input(&mut self, request: &ResponsesRequest) {
+        self.previous.clone_from(&request.previous_response_id);
+        self.input = request.input.iter().cloned().map(stored_input).collect();
+    }
+
+    /// Keeps it as it is now. Says whether it is kept: whoever is told so can rely on it.
+    pub(super) fn keep(self, items: &ResponseItems) -> Keeping {
+        let response = StoredResponse {
+            id: self.id,
+            key: self.key,
+            created_at: SystemTime::now(),
+            previous: self.previous,
+            body: items.without_output(),
+            input: self.input,
+            output: items.output().iter().map(|item| stored_output(item, self.origin)).collect(),
+        };
+        let responses = self.responses;
+        Box::pin(async move {
+            let kept = responses.keep(response).await;
+            if let Err(error) = &kept {
+                tracing::warn!(%error, "a response is not kept");
+            }
+            kept.is_ok()
+        })
+    }
+}
+
+fn stored_input(mut item: InputItem) -> StoredItem {
+    if item.id().is_none() {
+        item.set_id(format!("{}{}", item.id_prefix(), random_text(48)));
+    }
+    StoredItem { id: item.id().unwrap_or_default().to_owned(), json: item.to_json() }
+}
+
+fn stored_output(item: &OutputItem, origin: Origin) -> StoredItem {
+    let mut json = serde_json::to_string(item).unwrap_or_default();
+    if let OutputItem::Reasoning(_) = item {
+        // Another account could do nothing with it, and its upstream would refuse the request.
+        json.truncate(json.len().saturating_sub(1));
+        json.push_str(&format!(r#","origin":"{origin}"}}"#));
+    }
+    StoredItem { id: item.id().to_owned(), json }
+}
