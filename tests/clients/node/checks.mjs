@@ -46,8 +46,9 @@ export async function check(title, body) {
  * helpers) is an object of
  * - `title`
  * - `streams`: whether the status of the answer goes out before its end
- * - `ask(messages, { model, key })`: gives `{ text, calls: [{ id, name, arguments }], finish,
- *   usage, messages }`, the last being the answer as the library wants it back
+ * - `ask(messages, { model, key, tools })`: gives `{ text, calls: [{ id, name, arguments }], finish,
+ *   usage, messages }`, the last being the answer as the library wants it back; `tools` are those
+ *   that may be called, and to declare them always is no fault
  * - `user(text)` and `result(call, output)`: messages of the library
  * - `failure(error)`: gives `{ kind, status, code }` of an error of the library
  * - `failures`: the kinds of errors by their names here
@@ -70,7 +71,7 @@ export async function textTurn(way) {
 
 export async function roundTrip(way, count) {
   const messages = [way.user(`${TEXT} [[round-trip:${count}]]`)];
-  const first = await ask(way, messages);
+  const first = await ask(way, messages, { tools: TOOLS });
   const calls = first.calls.map((call) => ({ name: call.name, arguments: call.arguments }));
   const expected = NAMES.slice(0, count).map((name, at) => ({
     name,
@@ -86,7 +87,8 @@ export async function roundTrip(way, count) {
 
   const outputs = first.calls.map((call) => `21 °C in ${call.arguments.city}`);
   const results = first.calls.map((call, at) => way.result(call, outputs[at]));
-  const second = await ask(way, [...messages, ...first.messages, ...results]);
+  const history = [...messages, ...first.messages, ...results];
+  const second = await ask(way, history, { tools: TOOLS });
   expectText(way, second, outputs.map((output, at) => `${NAMES[at]}: ${output}`).join("\n"));
 }
 
@@ -132,6 +134,6 @@ export async function failureOf(way, messages, options) {
   assert.fail(`an answer instead of an error: ${JSON.stringify(answer)}`);
 }
 
-export function ask(way, messages, { model = MODEL, key = API_KEY } = {}) {
-  return way.ask(messages, { model, key });
+export function ask(way, messages, { model = MODEL, key = API_KEY, tools = [] } = {}) {
+  return way.ask(messages, { model, key, tools });
 }

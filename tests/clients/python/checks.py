@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Callable, Protocol
 
@@ -78,7 +79,14 @@ class Way(Protocol):
     streams: bool
     finishes: Finishes
 
-    def ask(self, messages: list[Any], model: str = MODEL, key: str = API_KEY) -> Answer: ...
+    def ask(
+        self,
+        messages: list[Any],
+        model: str = MODEL,
+        key: str = API_KEY,
+        tools: Sequence[Any] = (),
+    ) -> Answer:
+        """`tools` are those that may be called; to declare them always is no fault."""
 
     def user(self, text: str) -> Any: ...
 
@@ -124,7 +132,7 @@ def text_turn(way: Way) -> None:
 
 def round_trip(way: Way, count: int) -> None:
     messages = [way.user(f"{TEXT} [[round-trip:{count}]]")]
-    first = way.ask(messages)
+    first = way.ask(messages, tools=TOOLS)
     same("names", [call.name for call in first.calls], NAMES[:count])
     arguments = [{"city": f"C{at}", "mark": TEXT} for at in range(count)]
     same("arguments", [call.arguments for call in first.calls], arguments)
@@ -137,7 +145,7 @@ def round_trip(way: Way, count: int) -> None:
 
     outputs = [f"21 °C in {call.arguments['city']}" for call in first.calls]
     results = [way.result(call, output) for call, output in zip(first.calls, outputs)]
-    second = way.ask([*messages, *first.messages, *results])
+    second = way.ask([*messages, *first.messages, *results], tools=TOOLS)
     quoted = [f"{name}: {output}" for name, output in zip(NAMES, outputs)]
     expect_text(way, second, "\n".join(quoted))
 

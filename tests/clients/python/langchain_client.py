@@ -30,7 +30,7 @@ class Invoked(Library):
     title = "invoke"
     streams = False
 
-    def ask(self, messages: list[Any], model: str = MODEL, key: str = API_KEY) -> Answer:
+    def ask(self, messages: list[Any], model: str = MODEL, key: str = API_KEY, **_: Any) -> Answer:
         return from_message(model_with_tools(model, key).invoke(messages))
 
 
@@ -38,7 +38,7 @@ class Streamed(Library):
     title = "stream"
     streams = True
 
-    def ask(self, messages: list[Any], model: str = MODEL, key: str = API_KEY) -> Answer:
+    def ask(self, messages: list[Any], model: str = MODEL, key: str = API_KEY, **_: Any) -> Answer:
         whole = None
         for chunk in model_with_tools(model, key).stream(messages):
             whole = chunk if whole is None else whole + chunk

@@ -31,7 +31,7 @@ class Whole(Library):
     title = "create"
     streams = False
 
-    def ask(self, messages: list[Any], model: str = MODEL, key: str = API_KEY) -> Answer:
+    def ask(self, messages: list[Any], model: str = MODEL, key: str = API_KEY, **_: Any) -> Answer:
         answer = client(key).chat.completions.create(model=model, messages=messages, tools=TOOLS)
         return from_completion(answer, model)
 
@@ -40,7 +40,7 @@ class Iterated(Library):
     title = "create with stream"
     streams = True
 
-    def ask(self, messages: list[Any], model: str = MODEL, key: str = API_KEY) -> Answer:
+    def ask(self, messages: list[Any], model: str = MODEL, key: str = API_KEY, **_: Any) -> Answer:
         chunks = client(key).chat.completions.create(
             model=model,
             messages=messages,
@@ -55,7 +55,7 @@ class Helper(Library):
     title = "the stream helper"
     streams = True
 
-    def ask(self, messages: list[Any], model: str = MODEL, key: str = API_KEY) -> Answer:
+    def ask(self, messages: list[Any], model: str = MODEL, key: str = API_KEY, **_: Any) -> Answer:
         text, calls = "", []
         with client(key).chat.completions.stream(
             model=model,

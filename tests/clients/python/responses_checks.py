@@ -9,12 +9,9 @@ from typing import Any, Callable, Protocol
 from urllib.request import Request, urlopen
 
 import checks
-from checks import NAMES, TEXT, TOOLS, Failure, Finishes, check, failure_in, same
+from checks import NAMES, TEXT, Failure, Finishes, check, failure_in, same
 
 FINISHES = Finishes("completed", "completed")
-
-# The tools as this endpoint declares them.
-FLAT_TOOLS = [{"type": tool["type"], **tool["function"]} for tool in TOOLS]
 
 RECALLED = """user: first [[text:one]]
 assistant: one

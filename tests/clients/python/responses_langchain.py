@@ -1,12 +1,13 @@
 """LangChain's ChatOpenAI with `use_responses_api`: whole answers and streamed ones, with bound tools."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_openai import ChatOpenAI
 from pydantic import BaseModel
 
-from checks import API_KEY, BASE_URL, MODEL, TOOLS, Answer, Call, same
+from checks import API_KEY, BASE_URL, MODEL, Answer, Call, same
 from responses_checks import FINISHES, Turn, run
 
 
@@ -33,8 +34,14 @@ class Library:
 
     def asked(self, chain: Any, messages: Any, **options: Any) -> AIMessage: ...
 
-    def ask(self, messages: list[Any], model: str = MODEL, key: str = API_KEY) -> Answer:
-        return from_message(self.asked(chat(model, key).bind_tools(TOOLS), messages))
+    def ask(
+        self,
+        messages: list[Any],
+        model: str = MODEL,
+        key: str = API_KEY,
+        tools: Sequence[Any] = (),
+    ) -> Answer:
+        return from_message(self.asked(chat(model, key).bind_tools(tools), messages))
 
     def follow(self, text: str, previous: str | None = None) -> Turn:
         message = self.asked(chat(), text, previous_response_id=previous)

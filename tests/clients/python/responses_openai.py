@@ -2,7 +2,7 @@
 kept on the server."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from openai import OpenAI
@@ -11,7 +11,7 @@ from openai.types.responses import Response, ResponseStreamEvent
 from pydantic import BaseModel
 
 from checks import API_KEY, BASE_URL, MODEL, Answer, Call, Failure, failure_in, same
-from responses_checks import FINISHES, FLAT_TOOLS, Turn, recorded, run
+from responses_checks import FINISHES, Turn, recorded, run
 
 
 class Wanted(BaseModel):
@@ -38,8 +38,15 @@ class Library:
 
     def asked(self, key: str, **request: Any) -> Response: ...
 
-    def ask(self, messages: list[Any], model: str = MODEL, key: str = API_KEY) -> Answer:
-        return from_response(self.asked(key, model=model, input=messages, tools=FLAT_TOOLS), model)
+    def ask(
+        self,
+        messages: list[Any],
+        model: str = MODEL,
+        key: str = API_KEY,
+        tools: Sequence[Any] = (),
+    ) -> Answer:
+        flat = [{"type": tool["type"], **tool["function"]} for tool in tools]
+        return from_response(self.asked(key, model=model, input=messages, tools=flat), model)
 
     def follow(self, text: str, previous: str | None = None) -> Turn:
         answer = self.asked(API_KEY, model=MODEL, input=text, previous_response_id=previous)

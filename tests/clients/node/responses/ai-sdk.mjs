@@ -19,9 +19,9 @@ const asking = (model = MODEL, apiKey = API_KEY, openai = {}) => ({
 });
 
 /** The tools in the library's form; without `execute`, calls are left to us. */
-const tools = (execute) =>
+const executed = (tools, execute) =>
   Object.fromEntries(
-    TOOLS.map(({ function: { name, description, strict, parameters } }) => [
+    tools.map(({ function: { name, description, strict, parameters } }) => [
       name,
       tool({ description, strict, inputSchema: jsonSchema(parameters), execute }),
     ]),
@@ -36,8 +36,8 @@ const ways = Object.entries({ generateText, streamText: consumed }).map(([name, 
 
 const library = {
   finishes: { text: "stop", calls: "tool-calls" },
-  async ask(messages, { model, key }) {
-    const request = { ...asking(model, key, this.options), messages, tools: tools() };
+  async ask(messages, { model, key, tools }) {
+    const request = { ...asking(model, key, this.options), messages, tools: executed(tools) };
     return fromResult(await this.generate(request));
   },
   async structured(prompt) {
@@ -135,7 +135,7 @@ for (const way of ways) {
       const result = await generate({
         ...asking(MODEL, API_KEY, options),
         prompt: "[[round-trip:3]]",
-        tools: tools(async ({ city }) => `21 °C in ${city}`),
+        tools: executed(TOOLS, async ({ city }) => `21 °C in ${city}`),
         stopWhen: stepCountIs(2),
       });
       const lines = TOOLS.map((declared, at) => `${declared.function.name}: 21 °C in C${at}`);

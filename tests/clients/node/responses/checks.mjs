@@ -7,7 +7,6 @@ import assert from "node:assert/strict";
 import {
   NAMES,
   TEXT,
-  TOOLS,
   ask,
   check,
   earlyErrors,
@@ -16,9 +15,6 @@ import {
   roundTrip,
   textTurn,
 } from "../checks.mjs";
-
-/** The tools as this endpoint declares them. */
-export const FLAT_TOOLS = TOOLS.map(({ type, function: declared }) => ({ type, ...declared }));
 
 export const FINISHES = { text: "completed", calls: "completed" };
 

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 
 import { fetchFrom } from "../browser.mjs";
-import { API_KEY, BASE_URL, MODEL, TOOLS } from "../checks.mjs";
+import { API_KEY, BASE_URL, MODEL } from "../checks.mjs";
 import { FINISHES, recorded, run } from "./checks.mjs";
 
 const ORIGIN = "app://obsidian.md";
@@ -107,8 +107,8 @@ export async function langchain(library, { concatenates }) {
 
   const common = {
     finishes: FINISHES,
-    async ask(messages, { model, key }) {
-      return fromMessage(await this.asked(chat(model, key).bindTools(TOOLS), messages));
+    async ask(messages, { model, key, tools }) {
+      return fromMessage(await this.asked(chat(model, key).bindTools(tools), messages));
     },
     async follow(text, previous_response_id) {
       const message = await this.asked(chat(MODEL, API_KEY), text, { previous_response_id });

@@ -8,7 +8,7 @@ import { zodTextFormat } from "openai/helpers/zod";
 import { z } from "zod";
 
 import { API_KEY, BASE_URL, MODEL } from "../checks.mjs";
-import { FINISHES, FLAT_TOOLS, recorded, run } from "./checks.mjs";
+import { FINISHES, recorded, run } from "./checks.mjs";
 
 const responses = (key = API_KEY) =>
   new OpenAI({ baseURL: BASE_URL, apiKey: key, maxRetries: 0, timeout: 30_000 }).responses;
@@ -52,8 +52,9 @@ const formatted = (input) => ({ model: MODEL, input, text: { format } });
 
 const library = {
   finishes: FINISHES,
-  async ask(input, { model, key }) {
-    return fromResponse(await this.asked({ model, input, tools: FLAT_TOOLS }, key), model);
+  async ask(input, { model, key, tools }) {
+    const flat = tools.map(({ type, function: declared }) => ({ type, ...declared }));
+    return fromResponse(await this.asked({ model, input, tools: flat }, key), model);
   },
   async follow(input, previous_response_id) {
     const answer = await this.asked({ model: MODEL, input, previous_response_id });
