@@ -46,9 +46,9 @@ export async function check(title, body) {
  * helpers) is an object of
  * - `title`
  * - `streams`: whether the status of the answer goes out before its end
- * - `ask(messages, { model, key, tools })`: gives `{ text, calls: [{ id, name, arguments }], finish,
- *   usage, messages }`, the last being the answer as the library wants it back; `tools` are those
- *   that may be called, and to declare them always is no fault
+ * - `ask(messages, { model, key, tools })`: gives `{ text, calls: [{ id, name, arguments }],
+ *   finish, usage, messages }`, the last being the answer as the library wants it back; `tools` are
+ *   those that may be called, and to declare them always is no fault
  * - `user(text)` and `result(call, output)`: messages of the library
  * - `failure(error)`: gives `{ kind, status, code }` of an error of the library
  * - `failures`: the kinds of errors by their names here
@@ -100,17 +100,19 @@ function expectText(way, answer, text) {
 
 export async function earlyErrors(way) {
   const hello = [way.user("hello")];
-  const orphan = () => way.result({ id: "call_nobody", name: "lookup", arguments: {} }, "42");
   const { notFound, key, badRequest, rateLimit, server } = way.failures;
   const refusals = [
-    [hello, { model: "no-such-model" }, notFound, 404, "model_not_found"],
-    [hello, { key: "wrong" }, key, 401, "invalid_api_key"],
-    ...(way.result ? [[[...hello, orphan()], {}, badRequest, 400, "invalid_value"]] : []),
-    [[way.user("[[http:429]]")], {}, rateLimit, 429, "rate_limit_exceeded"],
-    [[way.user("[[http:500]]")], {}, server, 502, "upstream_error"],
+    ["no-such-model", hello, { model: "no-such-model" }, notFound, 404, "model_not_found"],
+    ["API key", hello, { key: "wrong" }, key, 401, "invalid_api_key"],
+    ["429", [way.user("[[http:429]]")], {}, rateLimit, 429, "rate_limit_exceeded"],
+    ["demand", [way.user("[[http:500]]")], {}, server, 502, "upstream_error"],
   ];
-  for (const [messages, options, kind, status, code] of refusals) {
-    assert.deepEqual(await failureOf(way, messages, options), { kind, status, code });
+  if (way.result) {
+    const orphan = way.result({ id: "call_nobody", name: "lookup", arguments: {} }, "42");
+    refusals.push(["call_nobody", [...hello, orphan], {}, badRequest, 400, "invalid_value"]);
+  }
+  for (const [told, messages, options, kind, status, code] of refusals) {
+    assert.deepEqual(await failureOf(way, told, messages, options), { kind, status, code });
   }
 }
 
@@ -121,14 +123,17 @@ export async function lateError(way) {
   const expected = way.streams
     ? { kind: way.failures.late, status: undefined, code }
     : { kind: way.failures.server, status: 502, code };
-  assert.deepEqual(await failureOf(way, [way.user("[[slow-cut:500]]")]), expected);
+  const cut = [way.user("[[slow-cut:500]]")];
+  assert.deepEqual(await failureOf(way, "stream disconnected", cut), expected);
 }
 
-export async function failureOf(way, messages, options) {
+/** What becomes of a request that fails; its message has `told` in it. */
+export async function failureOf(way, told, messages, options) {
   let answer;
   try {
     answer = await ask(way, messages, options);
   } catch (error) {
+    assert.ok(error.message.includes(told), `${told} is not in: ${error.message}`);
     return way.failure(error);
   }
   assert.fail(`an answer instead of an error: ${JSON.stringify(answer)}`);

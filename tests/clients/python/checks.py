@@ -158,37 +158,37 @@ def expect_text(way: Way, answer: Answer, text: str) -> None:
 
 
 def early_errors(way: Way) -> None:
-    hello = [way.user("hello")]
+    hello, nobody = [way.user("hello")], {"model": "no-such-model"}
     limited, broken = [way.user("[[http:429]]")], [way.user("[[http:500]]")]
     refusals = [
-        (hello, {"model": "no-such-model"}, "NotFoundError", 404, "model_not_found"),
-        (hello, {"key": "wrong"}, "AuthenticationError", 401, "invalid_api_key"),
-        (limited, {}, "RateLimitError", 429, "rate_limit_exceeded"),
-        (broken, {}, "InternalServerError", 502, "upstream_error"),
+        ("no-such-model", hello, nobody, "NotFoundError", 404, "model_not_found"),
+        ("API key", hello, {"key": "wrong"}, "AuthenticationError", 401, "invalid_api_key"),
+        ("429", limited, {}, "RateLimitError", 429, "rate_limit_exceeded"),
+        ("demand", broken, {}, "InternalServerError", 502, "upstream_error"),
     ]
     if hasattr(way, "result"):
         orphan = [*hello, way.result(Call("call_nobody", "lookup", {}), "42")]
-        refusals.append((orphan, {}, "BadRequestError", 400, "invalid_value"))
-    for messages, options, *expected in refusals:
-        same("error", failure_of(way, messages, **options), Failure(*expected))
+        refusals.append(("call_nobody", orphan, {}, "BadRequestError", 400, "invalid_value"))
+    for told, messages, options, *expected in refusals:
+        failure = failure_in(told, lambda: way.ask(messages, **options))
+        same("error", failure, Failure(*expected))
 
 
 def late_error(way: Way) -> None:
     """The model's connection ends in the middle of a text."""
-    failure = failure_of(way, [way.user("[[slow-cut:500]]")])
+    cut = [way.user("[[slow-cut:500]]")]
+    failure = failure_in("stream disconnected", lambda: way.ask(cut))
     # Nobody can take back the status of a stream that has begun.
     kind, status = ("APIError", None) if way.streams else ("InternalServerError", 502)
     same("error", failure, Failure(kind, status, "stream_cut"))
 
 
-def failure_of(way: Way, messages: list[Any], **options: str) -> Failure:
-    return failure_in(lambda: way.ask(messages, **options))
-
-
-def failure_in(body: Callable[[], Any]) -> Failure:
+def failure_in(told: str, body: Callable[[], Any]) -> Failure:
+    """What becomes of a request that fails; its message has `told` in it."""
     try:
         answer = body()
     except openai.APIError as error:
+        same(f"{told} is in: {error.message}", told in error.message, True)
         # LangChain derives classes of its own from those of OpenAI.
         kind = next(kind for kind in type(error).__mro__ if kind.__module__ == "openai")
         return Failure(kind.__name__, getattr(error, "status_code", None), error.code)

@@ -99,7 +99,7 @@ class Streamed(Library):
         result = Runner.run_streamed(agent, text, **options)
         words = ""
         async for event in result.stream_events():
-            if event.type == "raw_response_event" and event.data.type == "response.output_text.delta":
+            if event.type == "raw_response_event" and event.data.type.endswith("output_text.delta"):
                 words += event.data.delta
         if isinstance(result.final_output, str):
             same("the text of the events", words, result.final_output)

@@ -27,9 +27,9 @@ class Turn:
 
 
 class Way(checks.Way, Protocol):
-    """As in chat, and what follows. A library that runs the tools by itself has `runs(text, execute)`
-    in the place of `result`: it gives the last text, and `execute(name, arguments)` is what the tools
-    do."""
+    """As in chat, and what follows. A library that runs the tools by itself has
+    `runs(text, execute)` in the place of `result`: it gives the last text, and
+    `execute(name, arguments)` is what the tools do."""
 
     recorded: bool
     """Whether its transcripts are kept; of ways that say the same, one is enough."""
@@ -50,16 +50,23 @@ def recorded(transcript: str, title: str, body: Callable[[], None]) -> None:
 
 def run(ways: list[Way]) -> None:
     for way in ways:
-        keep = recorded if way.recorded else lambda _, title, body: check(title, body)
         trip = runs_tools if hasattr(way, "runs") else checks.round_trip
-        keep("text", f"{way.title}: a text", lambda: checks.text_turn(way))
-        keep("history", f"{way.title}: what was said goes back", lambda: history(way))
-        for transcript, count in (("one-call", 1), ("three-calls", 3)):
-            keep(transcript, f"{way.title}: {count} call(s) and back", lambda: trip(way, count))
-        keep("structured", f"{way.title}: an object of a schema", lambda: structured(way))
-        keep("three-turns", f"{way.title}: three turns and a restart", lambda: three_turns(way))
-        keep("early-errors", f"{way.title}: errors before the answer", lambda: checks.early_errors(way))
-        keep("late-error", f"{way.title}: an error within the answer", lambda: checks.late_error(way))
+        each = [
+            ("text", "a text", checks.text_turn),
+            ("history", "what was said goes back", history),
+            ("one-call", "a call and back", lambda way: trip(way, 1)),
+            ("three-calls", "three calls and back", lambda way: trip(way, 3)),
+            ("structured", "an object of a schema", structured),
+            ("three-turns", "three turns and a restart", three_turns),
+            ("early-errors", "errors before the answer", checks.early_errors),
+            ("late-error", "an error within the answer", checks.late_error),
+        ]
+        for transcript, title, body in each:
+            title = f"{way.title}: {title}"
+            if way.recorded:
+                recorded(transcript, title, lambda: body(way))
+            else:
+                check(title, lambda: body(way))
 
 
 def history(way: Way) -> None:
@@ -104,7 +111,7 @@ def three_turns(way: Way) -> None:
     same("the second text", second.text, "two")
     third = way.follow("third [[recall]]", second.id)
     same("what the model received", third.text, RECALLED)
-    failure = failure_in(lambda: way.follow("hello", "resp_nobody"))
+    failure = failure_in("resp_nobody", lambda: way.follow("hello", "resp_nobody"))
     same("error", failure, Failure("BadRequestError", 400, "previous_response_not_found"))
 
 

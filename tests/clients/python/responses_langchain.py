@@ -1,4 +1,4 @@
-"""LangChain's ChatOpenAI with `use_responses_api`: whole answers and streamed ones, with bound tools."""
+"""LangChain's ChatOpenAI with `use_responses_api`: whole answers and streamed ones, with tools."""
 
 from collections.abc import Sequence
 from typing import Any

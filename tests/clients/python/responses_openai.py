@@ -1,5 +1,5 @@
-"""The official OpenAI library: whole answers, the plain iterator, the `stream()` helper, and what is
-kept on the server."""
+"""The official OpenAI library: whole answers, the plain iterator, the `stream()` helper, and what
+is kept on the server."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -161,16 +161,17 @@ def stored() -> None:
     same("input items", [(item["type"], item["role"]) for item in items], [("message", "user")])
     same("content", items[0]["content"], [{"type": "input_text", "text": text}])
 
-    # Only what runs in the background can be cancelled.
-    same("cancel", failure_in(lambda: responses().cancel(answer.id)).kind, "BadRequestError")
+    # Only what still runs can be cancelled.
+    cancelled = failure_in("ended", lambda: responses().cancel(answer.id))
+    same("cancel", (cancelled.kind, cancelled.status), ("BadRequestError", 400))
 
     responses().delete(answer.id)
     gone = Failure("NotFoundError", 404, "response_not_found")
-    same("after delete", failure_in(lambda: responses().retrieve(answer.id)), gone)
-    same("its items", failure_in(lambda: responses().input_items.list(answer.id)), gone)
+    same("after delete", failure_in(answer.id, lambda: responses().retrieve(answer.id)), gone)
+    same("its items", failure_in(answer.id, lambda: responses().input_items.list(answer.id)), gone)
 
     secret = responses().create(model=MODEL, input="[[text:gone]]", store=False)
-    same("never stored", failure_in(lambda: responses().retrieve(secret.id)), gone)
+    same("never stored", failure_in(secret.id, lambda: responses().retrieve(secret.id)), gone)
 
 
 run([Whole(), Iterated(), Helper()])

@@ -18,8 +18,6 @@ import {
 
 export const FINISHES = { text: "completed", calls: "completed" };
 
-const ROUND_TRIPS = { "one-call": 1, "three-calls": 3 };
-
 /** Runs a check, and keeps what is said in the transcript of that name. */
 export async function recorded(transcript, title, body) {
   await order(`record/${transcript}`);
@@ -37,17 +35,25 @@ export async function recorded(transcript, title, body) {
  */
 export async function run(ways) {
   for (const way of ways) {
-    const keep = way.recorded ? recorded : (_, title, body) => check(title, body);
-    await keep("text", `${way.title}: a text`, () => textTurn(way));
-    await keep("history", `${way.title}: what was said goes back`, () => history(way));
     const trip = way.runs ? runsTools : roundTrip;
-    for (const [transcript, count] of Object.entries(ROUND_TRIPS)) {
-      await keep(transcript, `${way.title}: ${count} call(s) and back`, () => trip(way, count));
+    const each = [
+      ["text", "a text", textTurn],
+      ["history", "what was said goes back", history],
+      ["one-call", "a call and back", (way) => trip(way, 1)],
+      ["three-calls", "three calls and back", (way) => trip(way, 3)],
+      ["structured", "an object of a schema", structured],
+      ["three-turns", "three turns and a restart", threeTurns],
+      ["early-errors", "errors before the answer", earlyErrors],
+      ["late-error", "an error within the answer", lateError],
+    ];
+    for (const [transcript, what, body] of each) {
+      const title = `${way.title}: ${what}`;
+      if (way.recorded) {
+        await recorded(transcript, title, () => body(way));
+      } else {
+        await check(title, () => body(way));
+      }
     }
-    await keep("structured", `${way.title}: an object of a schema`, () => structured(way));
-    await keep("three-turns", `${way.title}: three turns and a restart`, () => threeTurns(way));
-    await keep("early-errors", `${way.title}: errors before the answer`, () => earlyErrors(way));
-    await keep("late-error", `${way.title}: an error within the answer`, () => lateError(way));
   }
 }
 
@@ -101,7 +107,7 @@ async function threeTurns(way) {
   const third = await way.follow("third [[recall]]", second.id);
   assert.equal(third.text, RECALLED);
   const ask = () => way.follow("hello", "resp_nobody");
-  const { status, code } = await failureOf({ ...way, ask });
+  const { status, code } = await failureOf({ ...way, ask }, "resp_nobody");
   assert.deepEqual({ status, code }, { status: 400, code: "previous_response_not_found" });
 }
 

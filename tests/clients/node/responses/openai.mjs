@@ -176,7 +176,7 @@ await recorded("stored", "what is stored can be read, listed and deleted", async
     [{ type: "message", role: "user", content: [{ type: "input_text", text: input }] }],
   );
 
-  // Only what runs in the background can be cancelled.
+  // Only what still runs can be cancelled.
   await assert.rejects(responses().cancel(answer.id), OpenAI.BadRequestError);
 
   await responses().delete(answer.id);
