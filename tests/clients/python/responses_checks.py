@@ -116,5 +116,7 @@ def three_turns(way: Way) -> None:
 
 
 def order(what: str) -> None:
-    with urlopen(Request(f"{os.environ['RECORDER']}/{what}", method="POST")) as response:
-        same(what, response.status, 200)
+    """Without a recorder the program asks a server of its caller's, and nothing is kept."""
+    if recorder := os.environ.get("RECORDER"):
+        with urlopen(Request(f"{recorder}/{what}", method="POST")) as response:
+            same(what, response.status, 200)

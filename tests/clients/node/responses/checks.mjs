@@ -119,7 +119,11 @@ const RECALLED = [
   "user: third [[recall]]",
 ].join("\n");
 
+/** Without a recorder the program asks a server of its caller's, and nothing is kept. */
 async function order(what) {
-  const response = await fetch(`${process.env.RECORDER}/${what}`, { method: "POST" });
-  assert.ok(response.ok, `${what}: ${response.status}`);
+  const { RECORDER } = process.env;
+  if (RECORDER !== undefined) {
+    const response = await fetch(`${RECORDER}/${what}`, { method: "POST" });
+    assert.ok(response.ok, `${what}: ${response.status}`);
+  }
 }
