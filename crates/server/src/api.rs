@@ -275,7 +275,10 @@ impl Backend {
         match upstream {
             Some(upstream) => upstream.base_url.hash(&mut hasher),
             None => {
-                self.pool.client().and_then(|client| client.account_fingerprint()).hash(&mut hasher)
+                self.pool
+                    .client()
+                    .and_then(|client| client.account_fingerprint())
+                    .hash(&mut hasher);
             }
         }
         Origin(hasher.finish())

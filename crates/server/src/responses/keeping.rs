@@ -76,7 +76,7 @@ fn stored_output(item: &OutputItem, origin: Origin) -> StoredItem {
     if let OutputItem::Reasoning(_) = item {
         // Another account could do nothing with it, and its upstream would refuse the request.
         json.truncate(json.len().saturating_sub(1));
-        json.push_str(&format!(r#","origin":"{origin}"}}"#));
+        json.extend([r#","origin":""#, &origin.to_string(), r#""}"#]);
     }
     StoredItem { id: item.id().to_owned(), json }
 }
