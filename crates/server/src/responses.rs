@@ -73,7 +73,8 @@ pub(crate) async fn create(
     let rate_limit = settings.rate_limit;
     let answer = async {
         let mut incoming = Incoming::read(&api, &caller, settings, request).await?;
-        let Plan { asked, writer, encrypted, live, keeper, prompt } = plan(&api, &mut incoming).await?;
+        let Plan { asked, writer, encrypted, live, keeper, prompt } =
+            plan(&api, &mut incoming).await?;
         let running = incoming.start(&api, asked).await?;
         let ids = Arc::clone(&running.suffix);
         if running.stream {
@@ -131,7 +132,7 @@ async fn plan(api: &Api, incoming: &mut Incoming) -> Result<Plan, ApiError> {
             chosen,
             id,
             created,
-            cancelled: live.cancelled(),
+            cancelled: Some(live.cancelled()),
         },
         writer,
         encrypted,

@@ -41,8 +41,8 @@ pub(crate) struct Asked {
     /// The answer's id, and when it was made.
     pub(crate) id: String,
     pub(crate) created: u64,
-    /// Who can end it beside its client.
-    pub(crate) cancelled: CancellationToken,
+    /// Ends it, if anybody can beside its client.
+    pub(crate) cancelled: Option<CancellationToken>,
 }
 
 /// A request whose turns are running.
