@@ -105,7 +105,7 @@ async fn plan(api: &Api, incoming: &Incoming) -> Result<Plan, ApiError> {
         .filter(|_| incoming.settings.responses.store && request.store.unwrap_or(true));
     let keeper = keeper.map(|responses| {
         let key = incoming.caller.name().to_owned();
-        Keeper::new(responses.clone(), key, id.clone(), origin)
+        Keeper::new(responses.clone(), Arc::clone(&api.0.metrics), key, id.clone(), origin)
     });
     let encrypted = if request.include_encrypted_reasoning {
         EncryptedContent::Included

@@ -78,7 +78,6 @@ mod tests {
             "/embeddings",
             "/v1/completions",
             "/v1/conversations",
-            "/v1/responses/resp_1",
             "/v1/audio/speech",
             "/v1/audio/transcriptions",
             "/v1/images/generations",

@@ -170,7 +170,7 @@ fn api_settings(settings: &Settings) -> ApiSettings {
         max_json_depth: settings.limits.json_depth,
         metrics: false,
         usage_max_age: settings.usage_max_age,
-        responses: ResponsesSettings { store: false, max_age: Duration::ZERO, max_bytes: 0 },
+        responses: ResponsesSettings { store: false, max_age: Duration::MAX, max_bytes: 0 },
         keep_reasoning: None,
         content_log: ContentLog::Off,
         captures: None,
