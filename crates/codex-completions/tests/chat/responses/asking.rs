@@ -10,7 +10,7 @@ use crate::http::{Answer, Exchange};
 use crate::proxy::Proxy;
 
 /// Where responses are asked for.
-pub(super) const RESPONSES: &str = "/v1/responses";
+pub(crate) const RESPONSES: &str = "/v1/responses";
 
 /// A text as the whole input.
 pub(super) fn ask(input: impl Into<Value>) -> Value {

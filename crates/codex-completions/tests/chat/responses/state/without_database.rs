@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::tempdir;
+use testkit::process::signal;
 
 use super::{assert_no_previous, assert_unknown, connect, database};
 use crate::asking::{self, streamed};
@@ -58,6 +59,23 @@ async fn a_locked_database_costs_the_response_its_place_and_nobody_else_anything
     for response in [&streamed, &whole] {
         assert_unknown(&client.get(id_of(response)).await);
     }
+}
+
+#[tokio::test]
+async fn a_stop_beside_a_locked_database_costs_nobody_an_answer() {
+    let mut proxy = Proxy::start(&[]).await;
+    let client = Responder::new(&proxy);
+    let other = connect(proxy.folder());
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let request = ask("[[text]]");
+    let (response, stopped) = tokio::join!(client.completed(&request), async {
+        proxy.model.until(|counters| counters.requests == 1 && counters.in_flight == 0).await;
+        signal(proxy.process_id(), "-TERM");
+        Instant::now()
+    });
+    assert_eq!(response["store"], false);
+    assert!(proxy.end().await.success());
+    println!("gone {:?} after SIGTERM, beside a locked database", stopped.elapsed());
 }
 
 #[tokio::test]
