@@ -1,5 +1,5 @@
-//! `/v1/chat/completions` and `/v1/responses` as clients see them: the server's binary, the real Codex behind it, and the
-//! scripted model behind that.
+//! `/v1/chat/completions` and `/v1/responses` as clients see them: the server's binary, the real Codex
+//! behind it, and the scripted model behind that.
 #![cfg(test)]
 
 mod admission;
@@ -24,8 +24,6 @@ mod reload;
 mod remote_images;
 mod reply;
 mod request_ids;
-mod responding;
-mod response_state;
 mod responses;
 mod same_either_way;
 mod samples;

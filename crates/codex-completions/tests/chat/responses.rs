@@ -1,12 +1,17 @@
 //! `/v1/responses`.
 
 mod asking;
+mod cancelled;
+mod client;
+mod faults;
 mod going_on;
+mod kept_reasoning;
 mod limits;
 mod paths;
 mod refused;
 mod reply;
 mod same_either_way;
+mod state;
 mod telling;
 mod to_the_model;
 mod toggles;

@@ -4,12 +4,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::tempdir;
+use testkit::process::signal;
 
 use super::{assert_no_previous, assert_unknown, connect, database};
-use crate::asking::{ask, streamed};
+use crate::asking::{self, streamed};
 use crate::proxy::Proxy;
 use crate::reply::Reply;
-use crate::responding::{Responder, after, id_of, question, text_of};
+use crate::responses::asking::ask;
+use crate::responses::client::{Responder, after, id_of, text_of};
 
 /// For so long a response waits to be kept.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
@@ -18,12 +20,12 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 async fn a_locked_database_costs_the_response_its_place_and_nobody_else_anything() {
     let proxy = Proxy::start(&[]).await;
     let client = Responder::new(&proxy);
-    let kept = client.completed(&question("[[text:kept]]")).await;
+    let kept = client.completed(&ask("[[text:kept]]")).await;
     let other = connect(proxy.folder());
     other.execute_batch("BEGIN EXCLUSIVE").unwrap();
 
     let begun = Instant::now();
-    let request = after(&kept, question("[[text]]"));
+    let request = after(&kept, ask("[[text]]"));
     let (stream, whole) = (streamed(request.clone()), request);
     let responses = async { tokio::join!(client.completed(&stream), client.completed(&whole)) };
     let chats = async {
@@ -33,7 +35,7 @@ async fn a_locked_database_costs_the_response_its_place_and_nobody_else_anything
         }
         for _ in 0..10 {
             let asked = Instant::now();
-            assert_eq!(Reply::of(&proxy.chat(&ask("[[text]]")).await).error, None);
+            assert_eq!(Reply::of(&proxy.chat(&asking::ask("[[text]]")).await).error, None);
             longest = longest.max(asked.elapsed());
         }
         println!("the longest of 10 chats meanwhile took {longest:?}");
@@ -52,11 +54,28 @@ async fn a_locked_database_costs_the_response_its_place_and_nobody_else_anything
     assert_eq!(client.get(id_of(&kept)).await.json(), kept);
     other.execute_batch("ROLLBACK").unwrap();
     // Not kept means not later either.
-    let next = client.completed(&after(&kept, question("[[text]]"))).await;
+    let next = client.completed(&after(&kept, ask("[[text]]"))).await;
     assert_eq!(next["store"], true);
     for response in [&streamed, &whole] {
         assert_unknown(&client.get(id_of(response)).await);
     }
+}
+
+#[tokio::test]
+async fn a_stop_beside_a_locked_database_costs_nobody_an_answer() {
+    let mut proxy = Proxy::start(&[]).await;
+    let client = Responder::new(&proxy);
+    let other = connect(proxy.folder());
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let request = ask("[[text]]");
+    let (response, stopped) = tokio::join!(client.completed(&request), async {
+        proxy.model.until(|counters| counters.requests == 1 && counters.in_flight == 0).await;
+        signal(proxy.process_id(), "-TERM");
+        Instant::now()
+    });
+    assert_eq!(response["store"], false);
+    assert!(proxy.end().await.success());
+    println!("gone {:?} after SIGTERM, beside a locked database", stopped.elapsed());
 }
 
 #[tokio::test]
@@ -67,10 +86,10 @@ async fn without_a_database_responses_are_answered_and_not_kept() {
     std::fs::write(&file, "not a database. ".repeat(500)).unwrap();
     let proxy = Proxy::start(&[("PROXY_DATA_DIR", folder.path().to_str().unwrap())]).await;
     let client = Responder::new(&proxy);
-    for request in [question("[[text]]"), streamed(question("[[text]]"))] {
+    for request in [ask("[[text]]"), streamed(ask("[[text]]"))] {
         let response = client.completed(&request).await;
         assert_eq!(response["store"], false);
-        let next = client.create(&after(&response, question("[[text]]"))).await;
+        let next = client.create(&after(&response, ask("[[text]]"))).await;
         assert_no_previous(&next);
         let id = id_of(&response);
         let input = format!("{id}/input_items");

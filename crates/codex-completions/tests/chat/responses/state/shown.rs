@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use super::{assert_no_previous, assert_unknown};
 use crate::asking::{streamed, with};
 use crate::proxy::Proxy;
-use crate::responding::{Responder, after, id_of, items_of, question, with_flat_tools};
+use crate::responses::asking::{ask, with_tools};
+use crate::responses::client::{Responder, after, id_of, items_of};
 
 /// What is told of an item in a list, and its id.
 fn told(item: &Value) -> (String, String) {
@@ -24,7 +25,7 @@ fn told_of(list: &Value) -> Vec<(String, String)> {
 async fn a_response_is_shown_as_it_was_answered() {
     let proxy = Proxy::start(&[]).await;
     let client = Responder::new(&proxy);
-    let plain = with_flat_tools(question("[[mixed-reasoning]]"));
+    let plain = with_tools(ask("[[mixed-reasoning]]"));
     let include = json!({"include": ["reasoning.encrypted_content"]});
     for (request, query) in
         [(plain.clone(), ""), (with(plain, include), "?include[]=reasoning.encrypted_content")]
@@ -47,9 +48,9 @@ async fn a_response_is_shown_as_it_was_answered() {
 async fn the_input_of_a_response_is_the_whole_conversation_before_it() {
     let proxy = Proxy::start(&[]).await;
     let client = Responder::new(&proxy);
-    let first = client.completed(&question("[[reasoning]] one")).await;
-    let second = client.completed(&after(&first, question("[[text:2]] two"))).await;
-    let third = client.completed(&after(&second, question("[[text:3]] three"))).await;
+    let first = client.completed(&ask("[[reasoning]] one")).await;
+    let second = client.completed(&after(&first, ask("[[text:2]] two"))).await;
+    let third = client.completed(&after(&second, ask("[[text:3]] three"))).await;
 
     let list = |query: &'static str| {
         let path = format!("{}/input_items{query}", id_of(&third));
@@ -106,7 +107,7 @@ async fn the_input_of_a_response_is_the_whole_conversation_before_it() {
 async fn what_cannot_be_listed_is_refused() {
     let proxy = Proxy::start(&[]).await;
     let client = Responder::new(&proxy);
-    let response = client.completed(&question("[[text]]")).await;
+    let response = client.completed(&ask("[[text]]")).await;
     let id = id_of(&response);
     for (query, param) in [
         ("limit=0", "limit"),
@@ -129,8 +130,8 @@ async fn what_cannot_be_listed_is_refused() {
 async fn a_deleted_response_is_unknown_and_ends_its_conversation() {
     let proxy = Proxy::start(&[]).await;
     let client = Responder::new(&proxy);
-    let first = client.completed(&question("[[text:1]]")).await;
-    let second = client.completed(&after(&first, question("[[text:2]]"))).await;
+    let first = client.completed(&ask("[[text:1]]")).await;
+    let second = client.completed(&after(&first, ask("[[text:2]]"))).await;
     let id = id_of(&first);
     let deleted = client.delete(id).await;
     let told = json!({"id": id, "object": "response", "deleted": true});
@@ -140,11 +141,11 @@ async fn a_deleted_response_is_unknown_and_ends_its_conversation() {
     assert_unknown(&client.get(&format!("{id}/input_items")).await);
     assert_unknown(&client.delete(id).await);
     assert_unknown(&client.cancel(id).await);
-    assert_no_previous(&client.create(&after(&first, question("[[text]]"))).await);
+    assert_no_previous(&client.create(&after(&first, ask("[[text]]"))).await);
 
     // What came after it is there, but not whole.
     assert_eq!(client.get(id_of(&second)).await.json(), second);
-    let broken = client.create(&after(&second, streamed(question("[[text]]")))).await;
+    let broken = client.create(&after(&second, streamed(ask("[[text]]")))).await;
     assert_no_previous(&broken);
     assert!(broken.body.contains(id), "{broken:?}");
     let input = client.get(&format!("{}/input_items", id_of(&second))).await;
@@ -158,7 +159,7 @@ async fn a_deleted_response_is_unknown_and_ends_its_conversation() {
 async fn items_are_found_by_their_ids() {
     let proxy = Proxy::start(&[]).await;
     let client = Responder::new(&proxy);
-    let first = client.completed(&question("[[reasoning]] one")).await;
+    let first = client.completed(&ask("[[reasoning]] one")).await;
     let [reasoning] = &items_of(&first, "reasoning")[..] else { panic!("{first}") };
     let [message] = &items_of(&first, "message")[..] else { panic!("{first}") };
     let input = json!([
@@ -168,7 +169,7 @@ async fn items_are_found_by_their_ids() {
         {"type": "item_reference", "id": message["id"]},
         {"role": "user", "content": "[[text]] two"},
     ]);
-    let second = client.completed(&with(question(""), json!({"input": input}))).await;
+    let second = client.completed(&ask(input)).await;
     let seen = crate::to_the_model::seen(&proxy);
     assert_eq!(seen.len(), 4);
     assert!(seen[1].contains("ENCRYPTED_BLOB"), "{seen:?}");

@@ -6,9 +6,8 @@ use serde_json::{Value, json};
 
 use super::{Home, assert_no_previous};
 use crate::asking::{streamed, with};
-use crate::responding::{
-    Responder, after, id_of, items_of, question, results, text_of, with_flat_tools,
-};
+use crate::responses::asking::{ask, with_tools};
+use crate::responses::client::{Responder, after, id_of, items_of, results, text_of};
 
 #[tokio::test]
 async fn a_conversation_goes_on_over_restarts() {
@@ -20,7 +19,7 @@ async fn a_conversation_goes_on_over_restarts() {
         let client = Responder::new(&proxy);
         // What was told to one response counts for that one alone.
         let asked = with(
-            question(&format!("[[text:Answer {number}]]")),
+            ask(format!("[[text:Answer {number}]]")),
             json!({"instructions": format!("Rule {number}")}),
         );
         let asked = match &last {
@@ -47,11 +46,11 @@ async fn two_responses_can_go_on_from_the_same_one() {
     let home = Home::new().await;
     let proxy = home.start().await;
     let client = Responder::new(&proxy);
-    let root = client.completed(&question("[[text:root]]")).await;
-    let left = client.completed(&after(&root, question("[[text:left]]"))).await;
-    let right = client.completed(&after(&root, streamed(question("[[text:right]]")))).await;
+    let root = client.completed(&ask("[[text:root]]")).await;
+    let left = client.completed(&after(&root, ask("[[text:left]]"))).await;
+    let right = client.completed(&after(&root, streamed(ask("[[text:right]]")))).await;
     for (branch, name) in [(left, "left"), (right, "right")] {
-        let leaf = client.completed(&after(&branch, question("[[text:leaf]]"))).await;
+        let leaf = client.completed(&after(&branch, ask("[[text:leaf]]"))).await;
         assert_eq!(text_of(&leaf), "leaf");
         let expected = ["root", name]
             .into_iter()
@@ -66,11 +65,10 @@ async fn the_results_of_calls_are_all_that_a_client_sends() {
     let home = Home::new().await;
     let mut proxy = home.start().await;
     let client = Responder::new(&proxy);
-    let ask = |text| with_flat_tools(question(text));
-    let first = client.completed(&streamed(ask("Go. [[round-trip:3]]"))).await;
+    let first = client.completed(&streamed(with_tools(ask("Go. [[round-trip:3]]")))).await;
     let calls = items_of(&first, "function_call");
     assert_eq!(calls.len(), 3);
-    let results = after(&first, with(ask(""), json!({"input": results(&first)})));
+    let results = after(&first, with_tools(ask(results(&first))));
     proxy.stop().await;
 
     let proxy = home.start().await;
@@ -78,12 +76,12 @@ async fn the_results_of_calls_are_all_that_a_client_sends() {
     let second = client.completed(&results).await;
     let quoted = "get_weather: of get_weather\nget_time: of get_time\nlookup: of lookup";
     assert_eq!(text_of(&second), quoted);
-    let third = client.completed(&after(&second, question("[[text]] Thanks."))).await;
+    let third = client.completed(&after(&second, ask("[[text]] Thanks."))).await;
     // Three calls, their results, the text, and the two questions.
     assert_eq!(home.seen().len(), 9);
     assert_eq!(client.input_of(id_of(&third)).await.len(), 9);
     // A call without its result is refused, as it is without a previous response.
-    let missing = client.create(&after(&first, question("[[text]]"))).await;
+    let missing = client.create(&after(&first, ask("[[text]]"))).await;
     assert_eq!(missing.status, 400, "{missing:?}");
     let call = calls[0]["call_id"].as_str().unwrap();
     assert!(missing.body.contains(call), "{missing:?}");
@@ -95,10 +93,10 @@ async fn encrypted_reasoning_goes_back_to_the_upstream_that_wrote_it() {
     let mut home = Home::new().await;
     let mut proxy = home.start().await;
     let client = Responder::new(&proxy);
-    let first = client.completed(&question("[[reasoning]]")).await;
+    let first = client.completed(&ask("[[reasoning]]")).await;
     proxy.stop().await;
 
-    let again = after(&first, question("[[text]]"));
+    let again = after(&first, ask("[[text]]"));
     let mut proxy = home.start().await;
     let second = Responder::new(&proxy).completed(&again).await;
     let input = home.model.last_request().unwrap().body["input"].clone();
@@ -110,7 +108,7 @@ async fn encrypted_reasoning_goes_back_to_the_upstream_that_wrote_it() {
     let elsewhere = Home::new().await.model;
     let here = std::mem::replace(&mut home.model, elsewhere);
     let mut proxy = home.start().await;
-    let third = Responder::new(&proxy).completed(&after(&second, question("[[text]]"))).await;
+    let third = Responder::new(&proxy).completed(&after(&second, ask("[[text]]"))).await;
     let told = "assistant: Hello from the scripted model.";
     assert_eq!(
         home.seen(),
@@ -127,7 +125,7 @@ async fn encrypted_reasoning_goes_back_to_the_upstream_that_wrote_it() {
     // It was left out, and not lost.
     home.model = here;
     let proxy = home.start().await;
-    Responder::new(&proxy).completed(&after(&third, question("[[text]]"))).await;
+    Responder::new(&proxy).completed(&after(&third, ask("[[text]]"))).await;
     assert_eq!(home.seen().len(), 8);
 }
 
@@ -139,7 +137,7 @@ async fn a_response_that_nobody_knows_has_no_next_one() {
     let mut messages = BTreeSet::new();
     for id in ["resp_0", "", "not an id", "msg_0"] {
         for way in [streamed, |request| request] {
-            let request = after(&json!({"id": id}), way(question("[[text]]")));
+            let request = after(&json!({"id": id}), way(ask("[[text]]")));
             let answer = client.create(&request).await;
             assert_no_previous(&answer);
             messages.insert(answer.json()["error"]["message"].to_string());

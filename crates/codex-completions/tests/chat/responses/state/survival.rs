@@ -8,8 +8,8 @@ use tokio::sync::mpsc;
 use super::{Home, connect};
 use crate::asking::{streamed, with};
 use crate::proxy::Proxy;
-use crate::responding::{Responder, after, events, id_of, items_of, question, response_of};
-use crate::responding::{results, with_flat_tools};
+use crate::responses::asking::{ask, with_tools};
+use crate::responses::client::{Responder, after, events, id_of, items_of, response_of, results};
 
 /// Asks for a response: the moment that it is told whole, it is acknowledged.
 async fn acknowledged(client: &Responder<'_>, request: &Value) -> Value {
@@ -26,7 +26,7 @@ async fn acknowledged(client: &Responder<'_>, request: &Value) -> Value {
 /// What a client asks for next, of all kinds that there are.
 fn next_request(client: usize, step: usize, last: Option<&Value>) -> Value {
     let text = ["[[text]]", "[[reasoning]]", "[[parallel:2]]", "[[echo-slow:30]] a b c"];
-    let mut request = with_flat_tools(question(text[(client + step) % text.len()]));
+    let mut request = with_tools(ask(text[(client + step) % text.len()]));
     if let Some(last) = last {
         request = after(last, request);
         if !items_of(last, "function_call").is_empty() {
