@@ -48,11 +48,7 @@ impl<'a> Request<'a> {
     /// What the developer told the model, wherever it stands.
     pub(crate) fn developer_text(self) -> String {
         let instructions = self.body.get("instructions").and_then(Value::as_str);
-        let messages = self
-            .items()
-            .iter()
-            .filter(|item| has_role(item, "developer") || has_role(item, "system"))
-            .map(text_of);
+        let messages = self.items().iter().filter(|item| is_told(item)).map(text_of);
         instructions.map(str::to_owned).into_iter().chain(messages).collect::<Vec<_>>().join("\n")
     }
 
@@ -83,6 +79,26 @@ impl<'a> Request<'a> {
                 output: output_of(item),
             })
             .collect()
+    }
+
+    /// The conversation without what the developer told: who spoke, and the text.
+    pub(crate) fn recalled(self) -> Vec<String> {
+        let lines = self.items().iter().filter_map(|item| match kind(item) {
+            "message" | "" if !is_told(item) => {
+                Some(format!("{}: {}", string(item, "role"), text_of(item)))
+            }
+            "function_call" => {
+                Some(format!("{}({})", string(item, "name"), string(item, "arguments")))
+            }
+            _ if is_tool_output(item) => Some(format!("result: {}", output_of(item))),
+            _ => None,
+        });
+        lines.collect()
+    }
+
+    /// The schema that the answer must fit; null if there is none.
+    pub(crate) fn schema(self) -> &'a Value {
+        self.body.pointer("/text/format/schema").unwrap_or(&Value::Null)
     }
 
     /// The declared functions, from `tools` and from input items that carry tools.
@@ -139,6 +155,11 @@ fn functions_of<'a>(tool: &'a Value, namespace: Option<&'a str>) -> Vec<Tool<'a>
 
 fn has_role(item: &Value, role: &str) -> bool {
     matches!(kind(item), "message" | "") && string(item, "role") == role
+}
+
+/// Whether it is a message of the developer's.
+fn is_told(item: &Value) -> bool {
+    has_role(item, "developer") || has_role(item, "system")
 }
 
 fn is_tool_output(item: &Value) -> bool {

@@ -123,6 +123,8 @@ static SCENARIOS: &[Scenario] = &[
     row("raw-reasoning", Nothing, "raw reasoning, then text", texts::raw_reasoning),
     row("two-messages", Nothing, "a commentary and a final answer", texts::two_messages),
     row("json", Nothing, "a JSON object as text", texts::json),
+    row("schema", Nothing, "`{\"wanted\": …}` with the schema that was asked for", texts::schema),
+    row("recall", Nothing, "what was said, called and returned, a line each", texts::recall),
     row("no-usage", Nothing, "text without a report of tokens", texts::no_usage),
     row("usage", number("N", 300_000, 1 << 50), "text that cost N input tokens", texts::usage),
     row("no-deltas", Nothing, "text that comes with the item's end only", texts::no_deltas),

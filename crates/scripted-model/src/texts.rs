@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::json;
+
 use crate::answer::{Answer, Delivery, Script};
 use crate::chunking::Chunking;
 use crate::events;
@@ -85,6 +87,16 @@ pub(crate) fn two_messages(scene: &Scene<'_>) -> Script {
 
 pub(crate) fn json(scene: &Scene<'_>) -> Script {
     scene.begin().message(r#"{"answer": 42}"#).completed()
+}
+
+/// As a string, so that the object fits one schema whatever the schema says.
+pub(crate) fn schema(scene: &Scene<'_>) -> Script {
+    let schema = scene.request.schema().to_string();
+    scene.begin().message(&json!({ "wanted": schema }).to_string()).completed()
+}
+
+pub(crate) fn recall(scene: &Scene<'_>) -> Script {
+    scene.begin().message(&scene.request.recalled().join("\n")).completed()
 }
 
 pub(crate) fn no_usage(scene: &Scene<'_>) -> Script {

@@ -41,6 +41,9 @@ use crate::usage_report;
 /// How long a request waits for the backend at the start of the process.
 const BACKEND_WITHIN: Duration = Duration::from_secs(10);
 
+/// How long a scrape waits for the database.
+const METRICS_WITHIN: Duration = Duration::from_secs(1);
+
 /// The API: handlers and what they share. Cloning is cheap.
 #[derive(Clone)]
 pub struct Api(pub(crate) Arc<Inner>);
@@ -272,7 +275,10 @@ impl Backend {
         match upstream {
             Some(upstream) => upstream.base_url.hash(&mut hasher),
             None => {
-                self.pool.client().and_then(|client| client.account_fingerprint()).hash(&mut hasher)
+                self.pool
+                    .client()
+                    .and_then(|client| client.account_fingerprint())
+                    .hash(&mut hasher);
             }
         }
         Origin(hasher.finish())
@@ -311,6 +317,15 @@ fn model(id: &str) -> Value {
     json!({"id": id, "object": "model", "created": 0, "owned_by": "codex"})
 }
 
+/// What cannot be known at the moment is 0, as where nothing is stored.
+async fn stored_response_bytes(api: &Api) -> u64 {
+    let Ok(responses) = &api.0.responses else { return 0 };
+    match tokio::time::timeout(METRICS_WITHIN, responses.held()).await {
+        Ok(Ok(held)) => held.bytes,
+        Ok(Err(_)) | Err(_) => 0,
+    }
+}
+
 /// `GET /metrics`
 async fn show_metrics(State(api): State<Api>) -> Result<Response, ErrorResponse> {
     let backend = api.0.backend.get();
@@ -322,6 +337,7 @@ async fn show_metrics(State(api): State<Api>) -> Result<Response, ErrorResponse>
         codex: pool.map(Pool::stats).unwrap_or_default(),
         allowance: backend.and_then(|backend| backend.account.now()).map(|(limits, _)| limits),
         usage_rows_lost: api.0.usage.as_ref().map_or(0, Usage::lost),
+        stored_response_bytes: stored_response_bytes(&api).await,
     };
     let text = api.0.metrics.encode(&now).map_err(|_| {
         ApiError::new(500, ErrorType::ServerError, "The metrics could not be written.")

@@ -51,7 +51,7 @@ async fn ask(api: &Api, incoming: &Incoming) -> Result<Asked, ApiError> {
     let reading = move || prepare(&body, &settings, mode.as_deref());
     let mut prepared = incoming.work(api, incoming.body.len(), reading).await?;
     let effort = prepared.turn.effort.take();
-    let chosen = incoming.choose(api, &prepared.model, effort).await?;
+    let chosen = incoming.choose(api, Endpoint::Chat, &prepared.model, effort).await?;
     Ok(Asked {
         endpoint: Endpoint::Chat,
         prepared,

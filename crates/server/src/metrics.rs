@@ -107,6 +107,12 @@ metrics! {
     usage_tokens: Family<TokenKind, Counter> = Family::default();
     /// Turns that could not be kept for `/v1/usage`
     usage_rows_lost: Counter = Counter::default();
+    /// Responses that were stored
+    responses_stored: Counter = Counter::default();
+    /// Responses that should have been stored, and could not be
+    responses_not_stored: Counter = Counter::default();
+    /// What the stored responses take
+    stored_response_bytes: Gauge = Gauge::default();
     /// Used part of the account's allowance, in percent, by window
     account_limit_used_percent: Family<AllowanceWindow, Gauge> = Family::default();
     /// When a window of the account's allowance begins anew, in seconds since 1970
@@ -151,6 +157,7 @@ pub(crate) struct Now {
     /// `None` where there is no allowance, or nobody knows it.
     pub(crate) allowance: Option<RateLimits>,
     pub(crate) usage_rows_lost: u64,
+    pub(crate) stored_response_bytes: u64,
 }
 
 /// A stream that is open, until it is dropped.
@@ -200,7 +207,7 @@ impl Metrics {
     }
 
     fn look_at(&self, now: &Now) {
-        let Now { started, load, children, codex, allowance, usage_rows_lost } = now;
+        let Now { started, load, children, codex, allowance, .. } = now;
         self.turns_running.set(load.running.into());
         self.turns_waiting.set(i64::try_from(load.waiting).unwrap_or(i64::MAX));
         self.turns_limit.set(load.limit.into());
@@ -220,7 +227,9 @@ impl Metrics {
             let counter = self.codex_incidents.get_or_create(&incident);
             counter.inner().store(count, Ordering::Relaxed);
         }
-        self.usage_rows_lost.inner().store(*usage_rows_lost, Ordering::Relaxed);
+        self.usage_rows_lost.inner().store(now.usage_rows_lost, Ordering::Relaxed);
+        self.stored_response_bytes
+            .set(i64::try_from(now.stored_response_bytes).unwrap_or(i64::MAX));
         self.look_at_allowance(allowance.as_ref());
         // Another version of Codex is another series.
         self.build_info.clear();
@@ -263,6 +272,11 @@ impl Metrics {
                 requests.observe(took.as_secs_f64());
             }
         })
+    }
+
+    /// A response that should be stored was, or could not be.
+    pub(crate) fn response_kept(&self, is_stored: bool) {
+        if is_stored { &self.responses_stored } else { &self.responses_not_stored }.inc();
     }
 
     pub(crate) fn turn_ended(&self, turn: &TurnRecord<'_>) {
@@ -369,6 +383,7 @@ impl Now {
             codex: StatsSnapshot::default(),
             allowance: None,
             usage_rows_lost: 0,
+            stored_response_bytes: 0,
         }
     }
 }

@@ -56,11 +56,12 @@ impl ModelDirectory {
         Self { pool, default_model, upstream, demo, catalog: Mutex::new(None) }
     }
 
-    /// What a request's `model` and `reasoning_effort` stand for.
+    /// What a request's model and effort stand for; `effort_field` is where the request has the latter.
     pub(crate) async fn choose(
         &self,
         name: &str,
         effort: Option<String>,
+        effort_field: &str,
         aliases: &ModelAliases,
     ) -> Result<Chosen, ApiError> {
         let catalog = self.catalog().await?;
@@ -73,7 +74,7 @@ impl ModelDirectory {
         match (known, &effort) {
             // An upstream of one's own has models of its own.
             (None, _) if upstream.is_none() => return Err(unknown_model(name)),
-            (Some(known), Some(effort)) => check_effort(known, effort)?,
+            (Some(known), Some(effort)) => check_effort(known, effort, effort_field)?,
             _ => {}
         }
         Ok(Chosen { model, effort: effort.or(implied), upstream })
@@ -148,14 +149,14 @@ impl ModelDirectory {
     }
 }
 
-fn check_effort(model: &Model, effort: &str) -> Result<(), ApiError> {
+fn check_effort(model: &Model, effort: &str, field: &str) -> Result<(), ApiError> {
     let supported = &model.supported_reasoning_efforts;
     if supported.is_empty() || supported.iter().any(|option| option.reasoning_effort == effort) {
         return Ok(());
     }
     let names: Vec<_> = supported.iter().map(|option| option.reasoning_effort.as_str()).collect();
     Err(ApiError::invalid(
-        "reasoning_effort",
+        field,
         format!(
             "The model {} has no effort {effort:?}: use one of {}.",
             model.id,

@@ -92,7 +92,8 @@ async fn plan(api: &Api, incoming: &Incoming) -> Result<Plan, ApiError> {
     let (body, settings) = (incoming.body.clone(), Arc::clone(&incoming.settings));
     let mode = incoming.requested_mode()?;
     let request = incoming.work(api, body.len(), move || parse(&body, &settings)).await?;
-    let chosen = incoming.choose(api, &request.model, request.reasoning_effort.clone()).await?;
+    let effort = request.reasoning_effort.clone();
+    let chosen = incoming.choose(api, Endpoint::Responses, &request.model, effort).await?;
     let origin = api.backend().await?.origin(chosen.upstream.as_ref());
     let resolved = Arc::new(Resolved::look_up(api, &incoming.caller, &request, origin).await?);
 
@@ -106,7 +107,7 @@ async fn plan(api: &Api, incoming: &Incoming) -> Result<Plan, ApiError> {
         .filter(|_| incoming.settings.responses.store && request.store.unwrap_or(true));
     let keeper = keeper.map(|responses| {
         let key = incoming.caller.name().to_owned();
-        Keeper::new(responses.clone(), key, id.clone(), origin)
+        Keeper::new(responses.clone(), Arc::clone(&api.0.metrics), key, id.clone(), origin)
     });
     let encrypted = if request.include_encrypted_reasoning {
         EncryptedContent::Included

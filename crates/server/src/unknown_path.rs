@@ -29,14 +29,19 @@ fn what_is_there_instead(path: &str) -> Option<&'static str> {
         }
         "images" => {
             "No images are made here, as Codex makes none. Images can be sent to \
-             /v1/chat/completions, as data URLs."
+             /v1/chat/completions and /v1/responses, as data URLs."
         }
         "moderations" => "There is no moderation here: the client needs another provider for it.",
         "files" | "uploads" | "batches" | "vector_stores" => {
-            "No files are kept here: send everything with the request to /v1/chat/completions."
+            "No files are kept here: send everything with the request."
         }
         "assistants" | "threads" => {
-            "There are no assistants here: use /v1/chat/completions with the whole conversation."
+            "There are no assistants here: use /v1/responses, or /v1/chat/completions with the whole \
+             conversation."
+        }
+        "conversations" => {
+            "There are no conversations of their own here: give /v1/responses the \
+             'previous_response_id' of the last response."
         }
         "fine_tuning" | "fine-tunes" => "No models are trained here.",
         _ => return None,
@@ -72,8 +77,7 @@ mod tests {
             "/v1/embeddings",
             "/embeddings",
             "/v1/completions",
-            "/v1/responses",
-            "/v1/responses/resp_1",
+            "/v1/conversations",
             "/v1/audio/speech",
             "/v1/audio/transcriptions",
             "/v1/images/generations",

@@ -1,5 +1,5 @@
 //! What every test with the real Codex needs: a binary, a home, a scripted upstream, a scripted
-//! issuer of logins, and turns.
+//! issuer of logins, and turns; and a strict reader of answers.
 
 mod browser;
 mod codex;
@@ -9,6 +9,7 @@ mod issuer;
 mod outcome;
 mod pool;
 pub mod process;
+mod response_reader;
 mod token;
 
 pub use browser::{Page, browse};
@@ -18,6 +19,7 @@ pub use image::gray_jpeg;
 pub use issuer::{Consent, IssuedAccount, IssuerRequest, Routing, ScriptedIssuer};
 pub use outcome::Outcome;
 pub use pool::{TestPool, quick_heartbeat};
+pub use response_reader::{ReadResponse, read_response};
 pub use token::unsigned_token;
 
 use codex_app_server::{HistoryItem, Role, Tool, TurnRequest, Upstream};

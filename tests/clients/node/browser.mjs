@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 
-/** What is told to the browser itself, and not to its pages. */
-const FOR_THE_BROWSER = ["x-content-type-options"];
+/** What is told to the browser itself, or to proxies on the way, and not to pages. */
+const NOT_FOR_PAGES = ["x-accel-buffering", "x-content-type-options"];
 
 /** Headers that a page may send without asking. */
 const SAFE = ["accept", "accept-language", "content-language"];
@@ -36,7 +36,7 @@ export function fetchFrom(origin, asked = new Set()) {
     assert.equal(response.headers.get("access-control-allow-origin"), origin);
     const exposed = names(response.headers.get("access-control-expose-headers"));
     const ours = [...response.headers.keys()].filter((name) => name.startsWith("x-"));
-    const hidden = ours.filter((name) => !exposed.includes(name) && !FOR_THE_BROWSER.includes(name));
+    const hidden = ours.filter((name) => !exposed.includes(name) && !NOT_FOR_PAGES.includes(name));
     assert.deepEqual(hidden, [], "headers not exposed");
     return response;
   };

@@ -5,14 +5,14 @@ import assert from "node:assert/strict";
 export const { BASE_URL, API_KEY, MODEL = "demo" } = process.env;
 
 // More than one byte a character, quotes, and repetitions that a careless joint would lose.
-const TEXT = 'Grüße, 世界 🎻: "ha ha ha" }} 11';
+export const TEXT = 'Grüße, 世界 🎻: "ha ha ha" }} 11';
 
 // What the scripted model says that every answer cost.
 const USAGE = { prompt: 123, cached: 100, completion: 45, reasoning: 7, total: 168 };
 
 const LONGEST_ID = 40;
 
-const NAMES = ["get_weather", "get_time", "lookup"];
+export const NAMES = ["get_weather", "get_time", "lookup"];
 export const TOOLS = NAMES.map((name) => ({
   type: "function",
   function: {
@@ -27,6 +27,8 @@ export const TOOLS = NAMES.map((name) => ({
     },
   },
 }));
+
+const CHAT_FINISHES = { text: "stop", calls: "tool_calls" };
 
 /** Runs one check, prints a line about it, and ends the program if it fails. */
 export async function check(title, body) {
@@ -44,11 +46,13 @@ export async function check(title, body) {
  * helpers) is an object of
  * - `title`
  * - `streams`: whether the status of the answer goes out before its end
- * - `ask(messages, { model, key })`: gives `{ text, calls: [{ id, name, arguments }], finish,
- *   usage, messages }`, the last being the answer as the library wants it back
+ * - `ask(messages, { model, key, tools })`: gives `{ text, calls: [{ id, name, arguments }],
+ *   finish, usage, messages }`, the last being the answer as the library wants it back; `tools` are
+ *   those that may be called, and to declare them always is no fault
  * - `user(text)` and `result(call, output)`: messages of the library
  * - `failure(error)`: gives `{ kind, status, code }` of an error of the library
  * - `failures`: the kinds of errors by their names here
+ * - `finishes`: what `finish` is behind a text and behind calls, unless it is as in chat
  */
 export async function run(ways) {
   for (const way of ways) {
@@ -61,13 +65,13 @@ export async function run(ways) {
   }
 }
 
-async function textTurn(way) {
-  expectText(await ask(way, [way.user(`${TEXT}[[echo]]`)]), TEXT);
+export async function textTurn(way) {
+  expectText(way, await ask(way, [way.user(`${TEXT}[[echo]]`)]), TEXT);
 }
 
-async function roundTrip(way, count) {
+export async function roundTrip(way, count) {
   const messages = [way.user(`${TEXT} [[round-trip:${count}]]`)];
-  const first = await ask(way, messages);
+  const first = await ask(way, messages, { tools: TOOLS });
   const calls = first.calls.map((call) => ({ name: call.name, arguments: call.arguments }));
   const expected = NAMES.slice(0, count).map((name, at) => ({
     name,
@@ -75,7 +79,7 @@ async function roundTrip(way, count) {
   }));
   assert.deepEqual(calls, expected);
   assert.equal(first.text, "", "text beside calls");
-  assert.equal(first.finish, "tool_calls");
+  assert.equal(first.finish, (way.finishes ?? CHAT_FINISHES).calls);
   assert.deepEqual(first.usage, USAGE);
   const ids = first.calls.map((call) => call.id);
   assert.equal(new Set(ids).size, count, `the ids differ: ${ids}`);
@@ -83,51 +87,58 @@ async function roundTrip(way, count) {
 
   const outputs = first.calls.map((call) => `21 °C in ${call.arguments.city}`);
   const results = first.calls.map((call, at) => way.result(call, outputs[at]));
-  const second = await ask(way, [...messages, ...first.messages, ...results]);
-  expectText(second, outputs.map((output, at) => `${NAMES[at]}: ${output}`).join("\n"));
+  const history = [...messages, ...first.messages, ...results];
+  const second = await ask(way, history, { tools: TOOLS });
+  expectText(way, second, outputs.map((output, at) => `${NAMES[at]}: ${output}`).join("\n"));
 }
 
-function expectText(answer, text) {
+function expectText(way, answer, text) {
   const { messages: _, ...rest } = answer;
-  assert.deepEqual(rest, { text, calls: [], finish: "stop", usage: USAGE });
+  const finish = (way.finishes ?? CHAT_FINISHES).text;
+  assert.deepEqual(rest, { text, calls: [], finish, usage: USAGE });
 }
 
-async function earlyErrors(way) {
+export async function earlyErrors(way) {
   const hello = [way.user("hello")];
-  const orphan = way.result({ id: "call_nobody", name: "lookup", arguments: {} }, "42");
   const { notFound, key, badRequest, rateLimit, server } = way.failures;
   const refusals = [
-    [hello, { model: "no-such-model" }, notFound, 404, "model_not_found"],
-    [hello, { key: "wrong" }, key, 401, "invalid_api_key"],
-    [[...hello, orphan], {}, badRequest, 400, "invalid_value"],
-    [[way.user("[[http:429]]")], {}, rateLimit, 429, "rate_limit_exceeded"],
-    [[way.user("[[http:500]]")], {}, server, 502, "upstream_error"],
+    ["no-such-model", hello, { model: "no-such-model" }, notFound, 404, "model_not_found"],
+    ["API key", hello, { key: "wrong" }, key, 401, "invalid_api_key"],
+    ["429", [way.user("[[http:429]]")], {}, rateLimit, 429, "rate_limit_exceeded"],
+    ["demand", [way.user("[[http:500]]")], {}, server, 502, "upstream_error"],
   ];
-  for (const [messages, options, kind, status, code] of refusals) {
-    assert.deepEqual(await failureOf(way, messages, options), { kind, status, code });
+  if (way.result) {
+    const orphan = way.result({ id: "call_nobody", name: "lookup", arguments: {} }, "42");
+    refusals.push(["call_nobody", [...hello, orphan], {}, badRequest, 400, "invalid_value"]);
+  }
+  for (const [told, messages, options, kind, status, code] of refusals) {
+    assert.deepEqual(await failureOf(way, told, messages, options), { kind, status, code });
   }
 }
 
 /** The model's connection ends in the middle of a text. */
-async function lateError(way) {
-  const { kind, status } = await failureOf(way, [way.user("[[slow-cut:500]]")]);
+export async function lateError(way) {
+  const code = "stream_cut";
   // Nobody can take back the status of a stream that has begun.
   const expected = way.streams
-    ? { kind: way.failures.late, status: undefined }
-    : { kind: way.failures.server, status: 502 };
-  assert.deepEqual({ kind, status }, expected);
+    ? { kind: way.failures.late, status: undefined, code }
+    : { kind: way.failures.server, status: 502, code };
+  const cut = [way.user("[[slow-cut:500]]")];
+  assert.deepEqual(await failureOf(way, "stream disconnected", cut), expected);
 }
 
-async function failureOf(way, messages, options) {
+/** What becomes of a request that fails; its message has `told` in it. */
+export async function failureOf(way, told, messages, options) {
   let answer;
   try {
     answer = await ask(way, messages, options);
   } catch (error) {
+    assert.ok(error.message.includes(told), `${told} is not in: ${error.message}`);
     return way.failure(error);
   }
   assert.fail(`an answer instead of an error: ${JSON.stringify(answer)}`);
 }
 
-function ask(way, messages, { model = MODEL, key = API_KEY } = {}) {
-  return way.ask(messages, { model, key });
+export function ask(way, messages, { model = MODEL, key = API_KEY, tools = [] } = {}) {
+  return way.ask(messages, { model, key, tools });
 }

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Callable, Protocol
 
@@ -52,7 +53,7 @@ class Answer:
     calls: list[Call]
     finish: str
     usage: dict[str, int]
-    message: Any
+    messages: list[Any]
     """The answer as the library wants it back in the next request."""
 
 
@@ -63,13 +64,29 @@ class Failure:
     code: str | None
 
 
+@dataclass
+class Finishes:
+    """What the finish is behind a text, and behind calls."""
+
+    text: str
+    calls: str
+
+
 class Way(Protocol):
     """A way to ask with a library: whole, streamed, or with one of its helpers."""
 
     title: str
     streams: bool
+    finishes: Finishes
 
-    def ask(self, messages: list[Any], model: str = MODEL, key: str = API_KEY) -> Answer: ...
+    def ask(
+        self,
+        messages: list[Any],
+        model: str = MODEL,
+        key: str = API_KEY,
+        tools: Sequence[Any] = (),
+    ) -> Answer:
+        """`tools` are those that may be called; to declare them always is no fault."""
 
     def user(self, text: str) -> Any: ...
 
@@ -96,6 +113,9 @@ def check(title: str, body: Callable[[], None]) -> None:
     print(f"ok {title}", flush=True)
 
 
+CHAT_FINISHES = Finishes("stop", "tool_calls")
+
+
 def run(ways: list[Way]) -> None:
     for way in ways:
         check(f"{way.title}: a text", lambda: text_turn(way))
@@ -107,17 +127,17 @@ def run(ways: list[Way]) -> None:
 
 def text_turn(way: Way) -> None:
     answer = way.ask([way.user(f"{TEXT}[[echo]]")])
-    expect_text(answer, TEXT)
+    expect_text(way, answer, TEXT)
 
 
 def round_trip(way: Way, count: int) -> None:
     messages = [way.user(f"{TEXT} [[round-trip:{count}]]")]
-    first = way.ask(messages)
+    first = way.ask(messages, tools=TOOLS)
     same("names", [call.name for call in first.calls], NAMES[:count])
     arguments = [{"city": f"C{at}", "mark": TEXT} for at in range(count)]
     same("arguments", [call.arguments for call in first.calls], arguments)
     same("text beside calls", first.text, "")
-    same("finish reason", first.finish, "tool_calls")
+    same("finish reason", first.finish, way.finishes.calls)
     same("usage", first.usage, USAGE)
     ids = [call.id for call in first.calls]
     same("ids differ", len(set(ids)), count)
@@ -125,45 +145,50 @@ def round_trip(way: Way, count: int) -> None:
 
     outputs = [f"21 °C in {call.arguments['city']}" for call in first.calls]
     results = [way.result(call, output) for call, output in zip(first.calls, outputs)]
-    second = way.ask([*messages, first.message, *results])
+    second = way.ask([*messages, *first.messages, *results], tools=TOOLS)
     quoted = [f"{name}: {output}" for name, output in zip(NAMES, outputs)]
-    expect_text(second, "\n".join(quoted))
+    expect_text(way, second, "\n".join(quoted))
 
 
-def expect_text(answer: Answer, text: str) -> None:
+def expect_text(way: Way, answer: Answer, text: str) -> None:
     same("text", answer.text, text)
     same("calls", answer.calls, [])
-    same("finish reason", answer.finish, "stop")
+    same("finish reason", answer.finish, way.finishes.text)
     same("usage", answer.usage, USAGE)
 
 
 def early_errors(way: Way) -> None:
-    hello = [way.user("hello")]
-    orphan = [*hello, way.result(Call("call_nobody", "lookup", {}), "42")]
+    hello, nobody = [way.user("hello")], {"model": "no-such-model"}
     limited, broken = [way.user("[[http:429]]")], [way.user("[[http:500]]")]
     refusals = [
-        (hello, {"model": "no-such-model"}, "NotFoundError", 404, "model_not_found"),
-        (hello, {"key": "wrong"}, "AuthenticationError", 401, "invalid_api_key"),
-        (orphan, {}, "BadRequestError", 400, "invalid_value"),
-        (limited, {}, "RateLimitError", 429, "rate_limit_exceeded"),
-        (broken, {}, "InternalServerError", 502, "upstream_error"),
+        ("no-such-model", hello, nobody, "NotFoundError", 404, "model_not_found"),
+        ("API key", hello, {"key": "wrong"}, "AuthenticationError", 401, "invalid_api_key"),
+        ("429", limited, {}, "RateLimitError", 429, "rate_limit_exceeded"),
+        ("demand", broken, {}, "InternalServerError", 502, "upstream_error"),
     ]
-    for messages, options, *expected in refusals:
-        same("error", failure_of(way, messages, **options), Failure(*expected))
+    if hasattr(way, "result"):
+        orphan = [*hello, way.result(Call("call_nobody", "lookup", {}), "42")]
+        refusals.append(("call_nobody", orphan, {}, "BadRequestError", 400, "invalid_value"))
+    for told, messages, options, *expected in refusals:
+        failure = failure_in(told, lambda: way.ask(messages, **options))
+        same("error", failure, Failure(*expected))
 
 
 def late_error(way: Way) -> None:
     """The model's connection ends in the middle of a text."""
-    failure = failure_of(way, [way.user("[[slow-cut:500]]")])
+    cut = [way.user("[[slow-cut:500]]")]
+    failure = failure_in("stream disconnected", lambda: way.ask(cut))
     # Nobody can take back the status of a stream that has begun.
-    expected = ("APIError", None) if way.streams else ("InternalServerError", 502)
-    same("error", (failure.kind, failure.status), expected)
+    kind, status = ("APIError", None) if way.streams else ("InternalServerError", 502)
+    same("error", failure, Failure(kind, status, "stream_cut"))
 
 
-def failure_of(way: Way, messages: list[Any], **options: str) -> Failure:
+def failure_in(told: str, body: Callable[[], Any]) -> Failure:
+    """What becomes of a request that fails; its message has `told` in it."""
     try:
-        answer = way.ask(messages, **options)
+        answer = body()
     except openai.APIError as error:
+        same(f"{told} is in: {error.message}", told in error.message, True)
         # LangChain derives classes of its own from those of OpenAI.
         kind = next(kind for kind in type(error).__mro__ if kind.__module__ == "openai")
         return Failure(kind.__name__, getattr(error, "status_code", None), error.code)

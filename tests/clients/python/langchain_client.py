@@ -5,7 +5,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_openai import ChatOpenAI
 
-from checks import API_KEY, BASE_URL, MODEL, TOOLS, Answer, Call, run, same
+from checks import API_KEY, BASE_URL, CHAT_FINISHES, MODEL, TOOLS, Answer, Call, run, same
 
 
 def model_with_tools(model: str, key: str) -> Any:
@@ -15,7 +15,9 @@ def model_with_tools(model: str, key: str) -> Any:
 
 
 class Library:
-    """The messages that both ways have in common."""
+    """What both ways have in common."""
+
+    finishes = CHAT_FINISHES
 
     def user(self, text: str) -> Any:
         return HumanMessage(text)
@@ -28,7 +30,7 @@ class Invoked(Library):
     title = "invoke"
     streams = False
 
-    def ask(self, messages: list[Any], model: str = MODEL, key: str = API_KEY) -> Answer:
+    def ask(self, messages: list[Any], model: str = MODEL, key: str = API_KEY, **_: Any) -> Answer:
         return from_message(model_with_tools(model, key).invoke(messages))
 
 
@@ -36,7 +38,7 @@ class Streamed(Library):
     title = "stream"
     streams = True
 
-    def ask(self, messages: list[Any], model: str = MODEL, key: str = API_KEY) -> Answer:
+    def ask(self, messages: list[Any], model: str = MODEL, key: str = API_KEY, **_: Any) -> Answer:
         whole = None
         for chunk in model_with_tools(model, key).stream(messages):
             whole = chunk if whole is None else whole + chunk
@@ -54,7 +56,7 @@ def from_message(message: AIMessage) -> Answer:
         "reasoning": tokens["output_token_details"]["reasoning"],
         "total": tokens["total_tokens"],
     }
-    return Answer(message.text, calls, message.response_metadata["finish_reason"], usage, message)
+    return Answer(message.text, calls, message.response_metadata["finish_reason"], usage, [message])
 
 
 run([Invoked(), Streamed()])

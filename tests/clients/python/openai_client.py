@@ -8,7 +8,7 @@ from openai import OpenAI
 from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
-from checks import API_KEY, BASE_URL, MODEL, TOOLS, Answer, Call, run, same
+from checks import API_KEY, BASE_URL, CHAT_FINISHES, MODEL, TOOLS, Answer, Call, run, same
 
 
 def client(key: str) -> OpenAI:
@@ -16,7 +16,9 @@ def client(key: str) -> OpenAI:
 
 
 class Library:
-    """The messages that all ways have in common."""
+    """What all ways have in common."""
+
+    finishes = CHAT_FINISHES
 
     def user(self, text: str) -> Any:
         return {"role": "user", "content": text}
@@ -29,7 +31,7 @@ class Whole(Library):
     title = "create"
     streams = False
 
-    def ask(self, messages: list[Any], model: str = MODEL, key: str = API_KEY) -> Answer:
+    def ask(self, messages: list[Any], model: str = MODEL, key: str = API_KEY, **_: Any) -> Answer:
         answer = client(key).chat.completions.create(model=model, messages=messages, tools=TOOLS)
         return from_completion(answer, model)
 
@@ -38,7 +40,7 @@ class Iterated(Library):
     title = "create with stream"
     streams = True
 
-    def ask(self, messages: list[Any], model: str = MODEL, key: str = API_KEY) -> Answer:
+    def ask(self, messages: list[Any], model: str = MODEL, key: str = API_KEY, **_: Any) -> Answer:
         chunks = client(key).chat.completions.create(
             model=model,
             messages=messages,
@@ -53,7 +55,7 @@ class Helper(Library):
     title = "the stream helper"
     streams = True
 
-    def ask(self, messages: list[Any], model: str = MODEL, key: str = API_KEY) -> Answer:
+    def ask(self, messages: list[Any], model: str = MODEL, key: str = API_KEY, **_: Any) -> Answer:
         text, calls = "", []
         with client(key).chat.completions.stream(
             model=model,
@@ -86,7 +88,7 @@ def from_completion(completion: ChatCompletion, model: str) -> Answer:
         for call in message.tool_calls or []
     ]
     usage = from_usage(completion.usage)
-    return Answer(message.content or "", calls, choice.finish_reason, usage, message)
+    return Answer(message.content or "", calls, choice.finish_reason, usage, [message])
 
 
 def joined(chunks: Iterator[ChatCompletionChunk], model: str) -> Answer:
@@ -124,7 +126,7 @@ def joined(chunks: Iterator[ChatCompletionChunk], model: str) -> Answer:
         ],
     }
     calls = [Call(call["id"], call["name"], json.loads(call["arguments"])) for call in calls]
-    return Answer(text, calls, ", ".join(finishes), from_usage(usage), message)
+    return Answer(text, calls, ", ".join(finishes), from_usage(usage), [message])
 
 
 def from_usage(usage: CompletionUsage | None) -> dict[str, int]:

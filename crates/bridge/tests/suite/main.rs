@@ -10,7 +10,6 @@ mod random;
 mod reference;
 mod repeats;
 mod reporting;
-mod response_reader;
 mod responses;
 mod script;
 mod stopping;

@@ -16,11 +16,11 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
+use testkit::{ReadResponse, read_response};
 use tool_call_aggregator::{Arguments, CallEvent, SuffixSource, ToolCallAggregator};
 
 use crate::play::{Sent, Words, play_whole};
 use crate::random::{script, timed_policy};
-use crate::response_reader::{Read, read};
 use crate::script::Line;
 
 /// Something that is told about an answer.
@@ -46,7 +46,7 @@ enum End {
 
 /// An answer that was told both ways.
 struct Both {
-    read: Read,
+    read: ReadResponse,
     whole: Value,
 }
 
@@ -129,7 +129,8 @@ fn both(encrypted: EncryptedContent, tell: impl Fn(&mut ResponseItems)) -> Both 
         let sent_back = InputItem::parse(&item.to_string()).unwrap();
         assert_eq!(sent_back.id(), item["id"].as_str());
     }
-    Both { read: read(&streamed.buffer), whole }
+    let stream = std::str::from_utf8(&streamed.buffer).unwrap();
+    Both { read: read_response(stream), whole }
 }
 
 fn finish(out: &mut ResponseItems, end: End) {

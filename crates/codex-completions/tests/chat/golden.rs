@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use crate::http::Answer;
 
-/// Compares a transcript with the file of that name. `UPDATE_GOLDEN=1` writes it instead; what has
-/// changed is then seen in the diff.
-pub(crate) fn check(name: &str, transcript: &str) {
-    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/chat/golden"));
-    let file = folder.join(format!("{name}.txt"));
+/// Compares a transcript with the file at that path beside this one. `UPDATE_GOLDEN=1` writes it
+/// instead; what has changed is then seen in the diff.
+pub(crate) fn check(path: &str, transcript: &str) {
+    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/chat"));
+    let file = folder.join(format!("{path}.txt"));
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(&file, transcript).unwrap();
     }
@@ -36,24 +36,25 @@ pub(crate) fn transcript(request: &Value, answer: &Answer) -> String {
     text
 }
 
+/// Only ids and times differ from run to run. How an id begins stays, and so do the choice and the
+/// number of a call.
 fn masked(body: &str) -> String {
-    let body = replaced(body, r#""id":"chatcmpl-"#, "ID");
-    let body = replaced(&body, r#""created":"#, "TIME");
-    // The choice and the number of a call stay.
-    (0..2).flat_map(|choice| (0..4).map(move |number| (choice, number))).fold(
-        body,
-        |body, (choice, number)| {
-            replaced(&body, &format!(r#""id":"tool_{choice}_{number}_"#), "ID")
-        },
-    )
+    let calls =
+        (0..2).flat_map(|choice| (0..4).map(move |number| format!(r#""tool_{choice}_{number}_"#)));
+    let ids = ["chatcmpl-", "resp_", "msg_", "fc_", "rs_"].map(|start| format!(r#""{start}"#));
+    let body = calls.chain(ids).fold(body.to_owned(), |body, start| replaced(&body, &start, "ID"));
+    [r#""created":"#, r#""created_at":"#, r#""completed_at":"#]
+        .into_iter()
+        .fold(body, |body, start| replaced(&body, start, "TIME"))
 }
 
-/// Letters and digits that follow `start`, replaced by `placeholder`.
+/// Letters and digits that follow `start`, replaced by `placeholder`. `null` stays.
 fn replaced(text: &str, start: &str, placeholder: &str) -> String {
     let mut parts = text.split(start);
     let mut replaced = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let rest = part.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric());
+        let placeholder = if part.starts_with("null") { "null" } else { placeholder };
         replaced.extend([start, placeholder, rest]);
     }
     replaced

@@ -1,4 +1,4 @@
-//! `/v1/chat/completions` as clients see it: the server's binary, the real Codex behind it, and the
+//! `/v1/chat/completions` and `/v1/responses` as clients see them: the server's binary, the real Codex behind it, and the
 //! scripted model behind that.
 #![cfg(test)]
 
@@ -24,6 +24,7 @@ mod reload;
 mod remote_images;
 mod reply;
 mod request_ids;
+mod responses;
 mod same_either_way;
 mod samples;
 mod secrets;

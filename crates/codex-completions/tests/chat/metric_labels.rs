@@ -12,10 +12,13 @@ use server::METRICS;
 
 use crate::asking::{ask, items, streamed, tools, with};
 use crate::proxy::{CHAT, Proxy};
+use crate::responses::RESPONSES;
 use crate::samples::{Samples, Series};
 
 /// Everything that a client chooses has this in it.
 const HOSTILE: &str = "hostile";
+
+const JSON: &str = "application/json";
 
 /// Requests that nobody has sent before, in every part that could become a label.
 async fn send_hostile_requests(proxy: &Proxy, round: u32) {
@@ -24,6 +27,11 @@ async fn send_hostile_requests(proxy: &Proxy, round: u32) {
         Request::get(format!("/{word}/path")),
         Request::get(format!("/v1/models/{word}")),
         Request::post(format!("/v1/{word}")),
+        Request::get(format!("{RESPONSES}/{word}?include={word}")),
+        Request::delete(format!("{RESPONSES}/{word}")),
+        Request::get(format!("{RESPONSES}/{word}/input_items?after={word}")),
+        Request::post(format!("{RESPONSES}/{word}/cancel")).header("content-type", JSON),
+        Request::get(format!("{RESPONSES}/{word}/{word}")),
         Request::builder().method(Method::from_bytes(word.as_bytes()).unwrap()).uri(CHAT),
         Request::get("/metrics").header("origin", format!("https://{word}.example")),
         Request::post(CHAT).header(AUTHORIZATION, format!("Bearer {word}")),
@@ -46,6 +54,16 @@ async fn send_hostile_requests(proxy: &Proxy, round: u32) {
         proxy.chat_with(&body, &[("x-proxy-output-mode", "openai-json")]).await;
         proxy.chat_with(&streamed(body), &[("x-proxy-output-mode", &word)]).await;
     }
+    for body in [
+        json!({"model": word, "input": format!("[[text:{word}]]"), "metadata": {&word: word}}),
+        json!({"model": "gpt-5.5", "input": word, "previous_response_id": word}),
+        json!({"model": "gpt-5.5", "input": format!("[[failed:{word}]]")}),
+    ] {
+        for body in [streamed(body.clone()), body] {
+            let request = Request::post(RESPONSES).header("content-type", JSON);
+            proxy.send(request.body(Full::from(body.to_string())).unwrap()).await.whole().await;
+        }
+    }
 }
 
 /// The values that a label can have; `None` is for those that are checked in another way.
@@ -53,6 +71,10 @@ fn values(label: &str) -> Option<&'static [&'static str]> {
     Some(match label {
         "route" => &[
             "/v1/chat/completions",
+            "/v1/responses",
+            "/v1/responses/{id}",
+            "/v1/responses/{id}/input_items",
+            "/v1/responses/{id}/cancel",
             "/v1/models",
             "/v1/models/{id}",
             "/v1/metrics",

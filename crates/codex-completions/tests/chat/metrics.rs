@@ -220,6 +220,28 @@ async fn a_turn_changes_what_it_is_counted_in_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn a_response_is_counted_as_a_turn_and_where_it_is_stored() {
+    const RESPONSES: &str = "/v1/responses";
+    let proxy = Proxy::start(&[]).await;
+    proxy.chat(&ask("[[text]]")).await;
+    let respond = async |body: Value| {
+        let request = Request::post(RESPONSES).header("content-type", "application/json");
+        let request = request.body(Full::from(body.to_string())).unwrap();
+        assert_eq!(proxy.send(request).await.whole().await.status, 200);
+    };
+    let response = json!({"model": "demo", "input": "[[text]]"});
+    let counted = || {
+        all([request(RESPONSES, "200", "ok"), json!({"first_token_seconds_count": 1}), tokens()])
+    };
+    let unstored = with(response.clone(), json!({"store": false}));
+    assert_eq!(changes_by(&proxy, respond(unstored)).await, turn("completed", 0, counted()));
+    let mut stored = changes_by(&proxy, respond(streamed(response))).await;
+    let bytes = stored.remove("stored_response_bytes");
+    assert!(bytes.is_some_and(|bytes| bytes > 0.0), "{bytes:?}");
+    assert_eq!(stored, turn("completed", 0, with(counted(), json!({"responses_stored_total": 1}))));
+}
+
+#[tokio::test]
 async fn a_request_without_a_turn_changes_what_it_is_counted_in() {
     let proxy = Proxy::start(&[]).await;
     let send = async |request: hyper::http::request::Builder, body: &'static str| {
@@ -369,12 +391,13 @@ async fn what_is_measured_is_plausible() {
 #[test]
 fn every_metric_is_tried_here() {
     // The first cannot be made to happen; that it is passed on is tried where it is counted. The
-    // others have tests beside those of `/v1/usage`.
-    const ELSEWHERE: [&str; 4] = [
+    // others have tests beside those of `/v1/usage` and of stored responses.
+    const ELSEWHERE: [&str; 5] = [
         "codex_extra_model_requests",
         "account_limit_used_percent",
         "account_limit_resets_at_seconds",
         "usage_rows_lost",
+        "responses_not_stored",
     ];
     let here = include_str!("metrics.rs");
     let is_tried = |name: &str| here.contains(&format!("\"{name}")) || ELSEWHERE.contains(&name);

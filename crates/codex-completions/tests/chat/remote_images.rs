@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use server::{
     Access, AccessSettings, AccountLimits, Api, ApiKey, ApiSettings, App, Backend, BodyLimits,
     ConnectionLimits, ContentLog, GateSettings, IdleTimeout, ImageFetcher, ModelDirectory,
-    QueueLimits, Readiness,
+    QueueLimits, Readiness, ResponsesSettings,
 };
 use testkit::{TestPool, codex_binary};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -170,6 +170,8 @@ fn api_settings(settings: &Settings) -> ApiSettings {
         max_json_depth: settings.limits.json_depth,
         metrics: false,
         usage_max_age: settings.usage_max_age,
+        responses: ResponsesSettings { store: false, max_age: Duration::MAX, max_bytes: 0 },
+        keep_reasoning: None,
         content_log: ContentLog::Off,
         captures: None,
     }

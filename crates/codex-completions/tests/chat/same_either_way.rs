@@ -18,8 +18,8 @@ struct Outcome {
     error: Option<Value>,
 }
 
-/// Every mark of the scripted model, with arguments that make it short.
-fn marks() -> Vec<String> {
+/// Every mark of the scripted model, with arguments that make it short. Those that hang are together.
+pub(crate) fn marks() -> Vec<String> {
     let usages = scenario_list();
     let usages =
         usages.lines().map(|line| line.split("]]").next().unwrap().trim_start_matches("[["));
@@ -30,7 +30,10 @@ fn marks() -> Vec<String> {
         Some((name, _)) => format!("[[{name}]]"),
         None => format!("[[{usage}]]"),
     };
-    usages.map(mark).collect()
+    let mut marks: Vec<_> = usages.map(mark).collect();
+    assert!(marks.len() > 50, "{marks:?}");
+    marks.sort_by_key(|mark| mark.contains("hang") || mark.contains("silent"));
+    marks
 }
 
 fn outcome(reply: &Reply, mode: &str) -> Outcome {
@@ -68,12 +71,8 @@ async fn check_every_scenario(mode: &str) {
         proxy.model.reset();
         outcomes
     };
-    let mut marks = marks();
-    assert!(marks.len() > 50, "{marks:?}");
-    // Those that hang do so together.
-    marks.sort_by_key(|mark| mark.contains("hang") || mark.contains("silent"));
     // Some at a time: one by one it would take long, and all together outlast the time limits.
-    for some in marks.chunks(8) {
+    for some in marks().chunks(8) {
         let stream = ask_all(some, streamed).await;
         let whole = ask_all(some, |request| request).await;
         for (mark, (stream, whole)) in some.iter().zip(stream.into_iter().zip(whole)) {

@@ -23,7 +23,7 @@ async fn check(proxy: &Proxy, name: &str, request: Value) {
             transcript.push_str(&golden::transcript(&request, &answer));
             transcript.push('\n');
         }
-        golden::check(&format!("{name}.{mode}"), transcript.trim_end_matches('\n'));
+        golden::check(&format!("golden/{name}.{mode}"), transcript.trim_end_matches('\n'));
     }
 }
 

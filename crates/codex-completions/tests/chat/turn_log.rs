@@ -7,7 +7,7 @@ use crate::proxy::Proxy;
 use crate::reply::Reply;
 
 /// Everything of a line that does not differ from run to run.
-fn steady(mut line: Value) -> Value {
+pub(crate) fn steady(mut line: Value) -> Value {
     let members = line.as_object_mut().unwrap();
     for name in ["timestamp", "request_id", "trace_id", "tool_call_ids"] {
         assert!(members.remove(name).expect(name).is_string());

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::server::Server;
 use crate::user::{User, err, out};
 
-const KEY: &str = "the-key-of-the-clients";
+pub(crate) const KEY: &str = "the-key-of-the-clients";
 
 /// Runs a program of `tests/clients` to its end. It asks `demo`, which is the scripted model.
 async fn run(program: &str) {
@@ -31,7 +31,7 @@ async fn run_with(program: &str, model: &str, more: &[(&str, &str)]) {
 }
 
 /// Nothing of our environment may tell a client whom to ask, or through which proxy.
-fn command(program: &str) -> Command {
+pub(crate) fn command(program: &str) -> Command {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients");
     let mut command = match Path::new(program).extension() {
         Some(extension) if extension == "py" => {

@@ -135,6 +135,7 @@ fn every_choice_about_an_answer_can_be_made() {
     std::fs::write(&instructions, "Be brief.\n").unwrap();
     let settings = settings(&[
         ("PROXY_OUTPUT_MODE", "obsidian-xml"),
+        ("PROXY_RESPONSES_OUTPUT_MODE", "auto"),
         ("PROXY_STOP_AFTER_TOOLS_MODE", "all"),
         ("PROXY_STOP_AFTER_TOOLS_GRACE_MS", "300"),
         ("PROXY_SUPPRESS_TAIL_AFTER_TOOLS", "false"),
@@ -157,6 +158,7 @@ fn every_choice_about_an_answer_can_be_made() {
         settings.turns,
         TurnSettings {
             output_mode: OutputModeSetting::Always(OutputMode::ObsidianXml),
+            responses_output_mode: OutputModeSetting::Auto,
             stop_after_tools: StopAfterTools::Burst { grace: Some(Duration::from_millis(300)) },
             suppress_tail: false,
             max_calls: std::num::NonZeroUsize::new(3),

@@ -256,3 +256,29 @@ fn usage_is_reported_as_asked() {
     assert_eq!(usage("[[usage:5000]]")["input_tokens"], 5_000);
     assert_eq!(usage("[[no-usage]]"), Value::Null);
 }
+
+#[test]
+fn what_the_model_received_can_be_asked() {
+    let said = |role: &str, text: &str| {
+        let content = json!([{"type": "input_text", "text": text}]);
+        json!({"type": "message", "role": role, "content": content})
+    };
+    let mut body = json!({"input": [
+        said("developer", "be short"),
+        said("user", "hi"),
+        {"type": "function_call", "call_id": "1", "name": "get_time", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "1", "output": "noon"},
+        said("assistant", "It is noon."),
+        said("user", "and now? [[recall]]"),
+    ]});
+    let recalled: Vec<Step> = reply(&body, 1).ok().unwrap().collect();
+    assert_eq!(
+        text_of(&recalled),
+        "user: hi\nget_time({})\nresult: noon\nassistant: It is noon.\nuser: and now? [[recall]]"
+    );
+
+    body = asked("[[schema]]");
+    body["text"]["format"]["schema"] = json!({"type": "object"});
+    let schema: Vec<Step> = reply(&body, 1).ok().unwrap().collect();
+    assert_eq!(text_of(&schema), r#"{"wanted":"{\"type\":\"object\"}"}"#);
+}

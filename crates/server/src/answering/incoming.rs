@@ -16,6 +16,8 @@ use crate::headers::X_PROXY_OUTPUT_MODE;
 use crate::large_bodies::{BodyRoom, LARGE};
 use crate::models::Chosen;
 
+use super::running::Endpoint;
+
 /// A request whose body is there.
 pub(crate) struct Incoming {
     pub(crate) caller: Caller,
@@ -67,10 +69,12 @@ impl Incoming {
     pub(crate) async fn choose(
         &self,
         api: &Api,
+        endpoint: Endpoint,
         model: &str,
         effort: Option<String>,
     ) -> Result<Chosen, ApiError> {
-        api.backend().await?.models.choose(model, effort, &self.settings.aliases).await
+        let models = &api.backend().await?.models;
+        models.choose(model, effort, endpoint.effort(), &self.settings.aliases).await
     }
 
     /// Does work that takes as long as there are bytes. Much of it is done aside, so that nobody else

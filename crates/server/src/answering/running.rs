@@ -83,6 +83,14 @@ impl Endpoint {
         }
     }
 
+    /// The member of a request that says how hard the model should think.
+    pub(super) fn effort(self) -> &'static str {
+        match self {
+            Self::Chat => "reasoning_effort",
+            Self::Responses => "reasoning.effort",
+        }
+    }
+
     pub(crate) fn path(self) -> &'static str {
         match self {
             Self::Chat => "/v1/chat/completions",

@@ -49,6 +49,7 @@ impl StreamedAnswer for ResponseStream {
 
     fn fail(&mut self, error: &ApiError) {
         self.ending = Ending::Failed;
+        self.items.not_stored();
         self.items.fail(error);
     }
 

@@ -1,5 +1,6 @@
 //! Keeping a response that has ended.
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use bridge::ResponseItems;
@@ -8,6 +9,7 @@ use store::{Responses, StoredItem, StoredResponse};
 
 use crate::answering::{Keeping, random_text};
 use crate::kept_reasoning::Origin;
+use crate::metrics::Metrics;
 
 /// What keeps a response when it has ended.
 pub(super) struct Keeper {
@@ -15,6 +17,7 @@ pub(super) struct Keeper {
     key: String,
     id: String,
     origin: Origin,
+    metrics: Arc<Metrics>,
     previous: Option<String>,
     input: Vec<StoredItem>,
 }
@@ -22,8 +25,14 @@ pub(super) struct Keeper {
 // === impl Keeper ===
 
 impl Keeper {
-    pub(super) fn new(responses: Responses, key: String, id: String, origin: Origin) -> Self {
-        Self { responses, key, id, origin, previous: None, input: Vec::new() }
+    pub(super) fn new(
+        responses: Responses,
+        metrics: Arc<Metrics>,
+        key: String,
+        id: String,
+        origin: Origin,
+    ) -> Self {
+        Self { responses, key, id, origin, metrics, previous: None, input: Vec::new() }
     }
 
     /// What the response is an answer to.
@@ -43,12 +52,13 @@ impl Keeper {
             input: self.input,
             output: items.output().iter().map(|item| stored_output(item, self.origin)).collect(),
         };
-        let responses = self.responses;
+        let (responses, metrics) = (self.responses, self.metrics);
         Box::pin(async move {
             let kept = responses.keep(response).await;
             if let Err(error) = &kept {
                 tracing::warn!(%error, "a response is not kept");
             }
+            metrics.response_kept(kept.is_ok());
             kept.is_ok()
         })
     }
@@ -66,7 +76,7 @@ fn stored_output(item: &OutputItem, origin: Origin) -> StoredItem {
     if let OutputItem::Reasoning(_) = item {
         // Another account could do nothing with it, and its upstream would refuse the request.
         json.truncate(json.len().saturating_sub(1));
-        json.push_str(&format!(r#","origin":"{origin}"}}"#));
+        json.extend([r#","origin":""#, &origin.to_string(), r#""}"#]);
     }
     StoredItem { id: item.id().to_owned(), json }
 }

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use openai_wire::chat::{FIELDS, FieldTreatment};
+use openai_wire::chat::{self, FieldTreatment};
+use openai_wire::responses;
 
 use crate::sources;
 use crate::tables::{quoted, rows};
@@ -11,8 +12,13 @@ const DOCUMENT: &str = "docs/api.md";
 
 #[test]
 fn every_field_has_its_treatment() {
-    let document = sources::read(DOCUMENT);
-    let rows = rows(&document, "## Request fields");
+    check_fields(DOCUMENT, "## Request fields", chat::FIELDS);
+    check_fields("docs/responses.md", "## Fields of a request", responses::FIELDS);
+}
+
+fn check_fields(document: &str, heading: &str, fields: &[(&str, FieldTreatment)]) {
+    let document = sources::read(document);
+    let rows = rows(&document, heading);
     let told = rows.iter().flat_map(|row| quoted(row[0]).map(|field| (field, row[1])));
     let word = |treatment| match treatment {
         FieldTreatment::Passed => "passed",
@@ -21,7 +27,7 @@ fn every_field_has_its_treatment() {
         FieldTreatment::Accepted => "accepted",
         FieldTreatment::Refused => "refused",
     };
-    let treated = FIELDS.iter().map(|(field, treatment)| (*field, word(*treatment)));
+    let treated = fields.iter().map(|(field, treatment)| (*field, word(*treatment)));
     assert_eq!(told.collect::<BTreeSet<_>>(), treated.collect());
 }
 

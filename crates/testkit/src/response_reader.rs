@@ -1,17 +1,18 @@
 //! Reads the events of a response as the SDKs do, and more strictly: what they would stumble over,
 //! and what would mislead those who go by only a part of the events, ends the test.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a broken contract fails the test")]
 
 use serde_json::{Value, json};
 
 /// What a reader has at the end of a stream.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Read {
+pub struct ReadResponse {
     /// The items, put together from the increments.
-    pub(crate) items: Vec<Value>,
+    pub items: Vec<Value>,
     /// The response object of the last event.
-    pub(crate) response: Value,
+    pub response: Value,
     /// The `error` event, if there was one.
-    pub(crate) error: Option<Value>,
+    pub error: Option<Value>,
 }
 
 /// What of the last item may come next.
@@ -48,9 +49,11 @@ struct Reader {
     error: Option<Value>,
 }
 
-/// Reads a whole stream.
-pub(crate) fn read(stream: &[u8]) -> Read {
-    let stream = std::str::from_utf8(stream).unwrap();
+/// Reads a whole stream, which is without comments.
+///
+/// # Panics
+/// If it breaks the contract.
+pub fn read_response(stream: &str) -> ReadResponse {
     let mut events = Vec::new();
     for frame in stream.split_terminator("\n\n") {
         let (name, data) = frame.split_once('\n').unwrap();
@@ -79,7 +82,7 @@ pub(crate) fn read(stream: &[u8]) -> Read {
         reader.take(event);
     }
     assert_eq!(reader.expected, Expected::Nothing, "the stream has an end");
-    Read { items: reader.items, response: reader.response, error: reader.error }
+    ReadResponse { items: reader.items, response: reader.response, error: reader.error }
 }
 
 // === impl Reader ===
