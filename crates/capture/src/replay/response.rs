@@ -26,6 +26,9 @@ pub(super) fn respond(response: &ResponseHeader, player: Player<'_>) -> Replayed
     let (mut items, choices) = items.into_parts();
     let usage = record.usage().unwrap_or_default();
     let (completed_at, kept) = closed(record);
+    if !kept {
+        items.not_stored();
+    }
     match &ending {
         Ending::Open => {
             let told = if *stream { streamed(&items) } else { Told::Nothing };
@@ -38,9 +41,6 @@ pub(super) fn respond(response: &ResponseHeader, player: Player<'_>) -> Replayed
         Ending::Cancelled => items.cancel(usage),
         Ending::Done => items.complete(completed_at, usage),
     }
-    if !kept {
-        items.not_stored();
-    }
     items.end();
     let told = if *stream {
         let stop_after_tools = TurnPolicy::from(policy).stop_after_tools;
@@ -52,7 +52,7 @@ pub(super) fn respond(response: &ResponseHeader, player: Player<'_>) -> Replayed
     Replayed::new(told, &reports, choices)
 }
 
-/// When it was complete, and whether it is kept.
+/// When it was complete, and whether it is kept: never if it has failed.
 fn closed(record: &Record) -> (u64, bool) {
     let closed = record.entries.iter().find_map(|entry| match entry.what {
         What::Closed { completed_at, kept } => Some((completed_at, kept)),

@@ -1,6 +1,7 @@
 //! `/v1/responses`.
 
 mod asking;
+mod captures;
 mod going_on;
 mod limits;
 mod paths;
