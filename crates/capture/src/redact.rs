@@ -153,12 +153,14 @@ impl Record {
             match &mut entry.what {
                 What::Sent(sent) => {
                     let frames = sent.split_inclusive("\n\n");
-                    *sent = frames
-                        .map(|frame| match is_response {
-                            true => json.response_frame(frame, mask),
-                            false => json.frame(frame, mask),
-                        })
-                        .collect();
+                    let masked = frames.map(|frame| {
+                        if is_response {
+                            json.response_frame(frame, mask)
+                        } else {
+                            json.frame(frame, mask)
+                        }
+                    });
+                    *sent = masked.collect();
                 }
                 What::Answer { body, .. } if is_response => *body = json.response_body(body, mask),
                 What::Answer { body, .. } => *body = json.body(body, mask),

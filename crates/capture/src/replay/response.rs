@@ -13,7 +13,7 @@ pub(super) fn respond(response: &ResponseHeader, player: Player<'_>) -> Replayed
     let record = player.record;
     let Header { stream, choices, policy, .. } = &record.header;
     let writer = response.writer(&record.header);
-    let ids = Inputs::suffixes(&player.inputs);
+    let ids = Inputs::item_ids(&player.inputs);
     let items = if *stream {
         ResponseItems::streamed(writer, response.encrypted(), ids)
     } else {
