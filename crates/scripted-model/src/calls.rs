@@ -26,6 +26,10 @@ enum Item {
         name: String,
         arguments: String,
     },
+    /// Its summary.
+    Reasoning {
+        reasoning: String,
+    },
     /// The connection closes.
     Cut(()),
 }
@@ -74,6 +78,18 @@ pub(crate) fn round_trip(scene: &Scene<'_>) -> Script {
     scene.begin().message(&lines.join("\n")).completed()
 }
 
+/// Every step has thoughts of its own.
+pub(crate) fn think_loop(scene: &Scene<'_>) -> Script {
+    let step = scene.request.tool_results().len() / scene.count().max(1);
+    let calls = (0..scene.count()).map(|index| {
+        let arguments = format!(r#"{{"city": "C{step}.{index}"}}"#);
+        Call::new(WEATHER, arguments)
+    });
+    let thought = format!("Thought {step}");
+    let answer = scene.begin().reasoning(&[&thought], None);
+    calls.fold(answer, |answer, call| answer.call(&call)).completed()
+}
+
 pub(crate) fn items(scene: &Scene<'_>) -> Result<Script, ErrorReply> {
     let items = serde_json::from_str::<Vec<Item>>(scene.argument().unwrap_or("[]"));
     let items = items.map_err(|error| {
@@ -85,6 +101,7 @@ pub(crate) fn items(scene: &Scene<'_>) -> Result<Script, ErrorReply> {
             Item::Text(text) => answer.message(&text),
             Item::Pause(pause) => answer.pause(Duration::from_millis(pause.into())),
             Item::Call { name, arguments } => answer.call(&Call::new(name, arguments)),
+            Item::Reasoning { reasoning } => answer.reasoning(&[&reasoning], None),
             Item::Cut(()) => return Ok(answer.cut()),
         };
     }

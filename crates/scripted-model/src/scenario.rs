@@ -138,6 +138,7 @@ static SCENARIOS: &[Scenario] = &[
     row("tool", Text("NAME,{ARGUMENTS}"), "a call of a declared tool", calls::tool),
     row("tool-loop", Text("NAME,{ARGUMENTS}"), "a call, again after each result", calls::tool)
         .sticky(),
+    row("think-loop", number("N", 1, 10_000), THINK_LOOP, calls::think_loop).sticky(),
     row("parallel", number("N", 3, 10_000), "N calls in one response", calls::parallel),
     row("round-trip", number("N", 1, 10_000), ROUND_TRIP, calls::round_trip).sticky(),
     row_or_error("marked", Text("ID:…"), MARKED, marked::marked),
@@ -176,11 +177,11 @@ static SCENARIOS: &[Scenario] = &[
 
 const USE_TOOL: &str = "a <use_tool> block in text, a character a delta or cut after byte K";
 const ROUND_TRIP: &str = "N calls, then a text that quotes their results";
+const THINK_LOOP: &str = "reasoning and N calls, again after their results";
 const ECHO_BYTES: &str = "the user's text as text and as an argument, a byte a piece of the body";
 const MARKED: &str =
     "ID:REASONING:WORDS:BLOCKS:CALLS:FILLER:PAUSE: so many, every piece with the ID and a number";
-const ITEMS: &str =
-    "texts, calls ({\"name\", \"arguments\"}), pauses (MS) and a cut (null), in order";
+const ITEMS: &str = "texts, calls ({\"name\", \"arguments\"}), reasoning ({\"reasoning\"}), pauses (MS) and a cut (null), in order";
 const FRAGMENTS: &str = "a call whose arguments come in N deltas of 20 bytes";
 const SLOW_SECOND: &str = "a call, then a second whose arguments take that time";
 const HTTP: &str = "an HTTP error (about the context, about the usage limit, only N times)";

@@ -13,7 +13,6 @@ use openai_wire::chat::ChatRequest;
 use openai_wire::chat::completion::ChatCompletion;
 use openai_wire::chat::stream::{ChunkWriter, UsageFrame, done, error_frame};
 use openai_wire::{ApiError, Usage, comment};
-use tokio_util::sync::CancellationToken;
 
 use crate::answering::{
     AnswerStream, Asked, Endpoint, Incoming, Keeping, Outcome, Prompt, Running, StreamedAnswer,
@@ -59,7 +58,7 @@ async fn ask(api: &Api, incoming: &Incoming) -> Result<Asked, ApiError> {
         id: format!("chatcmpl-{}", random_text(24)),
         created: seconds_since_1970(),
         response: None,
-        cancelled: CancellationToken::new(),
+        cancelled: None,
     })
 }
 

@@ -34,8 +34,11 @@ pub const X_RATELIMIT_REMAINING_REQUESTS: HeaderName =
 pub const X_RATELIMIT_RESET_REQUESTS: HeaderName =
     HeaderName::from_static("x-ratelimit-reset-requests");
 
+/// Tells reverse proxies to pass a stream on as it comes.
+pub const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
 /// What a script in a browser may read of an answer.
-pub(crate) const EXPOSED: [HeaderName; 14] = [
+pub(crate) const EXPOSED: [HeaderName; 15] = [
     X_REQUEST_ID,
     X_CODEX_TOOL_CALL_COUNT,
     X_CODEX_TOOL_CALL_TRUNCATED,
@@ -46,6 +49,7 @@ pub(crate) const EXPOSED: [HeaderName; 14] = [
     X_PROXY_USAGE,
     X_PROXY_CONTINUITY,
     X_SHOULD_RETRY,
+    X_ACCEL_BUFFERING,
     X_RATELIMIT_LIMIT_REQUESTS,
     X_RATELIMIT_REMAINING_REQUESTS,
     X_RATELIMIT_RESET_REQUESTS,

@@ -73,8 +73,9 @@ pub(crate) async fn create(
     let settings = api.settings();
     let rate_limit = settings.rate_limit;
     let answer = async {
-        let incoming = Incoming::read(&api, &caller, settings, request).await?;
-        let Plan { asked, writer, encrypted, live, keeper, prompt } = plan(&api, &incoming).await?;
+        let mut incoming = Incoming::read(&api, &caller, settings, request).await?;
+        let Plan { asked, writer, encrypted, live, keeper, prompt } =
+            plan(&api, &mut incoming).await?;
         let running = incoming.start(&api, asked).await?;
         let ids = Arc::clone(&running.suffix);
         if running.stream {
@@ -88,7 +89,7 @@ pub(crate) async fn create(
     api.within_rate(&caller, rate_limit, answer).await
 }
 
-async fn plan(api: &Api, incoming: &Incoming) -> Result<Plan, ApiError> {
+async fn plan(api: &Api, incoming: &mut Incoming) -> Result<Plan, ApiError> {
     let (body, settings) = (incoming.body.clone(), Arc::clone(&incoming.settings));
     let mode = incoming.requested_mode()?;
     let request = incoming.work(api, body.len(), move || parse(&body, &settings)).await?;
@@ -115,6 +116,7 @@ async fn plan(api: &Api, incoming: &Incoming) -> Result<Plan, ApiError> {
         EncryptedContent::LeftOut
     };
     let bytes = incoming.body.len() + resolved.bytes();
+    incoming.make_room(api, bytes).await?;
     let reading = {
         let (id, settings) = (id.clone(), Arc::clone(&incoming.settings));
         let resolved = Arc::clone(&resolved);
@@ -132,7 +134,7 @@ async fn plan(api: &Api, incoming: &Incoming) -> Result<Plan, ApiError> {
             id,
             created,
             response: Some(BegunResponse { object: live.begun(), encrypted }),
-            cancelled: live.cancelled(),
+            cancelled: Some(live.cancelled()),
         },
         writer,
         encrypted,

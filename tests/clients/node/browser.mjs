@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 
-/** What is told to the browser itself, or to proxies on the way, and not to pages. */
-const NOT_FOR_PAGES = ["x-accel-buffering", "x-content-type-options"];
+/** What is told to the browser itself, and not to pages. */
+const NOT_FOR_PAGES = ["x-content-type-options"];
 
 /** Headers that a page may send without asking. */
 const SAFE = ["accept", "accept-language", "content-language"];

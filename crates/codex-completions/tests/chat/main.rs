@@ -24,6 +24,8 @@ mod reload;
 mod remote_images;
 mod reply;
 mod request_ids;
+mod responding;
+mod response_state;
 mod responses;
 mod same_either_way;
 mod samples;

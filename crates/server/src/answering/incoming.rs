@@ -65,6 +65,14 @@ impl Incoming {
         mode.map(|mode| mode.to_str().map(str::to_owned).map_err(unreadable)).transpose()
     }
 
+    /// Takes room for what it refers to, as if the request had held that itself.
+    pub(crate) async fn make_room(&mut self, api: &Api, bytes: usize) -> Result<(), ApiError> {
+        if bytes >= LARGE && self.room.is_none() {
+            self.room = Some(api.0.large.room(&self.caller).await?);
+        }
+        Ok(())
+    }
+
     /// What its model really is.
     pub(crate) async fn choose(
         &self,

@@ -43,8 +43,8 @@ pub(crate) struct Asked {
     pub(crate) created: u64,
     /// What a record of it needs to know if it is a response.
     pub(crate) response: Option<BegunResponse>,
-    /// Who can end it beside its client.
-    pub(crate) cancelled: CancellationToken,
+    /// Ends it, if anybody can beside its client.
+    pub(crate) cancelled: Option<CancellationToken>,
 }
 
 /// A request whose turns are running.
@@ -107,12 +107,10 @@ impl Incoming {
         let Asked { endpoint, mut prepared, chosen, id, created, response, cancelled } = asked;
         let mode = self.requested_mode()?;
         let backend = api.backend().await?;
-        let settings = &self.settings;
+        let settings = Arc::clone(&self.settings);
         if !prepared.images_to_fetch.is_empty() {
             // As if the request had held them itself.
-            if self.room.is_none() {
-                self.room = Some(api.0.large.room(&self.caller).await?);
-            }
+            self.make_room(api, usize::MAX).await?;
             let most_bytes = settings.body.bytes.saturating_sub(self.body.len());
             let images = backend.images.fetch(&prepared.images_to_fetch, most_bytes).await?;
             prepared = aside(api, move || prepared.put_images(images).map(|()| prepared)).await?;

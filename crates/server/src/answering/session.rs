@@ -27,8 +27,8 @@ pub(crate) struct Session {
     alarm: Alarm,
     /// The client's connection.
     hangup: Hangup,
-    /// Somebody else has ended the request.
-    cancelled: Pin<Box<WaitForCancellationFutureOwned>>,
+    /// Somebody else has ended the request, if anybody can.
+    cancelled: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     /// Set while a step is made: if one panics, it stays so.
     stepping: bool,
     tasks: TaskTracker,
@@ -72,7 +72,7 @@ impl Session {
     pub(super) fn new(
         choices: impl IntoIterator<Item = (Turn, Reply)>,
         hangup: Hangup,
-        cancelled: CancellationToken,
+        cancelled: Option<CancellationToken>,
         tasks: TaskTracker,
         log: Arc<TurnLog>,
         recording: Option<Arc<Recording>>,
@@ -84,7 +84,7 @@ impl Session {
             choices,
             alarm: Alarm::default(),
             hangup,
-            cancelled: Box::pin(cancelled.cancelled_owned()),
+            cancelled: cancelled.map(|token| Box::pin(token.cancelled_owned())),
             stepping: false,
             tasks,
             log,
@@ -116,7 +116,9 @@ impl Session {
         if self.open == 0 {
             return Poll::Ready(Step::Over(Outcome::Done));
         }
-        if self.cancelled.as_mut().poll(context).is_ready() {
+        if let Some(cancelled) = &mut self.cancelled
+            && cancelled.as_mut().poll(context).is_ready()
+        {
             return Poll::Ready(Step::Over(Outcome::Cancelled));
         }
         let now = Instant::now();

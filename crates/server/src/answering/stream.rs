@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use bridge::{Answer, EndReason};
 use bytes::BytesMut;
@@ -19,6 +19,7 @@ use super::session::{Outcome, Session, Step};
 use super::turn_log::TurnLog;
 use super::usage::{Counting, Prompt};
 use crate::captures::Recording;
+use crate::headers::X_ACCEL_BUFFERING;
 use crate::metrics::ActiveStream;
 
 /// How long the first event of a turn may take before the head of the answer leaves without it.
@@ -82,7 +83,7 @@ pub(crate) fn event_stream<A: StreamedAnswer>(
     for (name, value) in [
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-cache, no-transform"),
-        (HeaderName::from_static("x-accel-buffering"), "no"),
+        (X_ACCEL_BUFFERING, "no"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }

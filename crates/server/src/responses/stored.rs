@@ -209,8 +209,14 @@ impl Query {
     }
 }
 
+/// How reasoning is written that was kept. Everything else is shown as it is, however long.
+const REASONING: &str = r#"{"type":"reasoning","#;
+
 /// An item as clients may see it.
 fn shown(item: &StoredItem, encrypted: EncryptedContent) -> Cow<'_, str> {
+    if !item.json.starts_with(REASONING) {
+        return (&item.json).into();
+    }
     match InputItem::parse(&item.json) {
         Ok(InputItem::Reasoning { id, summary, encrypted_content }) => {
             let reasoning = OutputItem::Reasoning(Reasoning {

@@ -7,7 +7,7 @@ use crate::client::{Answer, KEY, Server};
 const JSON: &str = "content-type: application/json";
 const EXPOSED: &str = "x-request-id, x-codex-tool-call-count, x-codex-tool-call-truncated, \
     x-codex-stop-after-tools-mode, x-proxy-output-mode, x-proxy-ignored-params, x-proxy-model, \
-    x-proxy-usage, x-proxy-continuity, x-should-retry, x-ratelimit-limit-requests, \
+    x-proxy-usage, x-proxy-continuity, x-should-retry, x-accel-buffering, x-ratelimit-limit-requests, \
     x-ratelimit-remaining-requests, x-ratelimit-reset-requests, retry-after";
 
 fn cors_headers(answer: &Answer) -> Vec<(&str, &str)> {
