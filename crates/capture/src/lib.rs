@@ -9,9 +9,11 @@ mod record;
 mod redact;
 mod replay;
 mod report;
+mod response;
 
 pub use mask::MaskKey;
 pub use policy::{Policy, SettingError};
 pub use record::{Entry, FORMAT, Header, ReadError, Record, Redaction, Told, What};
 pub use replay::{Call, Choice, Replayed, Verdict};
 pub use report::Report;
+pub use response::ResponseHeader;

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::policy::Policy;
 use crate::report::Report;
+use crate::response::ResponseHeader;
 
 /// The version of the format.
 pub const FORMAT: u32 = 1;
@@ -17,8 +18,11 @@ pub const FORMAT: u32 = 1;
 /// Far more than a request may ask for; each takes memory before anything is read.
 const MOST_CHOICES: u32 = 128;
 
-/// How every stream ends that was told to its end.
+/// How every stream of chunks ends that was told to its end.
 const LAST_FRAME: &str = "data: [DONE]\n\n";
+
+/// How the last frame of a response begins: what is told of its calls, in a comment.
+const TELEMETRY: &str = ": {";
 
 /// Everything about one request.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,6 +70,9 @@ pub struct Header {
     pub created: u64,
     /// What decides what becomes of the events.
     pub policy: Policy,
+    /// What else the answer says if it is a response.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<ResponseHeader>,
     /// The request.
     pub request: Value,
 }
@@ -118,6 +125,13 @@ pub enum What {
     KeepAlive {},
     /// The token counts that the client is told.
     Usage(Usage),
+    /// A response has ended, without a failure.
+    Closed {
+        /// In seconds since 1970, if it is complete.
+        completed_at: Option<u64>,
+        /// Whether it can be asked for later.
+        kept: bool,
+    },
     /// Frames that were sent together.
     Sent(String),
     /// An answer that is not streamed.
@@ -267,6 +281,19 @@ impl Record {
         self.reports().iter().any(left)
     }
 
+    /// Whether a client that took all of this could still expect more.
+    pub(crate) fn is_open(&self, told: &Told) -> bool {
+        match told {
+            Told::Stream(frames) if self.header.response.is_none() => !frames.ends_with(LAST_FRAME),
+            Told::Stream(frames) => {
+                let last = frames.rsplit_terminator("\n\n").next();
+                !last.is_some_and(|frame| frame.starts_with(TELEMETRY))
+            }
+            Told::Whole { .. } => false,
+            Told::Nothing => true,
+        }
+    }
+
     /// Whether more happened than it holds.
     pub fn is_cut(&self) -> bool {
         self.entries.iter().any(|entry| matches!(entry.what, What::Cut { .. }))
@@ -276,15 +303,6 @@ impl Record {
 // === impl Told ===
 
 impl Told {
-    /// Whether a client that took all of this could still expect more.
-    pub(crate) fn is_open(&self) -> bool {
-        match self {
-            Self::Stream(frames) => !frames.ends_with(LAST_FRAME),
-            Self::Whole { .. } => false,
-            Self::Nothing => true,
-        }
-    }
-
     /// The frames, or the body.
     pub fn text(&self) -> &str {
         match self {

@@ -3,6 +3,7 @@
 mod answer;
 mod json;
 mod request;
+mod response;
 mod schema;
 
 use std::collections::HashMap;
@@ -32,8 +33,15 @@ const CALL: &str = "call_";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Channel {
     Text { choice: u32 },
-    Summary { choice: u32, part: u32 },
-    Reasoning { choice: u32, part: u32 },
+    Summary { choice: u32, item: usize, part: u32 },
+    Reasoning { choice: u32, item: usize, part: u32 },
+}
+
+/// Which text an event continues.
+#[derive(Debug, Default)]
+struct Continued {
+    /// Items of reasoning that have ended, by their choices.
+    items: HashMap<u32, usize>,
 }
 
 // === impl Record ===
@@ -76,9 +84,10 @@ impl Record {
             masked.insert(channel, mask.text(&text));
         }
         let mut places = HashMap::new();
+        let mut continued = Continued::default();
         for entry in &mut self.entries {
             let What::Event { choice, event } = &mut entry.what else { continue };
-            let channel = channel_of(*choice, event);
+            let channel = continued.channel(*choice, event);
             match event {
                 TurnEvent::Text(text) | TurnEvent::Reasoning { text, .. } => {
                     let Some(channel) = channel else { continue };
@@ -110,6 +119,9 @@ impl Record {
             json.schema(schema);
         }
         json.request(&mut self.header.request, &self.header.model);
+        if let Some(response) = &mut self.header.response {
+            json.response(response);
+        }
     }
 
     /// What was sent is what the replay sends: it has the same shape, and so the same places to cut.
@@ -136,12 +148,21 @@ impl Record {
 
     /// What was sent, masked by itself.
     fn mask_outcome(&mut self, mask: &mut Mask, json: &mut JsonMask) {
+        let is_response = self.header.response.is_some();
         for entry in &mut self.entries {
             match &mut entry.what {
                 What::Sent(sent) => {
                     let frames = sent.split_inclusive("\n\n");
-                    *sent = frames.map(|frame| json.frame(frame, mask)).collect();
+                    let masked = frames.map(|frame| {
+                        if is_response {
+                            json.response_frame(frame, mask)
+                        } else {
+                            json.frame(frame, mask)
+                        }
+                    });
+                    *sent = masked.collect();
                 }
+                What::Answer { body, .. } if is_response => *body = json.response_body(body, mask),
                 What::Answer { body, .. } => *body = json.body(body, mask),
                 What::End(reports) => {
                     for report in reports {
@@ -152,6 +173,35 @@ impl Record {
                 }
                 _ => {}
             }
+        }
+    }
+}
+
+// === impl Continued ===
+
+impl Continued {
+    /// Events are given in their order.
+    fn channel(&mut self, choice: u32, event: &TurnEvent) -> Option<Channel> {
+        let items = self.items.entry(choice).or_default();
+        let item = *items;
+        match event {
+            TurnEvent::Text(_) => Some(Channel::Text { choice }),
+            TurnEvent::Reasoning { kind: ReasoningKind::Summary, part, .. } => {
+                Some(Channel::Summary { choice, item, part: *part })
+            }
+            TurnEvent::Reasoning { kind: ReasoningKind::Raw, part, .. } => {
+                Some(Channel::Reasoning { choice, item, part: *part })
+            }
+            TurnEvent::ReasoningItem(_) => {
+                // Its parts are numbered anew in the next one.
+                *items += 1;
+                None
+            }
+            TurnEvent::MessageStart { .. }
+            | TurnEvent::ToolCall(_)
+            | TurnEvent::ResponseEnd { .. }
+            | TurnEvent::Failed(_)
+            | TurnEvent::End(_) => None,
         }
     }
 }
@@ -181,9 +231,10 @@ fn names(record: &Record) -> Names {
 fn channels(record: &Record) -> Vec<(Channel, String)> {
     let mut texts: Vec<(Channel, String)> = Vec::new();
     let mut places = HashMap::new();
+    let mut continued = Continued::default();
     for entry in &record.entries {
         let What::Event { choice, event } = &entry.what else { continue };
-        let Some(channel) = channel_of(*choice, event) else { continue };
+        let Some(channel) = continued.channel(*choice, event) else { continue };
         let (TurnEvent::Text(text) | TurnEvent::Reasoning { text, .. }) = event else { continue };
         let place = *places.entry(channel).or_insert_with(|| {
             texts.push((channel, String::new()));
@@ -192,24 +243,6 @@ fn channels(record: &Record) -> Vec<(Channel, String)> {
         texts[place].1.push_str(text);
     }
     texts
-}
-
-fn channel_of(choice: u32, event: &TurnEvent) -> Option<Channel> {
-    match event {
-        TurnEvent::Text(_) => Some(Channel::Text { choice }),
-        TurnEvent::Reasoning { kind: ReasoningKind::Summary, part, .. } => {
-            Some(Channel::Summary { choice, part: *part })
-        }
-        TurnEvent::Reasoning { kind: ReasoningKind::Raw, part, .. } => {
-            Some(Channel::Reasoning { choice, part: *part })
-        }
-        TurnEvent::MessageStart { .. }
-        | TurnEvent::ReasoningItem(_)
-        | TurnEvent::ToolCall(_)
-        | TurnEvent::ResponseEnd { .. }
-        | TurnEvent::Failed(_)
-        | TurnEvent::End(_) => None,
-    }
 }
 
 /// What follows on `call_` becomes part of the id that the client sees.

@@ -1,20 +1,18 @@
 //! A record, played again through the bridge.
 
+mod chat;
 mod inputs;
+mod response;
 mod seen;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bridge::{
-    Answer, ChoiceReport, Collected, EndReason, Ended, Frames, Reply, TurnPolicy, api_error,
-};
+use bridge::{Answer, ChoiceReport, EndReason, Ended, Reply, TurnPolicy, api_error};
 use codex_app_server::Failure;
-use openai_wire::chat::completion::ChatCompletion;
-use openai_wire::chat::stream::{ChunkWriter, UsageFrame, done, error_frame};
-use openai_wire::{Usage, comment};
+use openai_wire::{ApiError, Usage};
 
-use crate::record::{Header, Record, Told, What};
+use crate::record::{Record, Told, What};
 use crate::report::Report;
 use inputs::Inputs;
 use seen::Seen;
@@ -53,6 +51,7 @@ pub enum Verdict {
 /// The choices of an answer while it is played.
 struct Player<'r> {
     record: &'r Record,
+    inputs: Arc<Inputs>,
     replies: Vec<Reply>,
     /// Choices that have not ended.
     open: usize,
@@ -61,13 +60,38 @@ struct Player<'r> {
     origin: Instant,
 }
 
+/// What has become of the events.
+struct Played {
+    /// Whether the head of a stream was made.
+    head_sent: bool,
+    ending: Ending,
+    reports: Vec<ChoiceReport>,
+}
+
+/// How an answer ends.
+enum Ending {
+    /// It does not: the client has left, or the record says no more.
+    Open,
+    Done,
+    /// Somebody has ended it who is not its client.
+    Cancelled,
+    Failed(ApiError),
+}
+
+/// Into the silence.
+const KEEP_ALIVE: &str = "keep-alive";
+
 // === impl Record ===
 
 impl Record {
     /// Plays it again. `origin` is when its turns begin; any time will do.
     pub fn replay(&self, origin: Instant) -> Replayed {
-        let mut player = Player::new(self, origin);
-        if self.header.stream { player.stream() } else { player.collect() }
+        let player = Player::new(self, origin);
+        match &self.header.response {
+            Some(response) => response::respond(response, player),
+            None if self.header.stream => chat::stream(player),
+            None => chat::collect(player),
+        }
     }
 
     /// Compares a replay with what was recorded.
@@ -93,7 +117,18 @@ impl Record {
     pub(crate) fn begins(&self, replayed: &Replayed) -> bool {
         let recorded = self.told();
         let is_start = || replayed.told.text().starts_with(recorded.text());
-        recorded == replayed.told || (recorded.is_open() && is_start())
+        recorded == replayed.told || (self.is_open(&recorded) && is_start())
+    }
+
+    fn was_cancelled(&self) -> bool {
+        self.reports().iter().any(|report| report.stop_reason == EndReason::Cancelled)
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        self.entries.iter().find_map(|entry| match entry.what {
+            What::Usage(usage) => Some(usage),
+            _ => None,
+        })
     }
 }
 
@@ -102,6 +137,12 @@ impl Record {
 impl Replayed {
     fn new(told: Told, reports: &[ChoiceReport], choices: Vec<Choice>) -> Self {
         Self { told, reports: reports.iter().map(Report::from).collect(), choices }
+    }
+
+    /// The client is told this instead of an answer.
+    fn failed(error: &ApiError, reports: &[ChoiceReport], choices: Vec<Choice>) -> Self {
+        let told = Told::Whole { status: error.status, body: error.to_json() };
+        Self::new(told, reports, choices)
     }
 }
 
@@ -117,83 +158,29 @@ impl<'r> Player<'r> {
             Reply::new(Arc::clone(&policy), choice, tokenizer, Inputs::suffixes(&inputs))
         };
         let replies: Vec<_> = (0..header.choices).map(reply).collect();
-        Self { record, open: replies.len(), replies, failure: None, origin }
+        Self { record, inputs, open: replies.len(), replies, failure: None, origin }
     }
 
-    fn stream(&mut self) -> Replayed {
-        let Header { id, created, model, policy, choices, .. } = &self.record.header;
-        let policy = TurnPolicy::from(policy);
-        let wanted = self.record.header.include_usage;
-        let usage = if wanted { UsageFrame::Wanted } else { UsageFrame::Unwanted };
-        let writer = ChunkWriter::new(id, *created, model, usage);
-        let mut frames = Seen::new(Frames::new(writer, policy.shape, *choices), *choices);
-        let nothing_said = frames.answer.buffer.len();
+    /// Plays everything that happened. `keep_alive` tells the client that there is somebody.
+    fn play<A: Answer>(mut self, answer: &mut Seen<A>, keep_alive: impl Fn(&mut A)) -> Played {
         let mut head_sent = false;
         for entry in &self.record.entries {
             match entry.what {
                 What::Head {} => head_sent = true,
-                What::KeepAlive {} => comment("keep-alive", &mut frames.answer.buffer),
-                _ => self.step(entry.at, &entry.what, &mut frames),
+                What::KeepAlive {} => keep_alive(&mut answer.answer),
+                _ => self.step(entry.at, &entry.what, answer),
             }
             if self.has_ended() {
                 break;
             }
         }
-        let ended = self.has_ended();
-        let failure = self.failure.take().map(|failure| api_error(&failure));
-        let reports = self.conclude();
-        let (answer, choices) = frames.into_parts();
-        let Frames { writer, mut buffer, .. } = answer;
-        if let Some(error) = &failure {
-            if !head_sent && buffer.len() == nothing_said {
-                let told = Told::Whole { status: error.status, body: error.to_json() };
-                return Replayed::new(told, &reports, choices);
-            }
-            error_frame(error, &mut buffer);
-        }
-        if ended {
-            comment(&bridge::telemetry(&reports, policy.stop_after_tools), &mut buffer);
-            if let Some(usage) = self.usage().filter(|_| failure.is_none()) {
-                writer.usage(&usage, &mut buffer);
-            }
-            done(&mut buffer);
-        }
-        let told = Told::Stream(String::from_utf8_lossy(&buffer).into_owned());
-        Replayed::new(told, &reports, choices)
-    }
-
-    fn collect(&mut self) -> Replayed {
-        let Header { id, created, model, policy, choices, .. } = &self.record.header;
-        let policy = TurnPolicy::from(policy);
-        let mut message = Seen::new(Collected::new(policy.mode, policy.shape, *choices), *choices);
-        for entry in &self.record.entries {
-            self.step(entry.at, &entry.what, &mut message);
-            if self.has_ended() {
-                break;
-            }
-        }
-        let ended = self.has_ended();
-        let failure = self.failure.take().map(|failure| api_error(&failure));
-        let mut reports = self.conclude();
-        let (answer, seen) = message.into_parts();
-        let choices = answer.into_choices(&mut reports);
-        let told = match failure {
-            Some(error) => Told::Whole { status: error.status, body: error.to_json() },
-            None if !ended => Told::Nothing,
-            None => {
-                let completion = ChatCompletion {
-                    id,
-                    object: "chat.completion",
-                    created: *created,
-                    model,
-                    choices,
-                    usage: self.usage().unwrap_or_default(),
-                };
-                let body = serde_json::to_string(&completion).unwrap_or_default();
-                Told::Whole { status: 200, body }
-            }
+        let ending = match self.failure.take() {
+            Some(failure) => Ending::Failed(api_error(&failure)),
+            None if self.open == 0 => Ending::Done,
+            None if self.record.was_cancelled() => Ending::Cancelled,
+            None => Ending::Open,
         };
-        Replayed::new(told, &reports, seen)
+        Played { head_sent, ending, reports: self.conclude() }
     }
 
     fn step(&mut self, at: u64, what: &What, answer: &mut impl Answer) {
@@ -237,13 +224,6 @@ impl<'r> Player<'r> {
                 reply.report()
             })
             .collect()
-    }
-
-    fn usage(&self) -> Option<Usage> {
-        self.record.entries.iter().find_map(|entry| match entry.what {
-            What::Usage(usage) => Some(usage),
-            _ => None,
-        })
     }
 }
 

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
-pub(crate) use recording::{Draft, Recording};
+pub(crate) use recording::{BegunResponse, Draft, Recording};
 use writing::{Finished, Writer};
 
 /// Most that all records hold in memory, those that wait to be written included.

@@ -21,6 +21,7 @@ use crate::answering::{
 use crate::api::{Api, ApiSettings};
 use crate::api_error::ErrorResponse;
 use crate::body::check_json_depth;
+use crate::captures::Recording;
 use crate::gate::Caller;
 use crate::headers::{X_CODEX_TOOL_CALL_COUNT, X_CODEX_TOOL_CALL_TRUNCATED, X_PROXY_USAGE};
 use crate::tokens;
@@ -56,6 +57,7 @@ async fn ask(api: &Api, incoming: &Incoming) -> Result<Asked, ApiError> {
         chosen,
         id: format!("chatcmpl-{}", random_text(24)),
         created: seconds_since_1970(),
+        response: None,
         cancelled: None,
     })
 }
@@ -156,7 +158,7 @@ impl StreamedAnswer for Frames {
         None
     }
 
-    fn close(&mut self, usage: Option<&Usage>, _: bool) {
+    fn close(&mut self, usage: Option<&Usage>, _: bool, _: Option<&Recording>) {
         if let Some(usage) = usage {
             self.writer.usage(usage, &mut self.buffer);
         }

@@ -25,6 +25,7 @@ use crate::answering::{
 use crate::api::{Api, ApiSettings};
 use crate::api_error::ErrorResponse;
 use crate::body::check_json_depth;
+use crate::captures::BegunResponse;
 use crate::gate::Caller;
 use crate::headers::{X_CODEX_TOOL_CALL_COUNT, X_CODEX_TOOL_CALL_TRUNCATED, X_PROXY_USAGE};
 use crate::tokens;
@@ -132,6 +133,7 @@ async fn plan(api: &Api, incoming: &mut Incoming) -> Result<Plan, ApiError> {
             chosen,
             id,
             created,
+            response: Some(BegunResponse { object: live.begun(), encrypted }),
             cancelled: Some(live.cancelled()),
         },
         writer,
@@ -216,7 +218,11 @@ async fn collect(
     };
     let reports = session.conclude(unfinished);
     if let Outcome::Failed(failure) = &outcome {
-        return Err(bridge::api_error(failure).into());
+        let error = bridge::api_error(failure);
+        if let Some(recording) = session.recording() {
+            recording.error(&error);
+        }
+        return Err(error.into());
     }
     let usage = match prompt.usage(&reports) {
         Ok(usage) => usage,
@@ -241,5 +247,11 @@ async fn collect(
     headers.insert(X_CODEX_TOOL_CALL_COUNT, HeaderValue::from(bridge::call_count(&reports)));
     headers.insert(X_CODEX_TOOL_CALL_TRUNCATED, HeaderValue::from_static(truncated));
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    Ok((headers, items.response_json(encrypted)).into_response())
+    let body = items.response_json(encrypted);
+    if let Some(recording) = session.recording() {
+        recording.usage(&usage);
+        recording.closed(items.status(), kept);
+        recording.answer(200, body.as_bytes());
+    }
+    Ok((headers, body).into_response())
 }

@@ -6,7 +6,7 @@ use super::json::JsonMask;
 
 /// Members of requests whose names say nothing.
 #[rustfmt::skip]
-const MEMBERS: [&str; 67] = [
+const MEMBERS: [&str; 84] = [
     "messages", "role", "content", "type", "text", "refusal", "image_url", "url", "detail", "input_audio",
     "data", "format", "file", "file_data", "file_id", "filename", "tool_calls", "id", "function", "name",
     "arguments", "tool_call_id", "function_call", "reasoning_content", "audio", "tools", "functions",
@@ -15,11 +15,13 @@ const MEMBERS: [&str; 67] = [
     "temperature", "top_p", "max_tokens", "max_completion_tokens", "presence_penalty", "frequency_penalty",
     "logit_bias", "logprobs", "top_logprobs", "seed", "stop", "response_format", "json_schema", "schema",
     "reasoning_effort", "verbosity", "user", "store", "metadata", "service_tier", "modalities", "prediction",
-    "safety_identifier", "prompt_cache_key", "web_search_options",
+    "safety_identifier", "prompt_cache_key", "web_search_options", "instructions", "previous_response_id",
+    "call_id", "output", "reasoning", "effort", "summary", "generate_summary", "encrypted_content", "phase",
+    "status", "annotations", "include", "truncation", "max_output_tokens", "max_tool_calls", "background",
 ];
 
 /// Numbers that stay: options of the request itself.
-const OPTIONS: [&str; 8] = [
+const OPTIONS: [&str; 10] = [
     "temperature",
     "top_p",
     "n",
@@ -28,13 +30,15 @@ const OPTIONS: [&str; 8] = [
     "presence_penalty",
     "frequency_penalty",
     "top_logprobs",
+    "max_output_tokens",
+    "max_tool_calls",
 ];
 
 /// What stays of a `role`.
 const ROLES: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "function"];
 
 /// What stays of a `type`.
-const TYPES: [&str; 10] = [
+const TYPES: [&str; 20] = [
     "text",
     "refusal",
     "image_url",
@@ -45,6 +49,16 @@ const TYPES: [&str; 10] = [
     "allowed_tools",
     "json_object",
     "json_schema",
+    "message",
+    "function_call",
+    "function_call_output",
+    "reasoning",
+    "item_reference",
+    "input_text",
+    "output_text",
+    "summary_text",
+    "input_image",
+    "input_file",
 ];
 
 /// Types of data that stay; every other is one of bytes.
@@ -88,7 +102,7 @@ impl JsonMask {
         }
     }
 
-    fn named(&mut self, name: &str, value: &mut Value) {
+    pub(super) fn named(&mut self, name: &str, value: &mut Value) {
         match name {
             "parameters" | "schema" => self.schema(value),
             // They hold whatever a client likes.
@@ -110,7 +124,7 @@ impl JsonMask {
         match name {
             "role" if ROLES.contains(&text) => text.to_owned(),
             "type" if TYPES.contains(&text) => text.to_owned(),
-            "id" | "tool_call_id" => self.id(text),
+            "id" | "tool_call_id" | "call_id" | "previous_response_id" => self.id(text),
             "url" | "image_url" | "file_data" => {
                 without_data(text).unwrap_or_else(|| self.text(text))
             }

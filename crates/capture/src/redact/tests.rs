@@ -1,10 +1,12 @@
 //! A record means the same with and without its words.
 
+mod responses;
+
 use bridge::{
     CallShape, DeclaredTools, EndReason, OutputMode, StopAfterTools, TextBlocks, TurnPolicy,
 };
-use codex_app_server::FailureKind;
-use codex_app_server::turn::event::{ToolCall, ToolCallKind, TurnEnd};
+use codex_app_server::turn::event::{ReasoningItem, ToolCall, ToolCallKind, TurnEnd};
+use codex_app_server::{FailureKind, MessagePhase};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tool_call_aggregator::Limits;
@@ -45,30 +47,36 @@ fn policy() -> TurnPolicy {
 
 /// A record of these events, with what a live turn would have sent.
 fn record(policy: &TurnPolicy, stream: bool, choices: u32, inputs: Vec<What>) -> Record {
+    record_of(header(policy, stream, choices), inputs)
+}
+
+fn header(policy: &TurnPolicy, stream: bool, choices: u32) -> Header {
+    Header {
+        capture: FORMAT,
+        version: "1.2.3".to_owned(),
+        codex: Some("0.1.0".to_owned()),
+        time: "2025-01-01T00:00:00.000Z".to_owned(),
+        endpoint: "/v1/chat/completions".to_owned(),
+        request_id: "req_1".to_owned(),
+        redaction: Redaction::None,
+        requested_mode: None,
+        settings: String::new(),
+        model: "gpt-5.5".to_owned(),
+        backend_model: "gpt-5.5".to_owned(),
+        stream,
+        include_usage: false,
+        choices,
+        id: "chatcmpl-1".to_owned(),
+        created: 1_700_000_000,
+        policy: policy.into(),
+        response: None,
+        request: json!({"messages": [{"role": "user", "content": "private words"}]}),
+    }
+}
+
+fn record_of(header: Header, inputs: Vec<What>) -> Record {
     let entries = (0..).zip(inputs).map(|(at, what)| Entry { at: at * 1_000, what }).collect();
-    let mut record = Record {
-        header: Header {
-            capture: FORMAT,
-            version: "1.2.3".to_owned(),
-            codex: Some("0.1.0".to_owned()),
-            time: "2025-01-01T00:00:00.000Z".to_owned(),
-            endpoint: "/v1/chat/completions".to_owned(),
-            request_id: "req_1".to_owned(),
-            redaction: Redaction::None,
-            requested_mode: None,
-            settings: String::new(),
-            model: "gpt-5.5".to_owned(),
-            backend_model: "gpt-5.5".to_owned(),
-            stream,
-            include_usage: false,
-            choices,
-            id: "chatcmpl-1".to_owned(),
-            created: 1_700_000_000,
-            policy: policy.into(),
-            request: json!({"messages": [{"role": "user", "content": "private words"}]}),
-        },
-        entries,
-    };
+    let mut record = Record { header, entries };
     let replayed = record.replay(Instant::now());
     let mut put = |what| record.entries.push(Entry { at: 1_000_000, what });
     match &replayed.told {
@@ -258,7 +266,8 @@ fn speech() -> impl Strategy<Value = String> {
     ])
 }
 
-fn script() -> impl Strategy<Value = Vec<What>> {
+/// What the turns of so many choices say, and what happens besides.
+fn script(choices: u32) -> impl Strategy<Value = Vec<What>> {
     let arguments = prop_oneof![
         r#"\{"city": "(secretive|Rome|S\\u00e3o|a\\n<b>)", "days": (1|2|3e4|"x")\}"#,
         r#"[{}\[\]",: a-b0-2]{0,10}"#,
@@ -279,6 +288,15 @@ fn script() -> impl Strategy<Value = Vec<What>> {
         1 => (speech(), 0_u32..2).prop_map(|(text, part)| {
             vec![TurnEvent::Reasoning { kind: ReasoningKind::Summary, part, text }]
         }),
+        1 => prop_oneof![
+            Just(None),
+            Just(Some(MessagePhase::Commentary)),
+            Just(Some(MessagePhase::FinalAnswer)),
+        ].prop_map(|phase| vec![TurnEvent::MessageStart { phase }]),
+        1 => (prop::collection::vec(speech(), 0..3), prop::option::of("gAAAAA[a-zA-Z0-9_=-]{0,9}"))
+            .prop_map(|(summary, encrypted_content)| {
+                vec![TurnEvent::ReasoningItem(ReasoningItem { summary, encrypted_content })]
+            }),
         2 => ("call_[a-c]", "(get_weather|mystery|readNote)", arguments).prop_map(
             |(call_id, name, arguments)| {
                 let kind = ToolCallKind::Function;
@@ -286,13 +304,13 @@ fn script() -> impl Strategy<Value = Vec<What>> {
             }
         ),
     ];
-    let said = (0_u32..2, spoken).prop_map(|(choice, events)| -> Vec<What> {
+    let said = (0..choices, spoken).prop_map(|(choice, events)| -> Vec<What> {
         events.into_iter().map(|event| What::Event { choice, event }).collect()
     });
     let other = prop_oneof![
         Just(What::Head {}),
         Just(What::KeepAlive {}),
-        (0_u32..2).prop_map(|choice| What::Clock { choice }),
+        (0..choices).prop_map(|choice| What::Clock { choice }),
         "[a-z]{4}".prop_map(What::Suffix),
         (0_usize..4).prop_map(What::Tokens),
     ];
@@ -308,9 +326,9 @@ fn script() -> impl Strategy<Value = Vec<What>> {
         Just(vec![TurnEvent::Failed(failure)]),
         Just(vec![]),
     ];
-    (prop::collection::vec(one, 0..14), last).prop_map(|(parts, last)| {
+    (prop::collection::vec(one, 0..14), last).prop_map(move |(parts, last)| {
         let mut script = parts.concat();
-        for choice in 0..2 {
+        for choice in 0..choices {
             let last = last.iter().cloned();
             script.extend(last.map(|event| What::Event { choice, event }));
         }
@@ -365,7 +383,7 @@ proptest! {
     #[test]
     fn a_redacted_record_does_the_same(
         policy in any_policy(),
-        script in script(),
+        script in script(2),
         stream in any::<bool>(),
     ) {
         let record = record(&policy, stream, 2, script);
@@ -380,7 +398,7 @@ proptest! {
     #[test]
     fn a_redacted_record_does_the_same_or_says_that_it_does_not(
         policy in any_policy(),
-        script in script(),
+        script in script(2),
         stops in prop::collection::vec("(secret|Geheimnis a|\n|[.] |<use|a|[a-c]{2})", 1..3),
     ) {
         let policy = TurnPolicy { stop_sequences: stops, ..policy };

@@ -1,6 +1,7 @@
 //! What came from outside while a turn ran, and was recorded.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bridge::Tokenizer;
@@ -37,6 +38,16 @@ impl Inputs {
     pub(super) fn suffixes(inputs: &Arc<Self>) -> SuffixSource {
         let inputs = Arc::clone(inputs);
         Arc::new(move || next(&inputs.suffixes).unwrap_or_default())
+    }
+
+    /// The same for ids that have nothing else of their own: where none is left they are numbered.
+    pub(super) fn item_ids(inputs: &Arc<Self>) -> SuffixSource {
+        let inputs = Arc::clone(inputs);
+        let missing = AtomicUsize::new(0);
+        Arc::new(move || {
+            let number = || missing.fetch_add(1, Ordering::Relaxed).to_string();
+            next(&inputs.suffixes).unwrap_or_else(number)
+        })
     }
 
     pub(super) fn tokenizer(inputs: &Arc<Self>) -> Arc<dyn Tokenizer> {

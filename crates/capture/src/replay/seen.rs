@@ -1,6 +1,8 @@
 //! An answer, watched: what each choice says in the end.
 
 use bridge::{Answer, FinishReason, Output};
+use codex_app_server::MessagePhase;
+use codex_app_server::turn::event::ReasoningItem;
 use tool_call_aggregator::ToolCallDelta;
 
 /// What a choice says.
@@ -51,6 +53,10 @@ impl<A> Seen<A> {
 }
 
 impl<A: Answer> Output for Seen<A> {
+    fn message(&mut self, phase: Option<MessagePhase>) {
+        self.answer.message(phase);
+    }
+
     fn text(&mut self, text: &str) {
         self.choice().content.push_str(text);
         self.answer.text(text);
@@ -64,6 +70,15 @@ impl<A: Answer> Output for Seen<A> {
     fn reasoning(&mut self, text: &str) {
         self.choice().reasoning.push_str(text);
         self.answer.reasoning(text);
+    }
+
+    fn reasoning_part(&mut self) {
+        self.choice().reasoning.push_str("\n\n");
+        self.answer.reasoning_part();
+    }
+
+    fn reasoning_item(&mut self, item: &ReasoningItem) {
+        self.answer.reasoning_item(item);
     }
 
     fn call(&mut self, delta: &ToolCallDelta<'_>) {

@@ -17,7 +17,12 @@ fn verdict(record: &Record) -> Verdict {
 
 #[test]
 fn an_answer_that_lacks_its_end_is_another_one_unless_the_client_left() {
-    for name in ["parallel-calls.jsonl", "whole-answer-cut-by-tokens.jsonl"] {
+    for name in [
+        "parallel-calls.jsonl",
+        "whole-answer-cut-by-tokens.jsonl",
+        "response-with-reasoning-and-calls.jsonl",
+        "response-that-goes-on.jsonl",
+    ] {
         let mut record = read(&recorded(name));
         assert_eq!(verdict(&record), Verdict::Same, "{name}");
         let is_told = |entry: &Entry| matches!(entry.what, What::Sent(_) | What::Answer { .. });
@@ -46,4 +51,18 @@ fn more_choices_than_any_answer_has_are_refused() {
     let error = Record::read(many.as_bytes()).unwrap_err();
     assert!(matches!(error, ReadError::Choices { line: 1, found: 4_000_000_000 }), "{error}");
     assert_eq!(error.to_string(), "line 1: there are 4000000000 choices, more than 128");
+}
+
+#[test]
+fn items_keep_apart_where_more_of_them_come_than_were_recorded() {
+    let mut record = read(&recorded("response-with-reasoning-and-calls.jsonl"));
+    record.entries.retain(|entry| !matches!(entry.what, What::Suffix(_)));
+    let told = record.replay(Instant::now()).told;
+    let added = told.text().lines().filter(|line| line.contains("output_item.added\","));
+    let ids = added.map(|line| {
+        let data: serde_json::Value =
+            serde_json::from_str(line.strip_prefix("data: ").unwrap()).unwrap();
+        data["item"]["id"].as_str().unwrap().to_owned()
+    });
+    assert_eq!(ids.collect::<Vec<_>>(), ["rs_0", "msg_1", "fc_2", "fc_3"]);
 }

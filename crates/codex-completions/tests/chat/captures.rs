@@ -13,7 +13,7 @@ use crate::proxy::Proxy;
 /// In the server's folder.
 const FOLDER: &str = "records";
 
-const RECORDING: [(&str, &str); 1] = [("PROXY_CAPTURE_DIR", FOLDER)];
+pub(crate) const RECORDING: [(&str, &str); 1] = [("PROXY_CAPTURE_DIR", FOLDER)];
 
 /// The records that are there, by time.
 fn records(proxy: &Proxy) -> Vec<PathBuf> {
@@ -24,7 +24,7 @@ fn records(proxy: &Proxy) -> Vec<PathBuf> {
 }
 
 /// The record of a request; the server has stopped, so it is there.
-fn record_of(proxy: &Proxy, request_id: &str) -> PathBuf {
+pub(crate) fn record_of(proxy: &Proxy, request_id: &str) -> PathBuf {
     let ending = format!("-{request_id}.jsonl");
     let of_request = |file: &PathBuf| file.to_str().unwrap().ends_with(&ending);
     let mut files = records(proxy);
@@ -33,26 +33,26 @@ fn record_of(proxy: &Proxy, request_id: &str) -> PathBuf {
     files.remove(0)
 }
 
-fn read(file: &Path) -> Record {
+pub(crate) fn read(file: &Path) -> Record {
     Record::read(std::fs::read(file).unwrap().as_slice()).unwrap()
 }
 
 /// What `replay` says.
-fn replay(file: &Path, options: &[&str]) -> (Option<i32>, String) {
+pub(crate) fn replay(file: &Path, options: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_codex-completions"));
     let output = command.arg("replay").arg(file).args(options).output().unwrap();
     let text = [output.stdout, output.stderr].concat();
     (output.status.code(), String::from_utf8(text).unwrap())
 }
 
-fn finding(file: &Path) -> Value {
+pub(crate) fn finding(file: &Path) -> Value {
     let (code, text) = replay(file, &["--json"]);
     assert_eq!(code, Some(0), "{text}");
     serde_json::from_str::<Value>(&text).unwrap()
 }
 
 /// A block as a model writes it, between two texts.
-const SPOKEN: &str = "I will look.\n<use_tool>\n<name>lookup</name>\n<city>S\u{e3}o Paulo &amp; \
+pub(crate) const SPOKEN: &str = "I will look.\n<use_tool>\n<name>lookup</name>\n<city>S\u{e3}o Paulo &amp; \
                       \"Rio\"</city>\n</use_tool>\nThen \u{1f600} more.";
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 mod asking;
 mod cancelled;
+mod captures;
 mod client;
 mod faults;
 mod going_on;

@@ -15,7 +15,7 @@ use super::random_text;
 use super::session::Session;
 use super::turn_log::TurnLog;
 use crate::api::Api;
-use crate::captures::{Draft, Recording};
+use crate::captures::{BegunResponse, Draft, Recording};
 use crate::connections::Hangup;
 use crate::gate::Fate;
 use crate::headers::{
@@ -41,6 +41,8 @@ pub(crate) struct Asked {
     /// The answer's id, and when it was made.
     pub(crate) id: String,
     pub(crate) created: u64,
+    /// What a record of it needs to know if it is a response.
+    pub(crate) response: Option<BegunResponse>,
     /// Ends it, if anybody can beside its client.
     pub(crate) cancelled: Option<CancellationToken>,
 }
@@ -102,7 +104,7 @@ impl Endpoint {
 impl Incoming {
     /// Starts the turns.
     pub(crate) async fn start(mut self, api: &Api, asked: Asked) -> Result<Running, ApiError> {
-        let Asked { endpoint, mut prepared, chosen, id, created, cancelled } = asked;
+        let Asked { endpoint, mut prepared, chosen, id, created, response, cancelled } = asked;
         let mode = self.requested_mode()?;
         let backend = api.backend().await?;
         let settings = Arc::clone(&self.settings);
@@ -140,9 +142,9 @@ impl Incoming {
         drop(self.room.take());
         let admitted = Instant::now();
         let policy = Arc::new(policy);
-        let recording = settings.captures.as_ref().filter(|_| endpoint == Endpoint::Chat);
-        let recording = recording.map(|captures| {
+        let recording = settings.captures.as_ref().and_then(|captures| {
             let draft = Draft {
+                endpoint,
                 time: jiff::Timestamp::now(),
                 request_id: self.request_id.clone(),
                 codex: backend.pool.client().map(|client| client.version().to_string()),
@@ -156,6 +158,7 @@ impl Incoming {
                 id: id.clone(),
                 created,
                 policy: Arc::clone(&policy),
+                response,
                 body: self.body.clone(),
             };
             Recording::begin(&api.0.captures, captures, draft)

@@ -18,6 +18,7 @@ use openai_wire::{ApiError, Usage, comment};
 use super::session::{Outcome, Session, Step};
 use super::turn_log::TurnLog;
 use super::usage::{Counting, Prompt};
+use crate::captures::Recording;
 use crate::headers::X_ACCEL_BUFFERING;
 use crate::metrics::ActiveStream;
 
@@ -40,8 +41,8 @@ pub(crate) trait StreamedAnswer: Send + Unpin + 'static {
     fn conclude(&mut self, telemetry: String);
     /// What has to be done before the client is told the end; `usage` if it was wanted.
     fn keep(&mut self, usage: Option<&Usage>) -> Option<Keeping>;
-    /// The last frames. `kept` is what came of that.
-    fn close(&mut self, usage: Option<&Usage>, kept: bool);
+    /// The last frames. `kept` is what came of that; what a replay has to know of it is recorded.
+    fn close(&mut self, usage: Option<&Usage>, kept: bool, recording: Option<&Recording>);
 }
 
 /// Says in the end whether the answer is kept.
@@ -233,7 +234,7 @@ impl<A: StreamedAnswer> AnswerStream<A> {
     }
 
     fn close(&mut self, usage: Option<&Usage>, kept: bool) {
-        self.answer.close(usage, kept);
+        self.answer.close(usage, kept, self.session.recording());
         if let Some(usage) = usage
             && let Some(recording) = self.session.recording()
         {

@@ -7,17 +7,20 @@ use axum::body::Bytes;
 use bridge::{ChoiceReport, Tokenizer, TurnPolicy};
 use capture::{Entry, Report, What};
 use codex_app_server::turn::event::TurnEvent;
+use openai_wire::responses::{EncryptedContent, ResponseStatus};
 use openai_wire::{ApiError, Usage};
 use tokio::runtime::Handle;
 use tool_call_aggregator::SuffixSource;
 
 use super::writing::Finished;
 use super::{CaptureSettings, Captures, lock};
+use crate::answering::Endpoint;
 
 /// Most that one record holds; what happens later is not recorded.
 const MOST_BYTES: usize = 8 * 1024 * 1024;
 
-/// Longest request that is recorded; of a longer one there is all but that.
+/// Longest request that is recorded; of a longer one there is all but that. A response that repeats more
+/// of its request is not recorded: nothing could be made of its events.
 const MOST_REQUEST_BYTES: usize = MOST_BYTES / 2;
 
 /// What an entry costs beside its text.
@@ -37,6 +40,7 @@ pub(crate) struct Recording {
 /// What is known of a request before its turns run.
 #[derive(Debug)]
 pub(crate) struct Draft {
+    pub(crate) endpoint: Endpoint,
     pub(crate) time: jiff::Timestamp,
     pub(crate) request_id: String,
     pub(crate) codex: Option<String>,
@@ -53,8 +57,19 @@ pub(crate) struct Draft {
     pub(crate) id: String,
     pub(crate) created: u64,
     pub(crate) policy: Arc<TurnPolicy>,
+    /// What else is known if the answer is a response.
+    pub(crate) response: Option<BegunResponse>,
     /// The request; empty if it is too long.
     pub(crate) body: Bytes,
+}
+
+/// A response of which nothing is said yet.
+#[derive(Debug, Clone)]
+pub(crate) struct BegunResponse {
+    /// The response object.
+    pub(crate) object: Bytes,
+    /// Whether the client gets to see reasoning itself.
+    pub(crate) encrypted: EncryptedContent,
 }
 
 #[derive(Default)]
@@ -73,24 +88,30 @@ struct RecordedTokenizer {
 // === impl Recording ===
 
 impl Recording {
+    /// `None` if there is no room for what it needs from the beginning.
     pub(crate) fn begin(
         captures: &Arc<Captures>,
         settings: &CaptureSettings,
         mut draft: Draft,
-    ) -> Arc<Self> {
-        let mut bytes = draft.body.len();
-        if bytes > MOST_REQUEST_BYTES || !captures.hold(bytes) {
-            bytes = 0;
+    ) -> Option<Arc<Self>> {
+        let takes = |bytes: usize| bytes <= MOST_REQUEST_BYTES && captures.hold(bytes);
+        let mut bytes = draft.response.as_ref().map_or(0, |response| response.object.len());
+        if !takes(bytes) {
+            return None;
+        }
+        if takes(draft.body.len()) {
+            bytes += draft.body.len();
+        } else {
             draft.body = Bytes::new();
         }
-        Arc::new(Self {
+        Some(Arc::new(Self {
             captures: Arc::clone(captures),
             settings: settings.clone(),
             runtime: Handle::current(),
             begun: Instant::now(),
             draft: Some(draft),
             held: Mutex::new(Held { bytes, ..Held::default() }),
-        })
+        }))
     }
 
     /// A turn has said this.
@@ -117,6 +138,18 @@ impl Recording {
     /// The client is told these token counts.
     pub(crate) fn usage(&self, usage: &Usage) {
         self.add(Instant::now(), 0, || What::Usage(*usage));
+    }
+
+    /// A response has ended.
+    pub(crate) fn closed(&self, status: &ResponseStatus, kept: bool) {
+        let completed_at = match status {
+            ResponseStatus::Completed { at } => Some(*at),
+            ResponseStatus::InProgress
+            | ResponseStatus::Incomplete(_)
+            | ResponseStatus::Failed(_)
+            | ResponseStatus::Cancelled => None,
+        };
+        self.add(Instant::now(), 0, || What::Closed { completed_at, kept });
     }
 
     /// These frames leave.

@@ -3,11 +3,16 @@ use std::time::Instant;
 
 use axum::body::Bytes;
 use bridge::{ChoiceReport, RequestOptions, TurnSettings};
-use capture::{Record, What};
+use bytes::BytesMut;
+use capture::{Record, ResponseHeader, What};
 use codex_app_server::turn::event::TurnEvent;
 use openai_wire::chat::ChatRequest;
+use openai_wire::responses::{
+    Echo, EncryptedContent, ResponseHead, ResponseState, ResponseStatus, ResponseWriter,
+};
 
 use super::*;
+use crate::answering::Endpoint;
 
 const REQUEST: &str = r#"{"model": "m", "messages": [{"role": "user", "content": "private"}]}"#;
 
@@ -26,6 +31,7 @@ fn draft(request_id: &str) -> Draft {
     let request = ChatRequest::parse(REQUEST.as_bytes()).unwrap();
     let prepared = bridge::prepare(request, &options).unwrap();
     Draft {
+        endpoint: Endpoint::Chat,
         time: jiff::Timestamp::UNIX_EPOCH,
         request_id: request_id.to_owned(),
         codex: None,
@@ -39,8 +45,13 @@ fn draft(request_id: &str) -> Draft {
         id: "chatcmpl-1".to_owned(),
         created: 0,
         policy: Arc::new(prepared.policy),
+        response: None,
         body: Bytes::from_static(REQUEST.as_bytes()),
     }
+}
+
+fn begin(captures: &Arc<Captures>, folder: &Path, draft: Draft) -> Option<Arc<Recording>> {
+    Recording::begin(captures, &settings(folder), draft)
 }
 
 fn text(bytes: usize) -> TurnEvent {
@@ -56,7 +67,7 @@ fn read(folder: &Path, request_id: &str) -> Record {
 async fn a_record_is_cut_where_it_gets_too_large_and_memory_is_given_back() {
     let folder = tempfile::tempdir().unwrap();
     let captures = Arc::<Captures>::default();
-    let recording = Recording::begin(&captures, &settings(folder.path()), draft("large"));
+    let recording = begin(&captures, folder.path(), draft("large")).unwrap();
     for _ in 0..20 {
         recording.event(0, &text(500_000), Instant::now());
     }
@@ -79,8 +90,7 @@ async fn records_share_what_memory_there_is() {
     let captures = Arc::<Captures>::default();
     let recordings: Vec<_> = (0..6)
         .map(|at| {
-            let draft = draft(&format!("r{at}"));
-            let recording = Recording::begin(&captures, &settings(folder.path()), draft);
+            let recording = begin(&captures, folder.path(), draft(&format!("r{at}"))).unwrap();
             for _ in 0..12 {
                 recording.event(0, &text(600_000), Instant::now());
             }
@@ -100,8 +110,52 @@ async fn records_share_what_memory_there_is() {
 async fn a_request_whose_turns_never_start_leaves_no_record() {
     let folder = tempfile::tempdir().unwrap();
     let captures = Arc::<Captures>::default();
-    drop(Recording::begin(&captures, &settings(folder.path()), draft("none")));
+    drop(begin(&captures, folder.path(), draft("none")));
     captures.written().await;
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     assert_eq!(captures.held_bytes.load(Ordering::Relaxed), 0);
+}
+
+#[tokio::test]
+async fn a_response_is_recorded_if_there_is_room_for_what_it_repeats() {
+    let folder = tempfile::tempdir().unwrap();
+    let captures = Arc::<Captures>::default();
+    let response = |instructions: &str| {
+        let head = ResponseHead {
+            id: "resp_1",
+            created_at: 0,
+            model: "m",
+            instructions: Some(instructions),
+            max_output_tokens: None,
+            parallel_tool_calls: true,
+            previous_response_id: None,
+            store: false,
+            echo: &Echo::default(),
+        };
+        let state = ResponseState { status: &ResponseStatus::InProgress, output: &[], usage: None };
+        let mut object = BytesMut::new();
+        ResponseWriter::new(&head).write(&state, EncryptedContent::LeftOut, &mut object);
+        let response =
+            BegunResponse { object: object.freeze(), encrypted: EncryptedContent::Included };
+        Draft { endpoint: Endpoint::Responses, response: Some(response), ..draft("response") }
+    };
+    assert!(begin(&captures, folder.path(), response(&"x".repeat(5_000_000))).is_none());
+    assert_eq!(captures.held_bytes.load(Ordering::Relaxed), 0);
+
+    let recording = begin(&captures, folder.path(), response("be brief")).unwrap();
+    recording.closed(&ResponseStatus::Completed { at: 7 }, true);
+    drop(recording);
+    captures.written().await;
+    assert_eq!(captures.held_bytes.load(Ordering::Relaxed), 0);
+    let record = read(folder.path(), "response");
+    assert_eq!(record.header.endpoint, "/v1/responses");
+    let object = r#"{"instructions":"be brief","max_output_tokens":null,"max_tool_calls":null,
+        "parallel_tool_calls":true,"previous_response_id":null,"prompt_cache_key":null,
+        "reasoning":{"effort":null,"summary":null},"safety_identifier":null,"store":false,
+        "text":{"format":{"type":"text"}},"tool_choice":"auto","tools":[],"truncation":"disabled",
+        "user":null,"metadata":{}}"#;
+    let expected = ResponseHeader::of(object.as_bytes(), EncryptedContent::Included).unwrap();
+    assert_eq!(record.header.response, Some(expected));
+    let whats: Vec<_> = record.entries.into_iter().map(|entry| entry.what).collect();
+    assert_eq!(whats, [What::Closed { completed_at: Some(7), kept: true }]);
 }

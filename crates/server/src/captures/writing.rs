@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use capture::{Entry, FORMAT, Header, MaskKey, Policy, Record, Redaction};
+use capture::{Entry, FORMAT, Header, MaskKey, Policy, Record, Redaction, ResponseHeader};
 use serde_json::Value;
 
 use super::folder::Folder;
@@ -13,9 +13,6 @@ use super::{CaptureSettings, CapturedContent, Captures};
 
 /// Somebody whose disk is full knows it after the first warning.
 const WARN_EVERY: Duration = Duration::from_secs(60);
-
-/// The only path that is recorded.
-const ENDPOINT: &str = "/v1/chat/completions";
 
 /// A request that is over.
 #[derive(Debug)]
@@ -51,13 +48,16 @@ impl Finished {
     fn record(&mut self) -> io::Result<Record> {
         let entries = std::mem::take(&mut self.entries);
         let draft = &self.draft;
+        let response = draft.response.as_ref();
+        let response =
+            response.map(|response| ResponseHeader::of(&response.object, response.encrypted));
         let record = Record {
             header: Header {
                 capture: FORMAT,
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 codex: draft.codex.clone(),
                 time: draft.time.to_string(),
-                endpoint: ENDPOINT.to_owned(),
+                endpoint: draft.endpoint.path().to_owned(),
                 request_id: draft.request_id.clone(),
                 redaction: Redaction::None,
                 requested_mode: draft.requested_mode.clone(),
@@ -70,6 +70,7 @@ impl Finished {
                 id: draft.id.clone(),
                 created: draft.created,
                 policy: Policy::from(&*draft.policy),
+                response: response.transpose()?,
                 request: serde_json::from_slice(&draft.body).unwrap_or(Value::Null),
             },
             entries,

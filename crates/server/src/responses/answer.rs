@@ -7,6 +7,7 @@ use openai_wire::{ApiError, Usage, comment};
 use super::keeping::Keeper;
 use super::live::LiveResponse;
 use crate::answering::{Keeping, StreamedAnswer, seconds_since_1970};
+use crate::captures::Recording;
 
 /// A response that is streamed.
 pub(super) struct ResponseStream {
@@ -70,8 +71,11 @@ impl StreamedAnswer for ResponseStream {
         self.keeper.take().map(|keeper| keeper.keep(&self.items))
     }
 
-    fn close(&mut self, _: Option<&Usage>, kept: bool) {
+    fn close(&mut self, _: Option<&Usage>, kept: bool, recording: Option<&Recording>) {
         if self.ending != Ending::Failed {
+            if let Some(recording) = recording {
+                recording.closed(self.items.status(), kept);
+            }
             if !kept {
                 self.items.not_stored();
             }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bridge::ResponseItems;
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use openai_wire::responses::{EncryptedContent, ResponseState, ResponseStatus, ResponseWriter};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -24,7 +24,7 @@ pub(super) struct Live {
     caller: Caller,
     pub(super) cancelled: CancellationToken,
     /// The response object as it was at first.
-    pub(super) begun: String,
+    pub(super) begun: Bytes,
     /// The response object as it is in the end.
     pub(super) ended: watch::Sender<Option<String>>,
 }
@@ -47,8 +47,7 @@ impl LiveResponses {
         let live = Arc::new(Live {
             caller: caller.clone(),
             cancelled: CancellationToken::new(),
-            // JSON is always text.
-            begun: String::from_utf8(begun.into()).unwrap_or_default(),
+            begun: begun.freeze(),
             ended: watch::Sender::new(None),
         });
         lock(&self.0).insert(id.to_owned(), Arc::clone(&live));
@@ -65,6 +64,11 @@ impl LiveResponses {
 // === impl LiveResponse ===
 
 impl LiveResponse {
+    /// The response object as it was at first.
+    pub(super) fn begun(&self) -> Bytes {
+        self.live.begun.clone()
+    }
+
     pub(super) fn cancelled(&self) -> CancellationToken {
         self.live.cancelled.clone()
     }

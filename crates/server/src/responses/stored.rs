@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use axum::Extension;
+use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderValue, header};
@@ -245,9 +246,9 @@ fn responses<'a>(api: &'a Api, id: &str) -> Result<&'a Responses, ApiError> {
     })
 }
 
-fn json_response(body: String) -> Response {
+fn json_response(body: impl Into<Body>) -> Response {
     let kind = HeaderValue::from_static("application/json");
-    ([(header::CONTENT_TYPE, kind)], body).into_response()
+    ([(header::CONTENT_TYPE, kind)], body.into()).into_response()
 }
 
 fn unknown(id: &str) -> ApiError {

@@ -106,3 +106,55 @@ fn no_member_is_lost_where_names_are_short() {
     let request = masked(json!({ "metadata": before }));
     assert!(request["metadata"].as_object().unwrap().len() >= 20, "{request}");
 }
+
+#[test]
+fn of_a_request_for_a_response_the_kinds_of_items_stay_and_ids_refer_to_their_equals() {
+    let request = masked(json!({
+        "model": "gpt-5.5", "max_output_tokens": 4711, "max_tool_calls": 12, "store": false,
+        "instructions": "zoe-lee", "previous_response_id": "resp_zoe", "include": ["zoe-lee"],
+        "user": "zoe", "safety_identifier": "zoe", "prompt_cache_key": "zoe", "truncation": "zoe",
+        "reasoning": {"effort": "zoe", "summary": "zoe"}, "metadata": {"zoe": "lee"},
+        "text": {"verbosity": "zoe", "format": {"type": "json_schema", "name": "zoe", "schema": {
+            "type": "object", "properties": {"zoe": {"type": "string", "const": "lee"}},
+        }}},
+        "tools": [{"type": "function", "name": "get_weather", "description": "zoe", "parameters": {
+            "type": "object", "properties": {"city": {"type": "string"}},
+        }}],
+        "input": [
+            {"role": "user", "content": [
+                {"type": "input_text", "text": "zoe"},
+                {"type": "input_image", "image_url": "data:image/png;base64,AAAA", "detail": "zoe"},
+            ]},
+            {"type": "reasoning", "id": "rs_zoe", "summary": [{"type": "summary_text", "text": "zoe"}],
+             "encrypted_content": "zoe+lee=="},
+            {"type": "function_call", "id": "fc_zoe", "call_id": "call_zoe", "name": "get_weather",
+             "arguments": "{\"city\":\"zoe\"}", "status": "zoe"},
+            {"type": "function_call_output", "call_id": "call_zoe", "output": "zoe"},
+            {"type": "message", "id": "msg_zoe", "role": "assistant", "phase": "zoe",
+             "content": [{"type": "output_text", "text": "zoe", "annotations": [{"zoe": "lee"}]}]},
+            {"type": "item_reference", "id": "msg_zoe"},
+        ],
+    }));
+    let written = request.to_string();
+    for word in ["zoe", "lee", "AAAA"] {
+        assert!(!written.contains(word), "{word} in {written}");
+    }
+    let kinds = |pointer: &str| -> Vec<Value> {
+        let items = request.pointer(pointer).unwrap().as_array().unwrap();
+        items.iter().map(|item| item["type"].clone()).collect()
+    };
+    let items = ["reasoning", "function_call", "function_call_output", "message", "item_reference"];
+    assert_eq!(kinds("/input")[1..], items.map(Value::from));
+    assert_eq!(kinds("/input/0/content"), ["input_text", "input_image"]);
+    assert_eq!(kinds("/input/1/summary"), ["summary_text"]);
+    assert_eq!(kinds("/input/4/content"), ["output_text"]);
+    let input = &request["input"];
+    assert_eq!(input[0]["content"][1]["image_url"], "data:image/png,(4 bytes)");
+    assert_eq!(input[2]["call_id"], input[3]["call_id"]);
+    assert_eq!(input[4]["id"], input[5]["id"]);
+    assert_eq!(request["max_output_tokens"], 4711);
+    assert_eq!(request["max_tool_calls"], 12);
+    assert_eq!(request["tools"][0]["name"], "get_weather");
+    assert_eq!(request["tools"][0]["parameters"]["properties"]["city"]["type"], "string");
+    assert_eq!(request["text"]["format"]["type"], "json_schema");
+}

@@ -42,7 +42,7 @@ pub(super) async fn open(proxy: &Proxy, body: &Value) -> Exchange {
     open_with(proxy, body, &[]).await
 }
 
-async fn open_with(proxy: &Proxy, body: &Value, headers: &[(&str, &str)]) -> Exchange {
+pub(super) async fn open_with(proxy: &Proxy, body: &Value, headers: &[(&str, &str)]) -> Exchange {
     post(proxy, RESPONSES, body.to_string(), headers).await
 }
 

@@ -120,7 +120,8 @@ pub(super) fn reasoning(effort: Option<&str>, summary: Option<ReasoningSummary>)
 // === impl JsonText ===
 
 impl JsonText {
-    pub(super) fn new(value: &(impl Serialize + ?Sized)) -> Self {
+    /// What is written of a value.
+    pub fn new(value: &(impl Serialize + ?Sized)) -> Self {
         Self(to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned()))
     }
 

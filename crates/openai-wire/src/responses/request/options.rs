@@ -1,6 +1,6 @@
 //! The simple fields of a request.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::JsonText;
@@ -8,7 +8,7 @@ use crate::ApiError;
 use crate::reading::{self, Excerpt, Object};
 
 /// What should happen to a conversation that is too long for the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Truncation {
     /// The request fails.
