@@ -8,6 +8,7 @@ use super::reply::Reply;
 use crate::asking::{streamed, with};
 use crate::http::Answer;
 use crate::proxy::Proxy;
+use crate::reply::Call;
 use crate::to_the_model::seen;
 
 /// What the client says, turn by turn: a question that leads to reasoning, text and two calls, their
@@ -17,9 +18,8 @@ fn said(turn: usize, last: Option<&Reply>) -> Value {
     match turn {
         0 => user("Go. [[mixed-reasoning]]"),
         1 => {
-            let calls = last.unwrap().calls().into_iter();
-            let result = |call: crate::reply::Call| json!({"type": "function_call_output", "call_id": call.id, "output": call.name});
-            calls.map(result).collect()
+            let result = |call: Call| json!({"type": "function_call_output", "call_id": call.id, "output": call.name});
+            last.unwrap().calls().into_iter().map(result).collect()
         }
         2 => user("Why? [[reasoning]]"),
         _ => user("And? [[two-messages]]"),
