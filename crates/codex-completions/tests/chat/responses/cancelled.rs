@@ -26,10 +26,12 @@ async fn a_response_is_cancelled_from_elsewhere() {
     assert_eq!(code(&client.delete(&id).await), (400, json!("response_in_progress")));
 
     let asked = Instant::now();
-    let cancelled = response_of(&client.cancel(&id).await);
+    let (cancelled, ()) = tokio::join!(client.cancel(&id), async {
+        proxy.model.until(|counters| counters.disconnects == 1 && counters.in_flight == 0).await;
+        println!("the upstream was left after {:?}", asked.elapsed());
+    });
     println!("cancelled after {:?}", asked.elapsed());
-    proxy.model.until(|counters| counters.disconnects == 1 && counters.in_flight == 0).await;
-    println!("the upstream was left after {:?}", asked.elapsed());
+    let cancelled = response_of(&cancelled);
     // There is only one place, and it is free.
     client.completed(&ask("[[text]]")).await;
     println!("another response was answered after {:?}", asked.elapsed());
