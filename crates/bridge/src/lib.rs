@@ -20,6 +20,8 @@ pub use policy::{
     CallShape, DeclaredTools, OutputMode, OutputModeSetting, RemoteImages, StopAfterTools,
     TextBlocks, TextTools, TurnPolicy, TurnSettings,
 };
-pub use reasoning::{CallReasoning, ReasoningBefore};
+pub use reasoning::{CallReasoning, Question, ReasoningBefore};
 pub use reply::{Ended, Output, Reply, Tokenizer};
-pub use request::{ImageToFetch, Prepared, RequestOptions, prepare, prepare_response};
+pub use request::{
+    ImageToFetch, Prepared, RequestOptions, adopt_prompt, prepare, prepare_response,
+};

@@ -3,10 +3,11 @@
 //! A model that called a tool goes on best from what it thought before. Clients of chat completions
 //! cannot send that back, and others often do not.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use codex_app_server::turn::event::ReasoningItem;
-use codex_app_server::{HistoryItem, Role};
+use codex_app_server::{ContentPart, HistoryItem, Role};
 use tool_call_aggregator::backend_call_id;
 
 /// What the model thought before a call, and after the call before that.
@@ -29,6 +30,11 @@ pub struct ReasoningBefore {
     pub before_text: bool,
 }
 
+/// What a person last asked, as a fingerprint: some upstreams give the same ids to the calls of every
+/// conversation, which are then told apart by this.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Question(u64);
+
 /// The reasoning of an answer as it comes.
 #[derive(Debug, Default)]
 pub(crate) struct ReasoningTrail {
@@ -37,6 +43,28 @@ pub(crate) struct ReasoningTrail {
     /// What was thought since the last call.
     waiting: Vec<ReasoningBefore>,
     calls: Vec<CallReasoning>,
+}
+
+// === impl Question ===
+
+impl Question {
+    /// The last one of a history.
+    pub(crate) fn last(history: &[HistoryItem]) -> Self {
+        Self::of(history.iter().rfind(|item| is_question(item)))
+    }
+
+    fn of<'a>(item: impl IntoIterator<Item = &'a HistoryItem>) -> Self {
+        let mut hasher = DefaultHasher::new();
+        if let Some(HistoryItem::Message { content, .. }) = item.into_iter().next() {
+            // Pictures are large, and add little.
+            for part in content {
+                if let ContentPart::Text(text) = part {
+                    text.hash(&mut hasher);
+                }
+            }
+        }
+        Self(hasher.finish())
+    }
 }
 
 // === impl ReasoningTrail ===
@@ -80,13 +108,17 @@ impl ReasoningTrail {
 /// has reasoning of its own there keeps that.
 pub(crate) fn put_back(
     history: Vec<HistoryItem>,
-    recall: impl Fn(&str) -> Option<Arc<[ReasoningBefore]>>,
+    recall: impl Fn(&str, Question) -> Option<Arc<[ReasoningBefore]>>,
 ) -> Vec<HistoryItem> {
     let mut whole: Vec<HistoryItem> = Vec::with_capacity(history.len());
+    let mut question = Question::of([]);
     for item in history {
+        if is_question(&item) {
+            question = Question::of([&item]);
+        }
         if let HistoryItem::ToolCall { call_id, .. } = &item
             && !has_reasoning(&whole)
-            && let Some(items) = recall(call_id)
+            && let Some(items) = recall(call_id, question)
         {
             let has_text = whole.last().is_some_and(is_text);
             let before_text = whole.len() - usize::from(has_text);
@@ -104,7 +136,12 @@ fn history_item(item: &ReasoningBefore) -> HistoryItem {
     HistoryItem::Reasoning {
         summary: item.summary.clone(),
         encrypted_content: item.encrypted_content.clone(),
+        expendable: true,
     }
+}
+
+fn is_question(item: &HistoryItem) -> bool {
+    matches!(item, HistoryItem::Message { role: Role::User, .. })
 }
 
 /// Whether there is reasoning in what the model said last, since anybody else spoke or it made a call.

@@ -22,12 +22,12 @@ use codex_app_server::TurnRequest;
 use openai_wire::responses::{FunctionTool, ResponseFormat, ToolChoice};
 
 use crate::policy::{CallShape, OutputMode, TextBlocks, TurnPolicy, TurnSettings};
-use crate::reasoning::{self, ReasoningBefore};
+use crate::reasoning::{self, Question, ReasoningBefore};
 pub use chat::prepare;
 use history::History;
 use pixels::Pixels;
 pub use remote_images::ImageToFetch;
-pub use responses::prepare_response;
+pub use responses::{adopt_prompt, prepare_response};
 use tools::OfferedTools;
 
 /// What else decides about a request.
@@ -68,6 +68,7 @@ struct Wanted {
     model: String,
     mode: OutputMode,
     text_blocks: TextBlocks,
+    suppress_tail: bool,
     shape: CallShape,
     tools: Vec<FunctionTool>,
     tool_choice: ToolChoice,
@@ -87,9 +88,17 @@ struct Wanted {
 // === impl Prepared ===
 
 impl Prepared {
+    /// What a person last asked.
+    pub fn question(&self) -> Question {
+        Question::last(&self.turn.history)
+    }
+
     /// Puts what was kept of the model's reasoning back before its calls. `recall` is asked by the id
-    /// that a call has in the history.
-    pub fn recall_reasoning(&mut self, recall: impl Fn(&str) -> Option<Arc<[ReasoningBefore]>>) {
+    /// that a call has in the history, and by what was asked before it.
+    pub fn recall_reasoning(
+        &mut self,
+        recall: impl Fn(&str, Question) -> Option<Arc<[ReasoningBefore]>>,
+    ) {
         let history = std::mem::take(&mut self.turn.history);
         self.turn.history = reasoning::put_back(history, recall);
     }
@@ -122,7 +131,7 @@ impl Wanted {
             mode: self.mode,
             shape: self.shape,
             stop_after_tools: settings.stop_after_tools,
-            suppress_tail: settings.suppress_tail,
+            suppress_tail: self.suppress_tail,
             max_calls,
             dedup: settings.dedup,
             delimiter: settings.delimiter.clone(),

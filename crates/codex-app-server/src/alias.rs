@@ -28,7 +28,7 @@ const HASH_DIGITS: usize = 16;
 ///
 /// An alias depends on the name alone, so that a later request with the same tools, or a history
 /// without its tools, uses the same one.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct ToolAliases {
     originals: HashMap<String, String>,
 }

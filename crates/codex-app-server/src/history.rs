@@ -44,6 +44,8 @@ pub enum HistoryItem {
         summary: Vec<String>,
         /// The part that only the upstream can read.
         encrypted_content: String,
+        /// Whether the turn goes on without it if the upstream cannot read it after all.
+        expendable: bool,
     },
 }
 
@@ -151,6 +153,10 @@ impl HistoryItem {
         Self::Message { role, content: vec![ContentPart::Text(text.into())], phase: None }
     }
 
+    pub(crate) fn is_expendable(&self) -> bool {
+        matches!(self, Self::Reasoning { expendable: true, .. })
+    }
+
     pub(crate) fn has_images(&self) -> bool {
         self.parts().iter().any(|part| matches!(part, ContentPart::Image { .. }))
     }
@@ -187,7 +193,7 @@ impl HistoryItem {
                     ToolOutput::Parts(parts) => WireOutput::Parts(wire_parts(parts, Role::User)),
                 },
             },
-            Self::Reasoning { summary, encrypted_content } => Wire::Reasoning {
+            Self::Reasoning { summary, encrypted_content, .. } => Wire::Reasoning {
                 summary: summary.iter().map(|text| WirePart::SummaryText { text }).collect(),
                 encrypted_content,
             },

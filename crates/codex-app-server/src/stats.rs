@@ -47,6 +47,8 @@ counters! {
     Renewal => renewals,
     /// Retries of ours, before any output.
     Retry => retries,
+    /// Turns that were tried again without reasoning that the upstream could not read.
+    ReasoningRefused => reasoning_refused,
     /// Retries that Codex announced before any output; harmless.
     CodexRetry => codex_retries,
     /// Retries that Codex announced after output: each failed its turn.

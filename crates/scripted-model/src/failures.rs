@@ -83,6 +83,24 @@ pub(crate) fn http(scene: &Scene<'_>) -> Result<Script, ErrorReply> {
     Err(ErrorReply { status: failure.status, body, retry_after })
 }
 
+pub(crate) fn unread_reasoning(scene: &Scene<'_>) -> Result<Script, ErrorReply> {
+    if scene.request.has_reasoning() {
+        let body = json!({"error": {
+            "message": "The encrypted content could not be verified.",
+            "type": "invalid_request_error", "param": null, "code": "invalid_encrypted_content",
+        }});
+        return Err(ErrorReply { status: 400, body, retry_after: None });
+    }
+    if scene.request.tool_results().is_empty() {
+        return Ok(scene
+            .begin()
+            .reasoning(&["Thought"], None)
+            .call(&weather_in_paris())
+            .completed());
+    }
+    Ok(scene.begin().message("It went on.").completed())
+}
+
 fn usual_body(status: u16) -> Value {
     let error = match status {
         400 => json!({

@@ -60,6 +60,11 @@ impl<'a> Request<'a> {
         self.last_item().is_some_and(is_tool_output)
     }
 
+    /// Whether there is any reasoning in it.
+    pub(crate) fn has_reasoning(self) -> bool {
+        self.items().iter().any(|item| kind(item) == "reasoning")
+    }
+
     pub(crate) fn ends_with_assistant(self) -> bool {
         self.last_item().is_some_and(|item| has_role(item, "assistant"))
     }

@@ -161,6 +161,7 @@ static SCENARIOS: &[Scenario] = &[
     row("slow-end", milliseconds(2_000), "a call, then silence before the end", calls::slow_end),
     row("slow-second-call", milliseconds(2_000), SLOW_SECOND, calls::slow_second_call),
     row_or_error("http", Text("CODE[,ctx][,usage][,xN]"), HTTP, failures::http),
+    row_or_error("unread-reasoning", Nothing, UNREAD, failures::unread_reasoning).sticky(),
     row("failed", Text("CODE"), "response.failed with that code", failures::failed),
     row("incomplete", Text("REASON"), "text, then response.incomplete", failures::incomplete),
     row("cut", Nothing, "part of a text, then the connection closes", failures::cut),
@@ -177,6 +178,7 @@ static SCENARIOS: &[Scenario] = &[
 
 const USE_TOOL: &str = "a <use_tool> block in text, a character a delta or cut after byte K";
 const ROUND_TRIP: &str = "N calls, then a text that quotes their results";
+const UNREAD: &str = "reasoning and a call, then text; 400 if the reasoning comes back";
 const THINK_LOOP: &str = "reasoning and N calls, again after their results";
 const ECHO_BYTES: &str = "the user's text as text and as an argument, a byte a piece of the body";
 const MARKED: &str =

@@ -11,7 +11,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use bridge::TurnSettings;
-use codex_app_server::{ModelAliases, Pool, Timings, TurnOptions, Upstream};
+use codex_app_server::{ModelAliases, Pool, Timings, TurnOptions};
 use openai_wire::{ApiError, ErrorType};
 use serde_json::{Value, json};
 use siphasher::sip::SipHasher13;
@@ -29,7 +29,7 @@ use crate::gate::Caller;
 use crate::kept_reasoning::{KeptReasoning, Origin};
 use crate::large_bodies::LargeBodies;
 use crate::metrics::{Metrics, Now, Refused};
-use crate::models::{ModelDirectory, unknown_model};
+use crate::models::{Chosen, ModelDirectory, unknown_model};
 use crate::rate_limit::{RateLimit, RateLimiter};
 use crate::remote_images::ImageFetcher;
 use crate::request_trace::TraceSender;
@@ -270,15 +270,14 @@ impl Api {
 
 impl Backend {
     /// Who can read the reasoning that comes from there.
-    pub(crate) fn origin(&self, upstream: Option<&Upstream>) -> Origin {
+    pub(crate) fn origin(&self, chosen: &Chosen) -> Origin {
         let mut hasher = SipHasher13::new();
-        match upstream {
-            Some(upstream) => upstream.base_url.hash(&mut hasher),
+        chosen.model.hash(&mut hasher);
+        match &chosen.upstream {
+            Some(upstream) => (&upstream.base_url, &upstream.api_key).hash(&mut hasher),
             None => {
-                self.pool
-                    .client()
-                    .and_then(|client| client.account_fingerprint())
-                    .hash(&mut hasher);
+                let client = self.pool.client();
+                client.and_then(|client| client.account_fingerprint()).hash(&mut hasher);
             }
         }
         Origin(hasher.finish())

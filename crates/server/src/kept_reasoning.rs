@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use bridge::{CallReasoning, ReasoningBefore};
+use bridge::{CallReasoning, Question, ReasoningBefore};
 
 use crate::gate::Caller;
 
@@ -29,11 +29,12 @@ struct Kept {
     bytes: usize,
 }
 
-/// Whose call it was, where the reasoning is understood, and the call.
+/// Whose call it was, where the reasoning is understood, what it was about, and the call.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Key {
     caller: Caller,
     origin: Origin,
+    question: Question,
     call_id: String,
 }
 
@@ -44,7 +45,7 @@ struct Entry {
     kept_at: Instant,
 }
 
-/// Who can read encrypted reasoning: one account of an upstream.
+/// Who can read encrypted reasoning: one model of one account of an upstream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Origin(pub(crate) u64);
 
@@ -55,6 +56,8 @@ pub(crate) struct ReasoningScope {
     pub(crate) most_bytes: usize,
     pub(crate) caller: Caller,
     pub(crate) origin: Origin,
+    /// What the request asks.
+    pub(crate) question: Question,
 }
 
 // === impl ReasoningScope ===
@@ -68,24 +71,29 @@ impl ReasoningScope {
         let now = Instant::now();
         let mut kept = self.kept.0.lock().unwrap_or_else(PoisonError::into_inner);
         for call in calls {
-            let key = Arc::new(self.key(&call.call_id));
+            let key = Arc::new(self.key(&call.call_id, self.question));
             kept.put(key, Arc::clone(&call.items), now);
         }
         kept.shrink(self.most_bytes, now);
     }
 
     /// What led to a call. It stays: a client may ask more than once.
-    pub(crate) fn recall(&self, call_id: &str) -> Option<Arc<[ReasoningBefore]>> {
+    pub(crate) fn recall(
+        &self,
+        call_id: &str,
+        question: Question,
+    ) -> Option<Arc<[ReasoningBefore]>> {
         let kept = self.kept.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.by_call.is_empty() {
             return None;
         }
-        let entry = kept.by_call.get(&self.key(call_id))?;
+        let entry = kept.by_call.get(&self.key(call_id, question))?;
         (entry.kept_at.elapsed() <= LONGEST).then(|| Arc::clone(&entry.items))
     }
 
-    fn key(&self, call_id: &str) -> Key {
-        Key { caller: self.caller.clone(), origin: self.origin, call_id: call_id.to_owned() }
+    fn key(&self, call_id: &str, question: Question) -> Key {
+        let (caller, origin) = (self.caller.clone(), self.origin);
+        Key { caller, origin, question, call_id: call_id.to_owned() }
     }
 }
 
@@ -138,6 +146,7 @@ mod tests {
             most_bytes: 2_000,
             caller: Caller::named(caller),
             origin: Origin(origin),
+            question: Question::default(),
         }
     }
 
@@ -152,10 +161,10 @@ mod tests {
         let kept = Arc::default();
         let mine = scope(&kept, "me", 1);
         mine.keep(&[call("a", 10)]);
-        let found = |scope: ReasoningScope| scope.recall("a").is_some();
+        let found = |scope: ReasoningScope| scope.recall("a", scope.question).is_some();
         assert!(found(mine) && found(scope(&kept, "me", 1)));
         assert!(!found(scope(&kept, "you", 1)) && !found(scope(&kept, "me", 2)));
-        assert!(scope(&kept, "me", 1).recall("b").is_none());
+        assert!(scope(&kept, "me", 1).recall("b", Question::default()).is_none());
     }
 
     #[test]
@@ -165,7 +174,7 @@ mod tests {
         for name in ["a", "b", "c"] {
             scope.keep(&[call(name, 500)]);
         }
-        let left = |name: &str| scope.recall(name).is_some();
+        let left = |name: &str| scope.recall(name, scope.question).is_some();
         assert_eq!(["a", "b", "c"].map(left), [false, true, true]);
         scope.keep(&[call("b", 400), call("d", 10)]);
         assert_eq!(["b", "c", "d"].map(left), [true, true, true]);

@@ -95,7 +95,7 @@ async fn plan(api: &Api, incoming: &mut Incoming) -> Result<Plan, ApiError> {
     let request = incoming.work(api, body.len(), move || parse(&body, &settings)).await?;
     let effort = request.reasoning_effort.clone();
     let chosen = incoming.choose(api, Endpoint::Responses, &request.model, effort).await?;
-    let origin = api.backend().await?.origin(chosen.upstream.as_ref());
+    let origin = api.backend().await?.origin(&chosen);
     let resolved = Arc::new(Resolved::look_up(api, &incoming.caller, &request, origin).await?);
 
     let id = format!("resp_{}", random_text(48));
@@ -162,6 +162,7 @@ fn read(
     id: &str,
     created_at: u64,
 ) -> Result<Read, ApiError> {
+    bridge::adopt_prompt(&mut request);
     let earlier = resolved.put_into(&mut request)?;
     let writer = ResponseWriter::new(&ResponseHead {
         id,
@@ -184,6 +185,7 @@ fn read(
 
 fn count_prompt(body: &Bytes, resolved: &Resolved, settings: &ApiSettings) -> u64 {
     let prepared = ResponsesRequest::parse(body).and_then(|mut request| {
+        bridge::adopt_prompt(&mut request);
         let earlier = resolved.put_into(&mut request)?;
         let options = RequestOptions { settings: &settings.turns, requested_mode: None };
         bridge::prepare_response(request, earlier, &options)

@@ -359,6 +359,10 @@ impl Output for ResponseItems {
         if !arguments.is_empty() {
             self.add_arguments(arguments);
         }
+        // Whoever waits for it can begin, however long the model goes on.
+        if delta.complete {
+            self.close(ItemStatus::Completed);
+        }
     }
 }
 

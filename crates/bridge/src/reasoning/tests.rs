@@ -9,7 +9,8 @@ fn before(name: &str, before_text: bool) -> ReasoningBefore {
 }
 
 fn reasoning(name: &str) -> HistoryItem {
-    HistoryItem::Reasoning { summary: vec![], encrypted_content: name.to_owned() }
+    let encrypted_content = name.to_owned();
+    HistoryItem::Reasoning { summary: vec![], encrypted_content, expendable: true }
 }
 
 fn call(id: &str) -> HistoryItem {
@@ -49,7 +50,9 @@ fn each_call_has_what_was_thought_since_the_last() {
 
 #[test]
 fn reasoning_goes_back_to_where_it_was() {
-    let kept = |id: &str| match id {
+    let go = Question::of([&HistoryItem::text(Role::User, "go")]);
+    let kept = |id: &str, question| match id {
+        _ if question != go => None,
         "a" => Some([before("one", true), before("two", false)].into()),
         "c" => Some([before("three", true)].into()),
         _ => None,
@@ -70,4 +73,6 @@ fn reasoning_goes_back_to_where_it_was() {
     ];
     assert_eq!(put_back(history, kept), whole);
     assert_eq!(put_back(whole.clone(), kept), whole, "what is there already is not doubled");
+    let other = vec![HistoryItem::text(Role::User, "something else"), call("a")];
+    assert_eq!(put_back(other.clone(), kept), other, "another question, another call");
 }

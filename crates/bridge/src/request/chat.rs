@@ -22,6 +22,7 @@ pub fn prepare(request: ChatRequest, options: &RequestOptions<'_>) -> Result<Pre
         text_blocks: output::text_blocks(settings, &request.tools, &request.tool_choice, || {
             output::speak_of_blocks(parts.filter_map(Part::text))
         }),
+        suppress_tail: settings.suppress_tail,
         shape: match request.tool_dialect {
             ToolDialect::Tools => CallShape::ToolCalls,
             ToolDialect::Functions => CallShape::FunctionCall,

@@ -48,8 +48,8 @@ impl History {
         let earlier = earlier.map(|(index, item)| (Place::Earlier(index), item));
         let input = input.into_iter().enumerate();
         let input = input.map(|(index, item)| (Place::Input(index), item));
-        for (position, (place, item)) in earlier.chain(input).enumerate() {
-            history.add_item(item, place, position)?;
+        for (place, item) in earlier.chain(input) {
+            history.add_item(item, place)?;
         }
         history.end()
     }
@@ -109,8 +109,7 @@ impl History {
         Ok(())
     }
 
-    /// `position` is that in the whole conversation.
-    fn add_item(&mut self, item: InputItem, place: Place, position: usize) -> Result<(), ApiError> {
+    fn add_item(&mut self, item: InputItem, place: Place) -> Result<(), ApiError> {
         match item {
             InputItem::Message { role: MessageRole::User, content, .. } => {
                 let content = self.contents.read(content, Author::WithImages, place, CONTENT)?;
@@ -124,12 +123,9 @@ impl History {
                 let content = self.contents.read(content, Author::TextOnly, place, CONTENT)?;
                 self.say(Role::Developer, content, None);
             }
-            InputItem::Message { role: MessageRole::Assistant, id, content, phase } => {
+            InputItem::Message { role: MessageRole::Assistant, content, phase, .. } => {
                 let content = self.contents.read(content, Author::TextOnly, place, CONTENT)?;
-                // As in a chat. What has an id was said by the model.
-                let is_prompt = position == 0 && id.is_none();
-                let role = if is_prompt { Role::Developer } else { Role::Assistant };
-                self.say(role, content, phase.filter(|_| !is_prompt).map(in_codex_terms));
+                self.say(Role::Assistant, content, phase.map(in_codex_terms));
             }
             InputItem::FunctionCall { call_id, name, arguments, .. } => {
                 let call_id = self.calls.call(call_id, place, 0);
@@ -143,7 +139,10 @@ impl History {
             InputItem::Reasoning {
                 summary, encrypted_content: Some(encrypted_content), ..
             } => {
-                self.items.push(HistoryItem::Reasoning { summary, encrypted_content });
+                // What the client has not sent itself it does not miss.
+                let expendable = matches!(place, Place::Earlier(_));
+                let item = HistoryItem::Reasoning { summary, encrypted_content, expendable };
+                self.items.push(item);
             }
             InputItem::Reasoning { encrypted_content: None, .. } => {
                 if !self.contents.ignored.contains(&REASONING) {

@@ -2,11 +2,23 @@
 
 use codex_app_server::{HistoryItem, Role};
 use openai_wire::ApiError;
-use openai_wire::responses::{InputItem, Part, ReasoningSummary, ResponsesRequest};
+use openai_wire::responses::{InputItem, MessageRole, Part, ReasoningSummary, ResponsesRequest};
 
 use super::history::History;
 use super::{Prepared, RequestOptions, Wanted, output};
-use crate::policy::CallShape;
+use crate::policy::{CallShape, OutputMode};
+
+/// Some versions of Obsidian Copilot send their system prompt as a first message of the model's, which
+/// then is one of the application's. What has an id was said by the model.
+pub fn adopt_prompt(request: &mut ResponsesRequest) {
+    let is_alone = request.instructions.is_none() && request.previous_response_id.is_none();
+    if let Some(InputItem::Message { id: None, role, phase, .. }) = request.input.first_mut()
+        && *role == MessageRole::Assistant
+        && is_alone
+    {
+        (*role, *phase) = (MessageRole::Developer, None);
+    }
+}
 
 /// Translates a request; `earlier` is what was said up to the response that it goes on from.
 ///
@@ -18,8 +30,12 @@ pub fn prepare_response(
     options: &RequestOptions<'_>,
 ) -> Result<Prepared, ApiError> {
     let settings = options.settings;
+    let mode =
+        output::mode(options.requested_mode, settings.responses_output_mode, &request.tools)?;
     let wanted = Wanted {
-        mode: output::mode(options.requested_mode, settings.responses_output_mode, &request.tools)?,
+        mode,
+        // Text after a call is an item of its own, which harms nobody who reads items.
+        suppress_tail: settings.suppress_tail && mode == OutputMode::ObsidianXml,
         text_blocks: output::text_blocks(settings, &request.tools, &request.tool_choice, || {
             let said = earlier.iter().chain(&request.input).flat_map(InputItem::parts);
             let texts = said.filter_map(Part::text).chain(request.instructions.as_deref());

@@ -22,7 +22,11 @@ fn items_have_codex_shape() {
             ],
             phase: None,
         },
-        HistoryItem::Reasoning { summary: vec!["Hm".into()], encrypted_content: "E".into() },
+        HistoryItem::Reasoning {
+            summary: vec!["Hm".into()],
+            encrypted_content: "E".into(),
+            expendable: false,
+        },
         HistoryItem::text(Role::Assistant, "A cat."),
         HistoryItem::ToolCall {
             call_id: "call_1".into(),

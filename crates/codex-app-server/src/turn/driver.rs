@@ -52,6 +52,13 @@ impl Driver {
                 Attempt::Finished => return,
                 Attempt::FailedEarly(failure) => failure,
             };
+            if failure.is_about_reasoning() && self.turn.plan.leave_reasoning_out() {
+                self.connection.count(Counter::ReasoningRefused);
+                tracing::info!(
+                    "trying a turn again, without reasoning that the upstream cannot read"
+                );
+                continue;
+            }
             let pause = backoff.next_pause();
             let in_time = self.turn.asked_at.elapsed() + pause < self.turn.options.limits.timeout;
             if retries_left == 0 || !in_time || !is_worth_a_retry(failure.kind) {

@@ -27,6 +27,8 @@ pub(crate) struct Plan {
     tool_names: Vec<String>,
     pub(crate) aliases: Arc<ToolAliases>,
     pub(crate) items: Vec<Box<RawValue>>,
+    /// What the items were made of, if there is something among them that can be left out.
+    expendable: Option<Vec<HistoryItem>>,
     /// Whether the items hold images, which Codex decodes.
     pub(crate) has_images: bool,
     effort: Option<String>,
@@ -80,12 +82,14 @@ impl TryFrom<TurnRequest> for Plan {
         let tool_names = request.tools.iter().map(|tool| aliases.alias(&tool.name)).collect();
         let has_images = request.history.iter().any(HistoryItem::has_images);
         let items = history::to_wire(&request.history, &mut aliases)?;
+        let is_expendable = request.history.iter().any(HistoryItem::is_expendable);
         Ok(Self {
             model: request.model,
             tools: request.tools,
             tool_names,
             aliases: Arc::new(aliases),
             items,
+            expendable: is_expendable.then_some(request.history),
             has_images,
             effort: request.effort,
             summary: request.summary,
@@ -99,6 +103,17 @@ impl Plan {
     /// Whether it goes where the login leads, and so is nothing without one.
     pub(crate) fn needs_login(&self) -> bool {
         self.upstream.is_none()
+    }
+
+    /// Leaves out reasoning that the upstream cannot read; false if there is none that may be left out.
+    pub(crate) fn leave_reasoning_out(&mut self) -> bool {
+        let Some(mut history) = self.expendable.take() else { return false };
+        history.retain(|item| !item.is_expendable());
+        // The names have their aliases already, and what was taken with more is taken with less.
+        let mut aliases = ToolAliases::clone(&self.aliases);
+        let Ok(items) = history::to_wire(&history, &mut aliases) else { return false };
+        self.items = items;
+        !self.items.is_empty()
     }
 
     pub(crate) fn dynamic_tools(&self) -> Vec<DynamicTool<'_>> {

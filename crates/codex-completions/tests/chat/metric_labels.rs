@@ -123,6 +123,7 @@ fn values(label: &str) -> Option<&'static [&'static str]> {
             "reasoning",
             "retry",
             "codex_retry",
+            "reasoning_refused",
             "repeated_output",
             "flood_retry",
             "oversize_line",

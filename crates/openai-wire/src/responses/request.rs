@@ -76,7 +76,11 @@ impl ResponsesRequest {
         let model = reading::read_model(&mut request)?;
         let instructions = request.string("instructions")?;
         let previous_response_id = request.string("previous_response_id")?;
-        let input = read_input(&mut request)?;
+        let input = match request.take("input") {
+            // Whoever goes on from a response need not say anything new.
+            None if previous_response_id.is_some() => Vec::new(),
+            input => read_input(input, request.path("input"))?,
+        };
         if input.is_empty() && instructions.is_none() && previous_response_id.is_none() {
             let problem = "Invalid 'input': empty array. Expected at least one item.";
             return Err(request.path("input").invalid(problem).with_code("empty_array"));
@@ -128,9 +132,7 @@ impl ResponsesRequest {
 }
 
 /// A text is a message of the person.
-fn read_input(request: &mut Object<'_>) -> Result<Vec<InputItem>, ApiError> {
-    let input = request.take("input");
-    let path = request.path("input");
+fn read_input(input: Option<Value>, path: Path<'_>) -> Result<Vec<InputItem>, ApiError> {
     match input {
         None => Err(path.missing()),
         Some(Value::String(text)) => Ok(vec![InputItem::Message {

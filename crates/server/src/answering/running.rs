@@ -120,9 +120,10 @@ impl Incoming {
                 kept: Arc::clone(&api.0.reasoning),
                 most_bytes,
                 caller: self.caller.clone(),
-                origin: backend.origin(chosen.upstream.as_ref()),
+                origin: backend.origin(&chosen),
+                question: prepared.question(),
             };
-            prepared.recall_reasoning(|call_id| scope.recall(call_id));
+            prepared.recall_reasoning(|call_id, question| scope.recall(call_id, question));
             scope
         });
         let Prepared { mut turn, policy, choices, stream, include_usage, ignored, model, .. } =

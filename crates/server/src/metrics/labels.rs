@@ -135,10 +135,11 @@ impl ChildState {
 
 impl Incident {
     /// Those that are not metrics of their own.
-    pub(super) fn all(stats: &StatsSnapshot) -> [(Self, u64); 9] {
+    pub(super) fn all(stats: &StatsSnapshot) -> [(Self, u64); 10] {
         [
             ("retry", stats.retries),
             ("codex_retry", stats.codex_retries),
+            ("reasoning_refused", stats.reasoning_refused),
             ("repeated_output", stats.repeated_outputs),
             ("flood_retry", stats.flood_retries),
             ("oversize_line", stats.oversize_lines),

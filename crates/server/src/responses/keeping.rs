@@ -38,7 +38,9 @@ impl Keeper {
     /// What the response is an answer to.
     pub(super) fn take_input(&mut self, request: &ResponsesRequest) {
         self.previous.clone_from(&request.previous_response_id);
-        self.input = request.input.iter().cloned().map(stored_input).collect();
+        let origin = self.origin;
+        let input = request.input.iter().cloned();
+        self.input = input.map(|item| stored_input(item, origin)).collect();
     }
 
     /// Keeps it as it is now. Says whether it is kept: whoever is told so can rely on it.
@@ -64,19 +66,30 @@ impl Keeper {
     }
 }
 
-fn stored_input(mut item: InputItem) -> StoredItem {
-    if item.id().is_none() {
-        item.set_id(format!("{}{}", item.id_prefix(), random_text(48)));
-    }
-    StoredItem { id: item.id().unwrap_or_default().to_owned(), json: item.to_json() }
+/// Under an id of our own: one that a client gives may be that of another item.
+fn stored_input(mut item: InputItem, origin: Origin) -> StoredItem {
+    let id = format!("{}{}", item.id_prefix(), random_text(48));
+    item.set_id(id.clone());
+    let json = match item {
+        // Whoever has just answered with it in view can read it.
+        InputItem::Reasoning { .. } => with_origin(item.to_json(), origin),
+        _ => item.to_json(),
+    };
+    StoredItem { id, json }
 }
 
 fn stored_output(item: &OutputItem, origin: Origin) -> StoredItem {
-    let mut json = serde_json::to_string(item).unwrap_or_default();
-    if let OutputItem::Reasoning(_) = item {
-        // Another account could do nothing with it, and its upstream would refuse the request.
-        json.truncate(json.len().saturating_sub(1));
-        json.extend([r#","origin":""#, &origin.to_string(), r#""}"#]);
-    }
+    let json = serde_json::to_string(item).unwrap_or_default();
+    let json = match item {
+        OutputItem::Reasoning(_) => with_origin(json, origin),
+        OutputItem::Message(_) | OutputItem::FunctionCall(_) => json,
+    };
     StoredItem { id: item.id().to_owned(), json }
+}
+
+/// Another account could do nothing with reasoning, and its upstream would refuse the request.
+fn with_origin(mut json: String, origin: Origin) -> String {
+    json.truncate(json.len().saturating_sub(1));
+    json.extend([r#","origin":""#, &origin.to_string(), r#""}"#]);
+    json
 }

@@ -52,6 +52,7 @@ fn history_of_everything(last_words: &str) -> Vec<HistoryItem> {
         HistoryItem::text(Role::Developer, "Be brief."),
         HistoryItem::Message { role: Role::User, content: words_and_image(), phase: None },
         HistoryItem::Reasoning {
+            expendable: false,
             summary: vec!["Need the weather".to_owned()],
             encrypted_content: "c2VjcmV0".to_owned(),
         },

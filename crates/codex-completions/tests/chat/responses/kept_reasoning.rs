@@ -22,7 +22,9 @@ fn seen(proxy: &Proxy) -> Vec<String> {
         "function_call_output" => "result".to_owned(),
         kind => panic!("{kind}"),
     };
-    input(proxy).iter().map(told).collect()
+    // Newer models have their tools there too.
+    let items = input(proxy).into_iter().filter(|item| item["type"] != "additional_tools");
+    items.map(|item| told(&item)).collect()
 }
 
 fn input(proxy: &Proxy) -> Vec<Value> {
@@ -203,4 +205,54 @@ async fn no_thought_comes_twice() {
         client.completed(&next).await;
         assert_eq!(seen(&proxy), expected, "{next}");
     }
+}
+
+/// Whoever has not sent reasoning cannot take it out either.
+#[tokio::test]
+async fn thoughts_that_the_upstream_cannot_read_are_left_out() {
+    let proxy = Proxy::start(&[("PROXY_UPSTREAM_RETRIES", "0")]).await;
+    let mut chat = Chat::new(&proxy, KEY, "[[unread-reasoning]]");
+    chat.steps(2).await;
+    assert_eq!(seen(&proxy), ["user", "call", "result"]);
+    let refused = r#"codex_incidents_total{kind="reasoning_refused"}"#;
+    assert_eq!(proxy.counter(refused).await, 1);
+
+    let client = Responder::new(&proxy);
+    let first = client.completed(&with_tools(ask("[[unread-reasoning]]"))).await;
+    let results = results(&first);
+    let request = after(&first, with_tools(with(ask(""), json!({"input": results}))));
+    client.completed(&request).await;
+    assert_eq!(seen(&proxy), ["user", "call", "result"]);
+    assert_eq!(proxy.counter(refused).await, 2);
+    // What a client sends itself is its own affair.
+    let mut input = vec![json!({"role": "user", "content": "[[unread-reasoning]]"})];
+    let call = first["output"].as_array().unwrap().last().unwrap().clone();
+    input.push(json!({"type": "reasoning", "summary": [], "encrypted_content": "OTHER"}));
+    input.extend([call, results[0].clone()]);
+    let answer = client.create(&with_tools(with(ask(""), json!({"input": input})))).await;
+    assert_eq!(answer.status, 400);
+    assert_eq!(answer.json()["error"]["code"], "invalid_encrypted_content");
+}
+
+/// Some upstreams count the calls of every conversation anew.
+#[tokio::test]
+async fn calls_of_the_same_id_in_another_conversation_are_other_calls() {
+    let proxy = Proxy::start(&[]).await;
+    let mut chat = Chat::new(&proxy, KEY, "[[think-loop]] one");
+    chat.step().await;
+    let mut other = Chat::new(&proxy, KEY, "[[think-loop]] two");
+    other.request["messages"] = json!([
+        {"role": "user", "content": "[[text]] two"},
+        chat.request["messages"][1],
+        chat.request["messages"][2],
+    ]);
+    other.step().await;
+    assert_eq!(seen(&proxy), ["user", "call", "result"]);
+    chat.step().await;
+    assert_eq!(seen(&proxy), ["user", "(Thought 0)", "call", "result"]);
+    // Nor does another model read them.
+    chat.request["model"] = "gpt-6.1-sol".into();
+    chat.request["messages"].as_array_mut().unwrap().truncate(3);
+    chat.step().await;
+    assert_eq!(seen(&proxy), ["user", "call", "result"]);
 }

@@ -44,10 +44,10 @@ async fn a_burst_ends_with_the_response() {
     let names = ["get_weather", "get_time", "lookup"];
     check(&proxy, three.clone(), told(3, false, "burst", "tool_calls"), &names, "").await;
     check(&proxy, ask("[[text:Hi]]"), told(0, false, "burst", "completed"), &[], "Hi").await;
-    // What follows the last call is dropped.
+    // What follows the last call is an item of its own.
     let said = [json!("Before."), call("get_time", "Rome"), json!("After.")];
     let expected = told(1, false, "burst", "tool_calls");
-    check(&proxy, calls(&said), expected, &["get_time"], "Before.").await;
+    check(&proxy, calls(&said), expected, &["get_time"], "Before.After.").await;
     let one = with(three, json!({"parallel_tool_calls": false}));
     check(&proxy, one, told(1, true, "burst", "call_cap"), &["get_weather"], "").await;
 }

@@ -6,7 +6,7 @@ use super::{assert_no_previous, assert_unknown};
 use crate::asking::{streamed, with};
 use crate::proxy::Proxy;
 use crate::responses::asking::{ask, with_tools};
-use crate::responses::client::{Responder, after, id_of, items_of};
+use crate::responses::client::{Responder, after, id_of, items_of, text_of};
 
 /// What is told of an item in a list, and its id.
 fn told(item: &Value) -> (String, String) {
@@ -175,6 +175,37 @@ async fn items_are_found_by_their_ids() {
     assert!(seen[1].contains("ENCRYPTED_BLOB"), "{seen:?}");
     assert_eq!(seen[2], "assistant: Answer after reasoning.");
     // The list has the items, not the references.
-    let listed = client.input_of(id_of(&second)).await;
-    assert_eq!(listed[1..3], first["output"].as_array().unwrap()[..]);
+    let mut listed = client.input_of(id_of(&second)).await;
+    let mut said = first["output"].as_array().unwrap().clone();
+    for item in listed.iter_mut().chain(&mut said) {
+        item["id"].take();
+    }
+    assert_eq!(listed[1..3], said);
+}
+
+#[tokio::test]
+async fn items_that_a_client_sends_back_have_ids_of_their_own() {
+    let proxy = Proxy::start(&[]).await;
+    let client = Responder::new(&proxy);
+    let first = client.completed(&ask("[[text:1]] one")).await;
+    let said = &first["output"][0];
+    let input = json!([said, said, {"role": "user", "id": said["id"], "content": "[[text:2]]"}]);
+    let second = client.completed(&after(&first, with(ask(""), json!({"input": input})))).await;
+    let mut ids = Vec::new();
+    let mut after = String::new();
+    loop {
+        let path = format!("{}/input_items?limit=2&order=asc{after}", id_of(&second));
+        let page = client.get(&path).await.json();
+        ids.extend(told_of(&page).into_iter().map(|(_, id)| id));
+        if page["has_more"] == false {
+            break;
+        }
+        after = format!("&after={}", page["last_id"].as_str().unwrap());
+    }
+    assert_eq!(ids.len(), 5);
+    assert_eq!(ids.iter().collect::<std::collections::BTreeSet<_>>().len(), 5);
+    // The id leads to what the model said, whoever else has used it.
+    let reference = json!([{"type": "item_reference", "id": said["id"]}, {"role": "user", "content": "[[recall]]"}]);
+    let recalled = client.completed(&with(ask(""), json!({"input": reference}))).await;
+    assert!(text_of(&recalled).starts_with("assistant: 1"), "{recalled}");
 }
