@@ -89,7 +89,7 @@ variables! {
         PROXY_STOP_AFTER_TOOLS_GRACE_MS = millis(0).unset("the burst ends with the response").live()
             .means("how long another call is waited for after a complete one");
         PROXY_SUPPRESS_TAIL_AFTER_TOOLS = of(Kind::Boolean).default("true").live()
-            .means("text after the last call is dropped; nothing before or between calls is");
+            .means("text after the last call is dropped; nothing before or between calls is. Of `/v1/responses` in XML mode alone");
         PROXY_TOOL_BLOCK_MAX = integer(0, 1_000_000).default("0").live()
             .means("most calls of a turn and choice that are forwarded; `0` = no such cap");
         PROXY_TOOL_BLOCK_DEDUP = of(Kind::Boolean).default("false").live()

@@ -8,7 +8,7 @@ mod stream;
 mod turn_log;
 mod usage;
 
-pub(crate) use incoming::Incoming;
+pub(crate) use incoming::{Incoming, aside};
 pub(crate) use running::{Asked, Endpoint, Running, unwritable};
 pub(crate) use session::Outcome;
 pub(crate) use stream::{AnswerStream, Keeping, StreamedAnswer, event_stream};

@@ -151,6 +151,7 @@ impl Api {
         if let Ok(database) = &self.0.database {
             keep_within(database, &settings);
         }
+        self.0.reasoning.keep_within(settings.keep_reasoning.unwrap_or(0));
         self.0.settings.store(Arc::new(settings));
     }
 

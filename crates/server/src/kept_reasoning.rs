@@ -60,6 +60,16 @@ pub(crate) struct ReasoningScope {
     pub(crate) question: Question,
 }
 
+// === impl KeptReasoning ===
+
+impl KeptReasoning {
+    /// What is more than that goes.
+    pub(crate) fn keep_within(&self, most_bytes: usize) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.shrink(most_bytes, Instant::now());
+    }
+}
+
 // === impl ReasoningScope ===
 
 impl ReasoningScope {

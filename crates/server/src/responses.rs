@@ -96,7 +96,7 @@ async fn plan(api: &Api, incoming: &mut Incoming) -> Result<Plan, ApiError> {
     let effort = request.reasoning_effort.clone();
     let chosen = incoming.choose(api, Endpoint::Responses, &request.model, effort).await?;
     let origin = api.backend().await?.origin(&chosen);
-    let resolved = Arc::new(Resolved::look_up(api, &incoming.caller, &request, origin).await?);
+    let resolved = Arc::new(Resolved::look_up(api, incoming, &request, origin).await?);
 
     let id = format!("resp_{}", random_text(48));
     let created = seconds_since_1970();
@@ -116,7 +116,6 @@ async fn plan(api: &Api, incoming: &mut Incoming) -> Result<Plan, ApiError> {
         EncryptedContent::LeftOut
     };
     let bytes = incoming.body.len() + resolved.bytes();
-    incoming.make_room(api, bytes).await?;
     let reading = {
         let (id, settings) = (id.clone(), Arc::clone(&incoming.settings));
         let resolved = Arc::clone(&resolved);

@@ -34,6 +34,9 @@ pub enum StoreError {
     /// Somebody else holds the database, or too many wait for it.
     #[error("it could not be written in time")]
     TooLate,
+    /// A conversation that is larger than everything may be.
+    #[error("its conversation would take more than all stored responses may")]
+    TooLarge,
     /// Whoever was to use it has broken down.
     #[error("it gave no answer")]
     Unanswered,

@@ -16,6 +16,8 @@ mod usage;
 mod writer;
 
 pub use error::StoreError;
-pub use responses::{Conversation, FoundResponse, Held, Responses, StoredItem, StoredResponse};
+pub use responses::{
+    Conversation, FoundResponse, Held, Listed, Order, Page, Responses, StoredItem, StoredResponse,
+};
 pub use store::Store;
 pub use usage::{Tokens, Usage, UsageQuery, UsageReport, UsageRow, UsageSums};

@@ -5,6 +5,7 @@ mod question;
 mod retention;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use crate::error::StoreError;
@@ -73,6 +74,49 @@ pub enum Conversation {
     },
 }
 
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// Which end of the list comes first.
+    pub order: Order,
+    /// It begins after the item of this id.
+    pub after: Option<String>,
+    /// Most items.
+    pub items: usize,
+    /// Most bytes, but one item at least.
+    pub bytes: usize,
+}
+
+/// Which end of a list comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// The first item.
+    FirstFirst,
+    /// The last item.
+    LastFirst,
+}
+
+/// What is in a part of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Listed {
+    /// These items.
+    Page {
+        /// In the order that was asked for.
+        items: Vec<StoredItem>,
+        /// Whether others follow.
+        has_more: bool,
+    },
+    /// The item after which it should begin is not in the list.
+    NoSuchItem,
+    /// There is no such response.
+    Unknown,
+    /// An earlier response of it was deleted or has expired.
+    Broken {
+        /// The id of that one.
+        missing: String,
+    },
+}
+
 /// How much there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Held {
@@ -94,10 +138,16 @@ impl Responses {
     /// If the one that it continues is not there (any more), it begins a conversation, which is broken.
     ///
     /// # Errors
-    /// If it cannot be written within some seconds: it is then not kept, now or later.
+    /// If it cannot be written within some seconds, or its conversation would be larger than everything
+    /// may be: it is then not kept, now or later.
     pub async fn keep(&self, response: StoredResponse) -> Result<(), StoreError> {
-        let keep = move |database: &_| change::keep(database, &response);
-        self.store.writer().change(keep).await.map(drop)
+        let retention = Arc::clone(&self.store.writer().retention);
+        let keep =
+            move |database: &_| change::keep(database, &response, retention.responses.most_bytes());
+        match self.store.writer().change(keep).await? {
+            Effect::Nothing => Err(StoreError::TooLarge),
+            Effect::Added | Effect::Deleted => Ok(()),
+        }
     }
 
     /// Deletes a response, and nothing that continues it. Says whether there was one. When this returns,
@@ -129,13 +179,29 @@ impl Responses {
         self.store.read(move |database| question::conversation(database, &key, &id)).await
     }
 
-    /// What this response was an answer to: everything before it, and what was new in its request.
+    /// What this response was an answer to, page by page: everything before it, and what was new in its
+    /// request.
     ///
     /// # Errors
     /// If the database cannot be read.
-    pub async fn input_of(&self, key: &str, id: &str) -> Result<Conversation, StoreError> {
+    pub async fn input_of(&self, key: &str, id: &str, page: Page) -> Result<Listed, StoreError> {
         let (key, id) = (key.to_owned(), id.to_owned());
-        self.store.read(move |database| question::input_of(database, &key, &id)).await
+        self.store.read(move |database| question::input_of(database, &key, &id, &page)).await
+    }
+
+    /// How many bytes [`Self::conversation`] and [`Self::items`] would give together, an item that is
+    /// named several times as often. What is not there counts as nothing.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn measure(
+        &self,
+        key: &str,
+        previous: Option<String>,
+        ids: Vec<String>,
+    ) -> Result<u64, StoreError> {
+        let key = key.to_owned();
+        self.store.read(move |database| question::measure(database, &key, previous, ids)).await
     }
 
     /// The JSON of items of this key by their ids, as far as they are there. Of several with the same id

@@ -1,6 +1,7 @@
 //! The database: one thread that writes, and questions beside it.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
@@ -11,11 +12,16 @@ use crate::responses::Responses;
 use crate::usage::Usage;
 use crate::writer::Writer;
 
+/// How many questions are answered at once.
+const READERS: usize = 4;
+
 /// The database. Clones share it; several servers can use the same file.
 #[derive(Debug, Clone)]
 pub struct Store {
     writer: Writer,
-    reader: Arc<Mutex<Connection>>,
+    /// Several, so that one long question does not keep the others waiting.
+    readers: Arc<[Mutex<Connection>]>,
+    next_reader: Arc<AtomicUsize>,
 }
 
 // === impl Store ===
@@ -27,8 +33,9 @@ impl Store {
     /// If it cannot be used: the file is then as it was.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let database = database::open(path)?;
-        let reader = Arc::new(Mutex::new(database::open_reader(path)?));
-        Ok(Self { writer: Writer::start(database)?, reader })
+        let readers = (0..READERS).map(|_| database::open_reader(path).map(Mutex::new));
+        let readers = readers.collect::<Result<_, _>>()?;
+        Ok(Self { writer: Writer::start(database)?, readers, next_reader: Arc::default() })
     }
 
     /// What the turns used.
@@ -60,10 +67,13 @@ impl Store {
         &self,
         question: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let reader = Arc::clone(&self.reader);
+        let readers = Arc::clone(&self.readers);
+        let next = self.next_reader.fetch_add(1, Ordering::Relaxed);
         let asking = tokio::task::spawn_blocking(move || {
+            let free = readers.iter().find_map(|reader| reader.try_lock().ok());
             // A question that panicked has changed nothing: it can only read.
-            question(&mut reader.lock().unwrap_or_else(PoisonError::into_inner))
+            let wait = || readers[next % READERS].lock().unwrap_or_else(PoisonError::into_inner);
+            question(&mut free.unwrap_or_else(wait))
         });
         Ok(asking.await.map_err(|_| StoreError::Unanswered)??)
     }

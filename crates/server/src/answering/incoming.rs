@@ -98,7 +98,7 @@ impl Incoming {
 }
 
 /// Does work on another thread, of which a panic is told like one of the request's.
-pub(super) async fn aside<T: Send + 'static>(
+pub(crate) async fn aside<T: Send + 'static>(
     api: &Api,
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use store::{Conversation, Responses};
 
 use super::stored::unavailable;
+use crate::answering::Incoming;
 use crate::api::Api;
 use crate::gate::Caller;
 use crate::kept_reasoning::Origin;
@@ -31,21 +32,41 @@ struct Kept {
 // === impl Resolved ===
 
 impl Resolved {
+    /// Finds it. All of it together counts as if the request had held it itself.
     pub(super) async fn look_up(
         api: &Api,
-        caller: &Caller,
+        incoming: &mut Incoming,
         request: &ResponsesRequest,
         origin: Origin,
     ) -> Result<Self, ApiError> {
         let mut resolved = Self { earlier: Vec::new(), items: HashMap::new(), origin };
-        if let Some(previous) = &request.previous_response_id {
-            resolved.earlier = earlier(api, caller, previous).await?;
-        }
         let ids: Vec<String> =
             request.input.iter().filter_map(referred).map(str::to_owned).collect();
-        if !ids.is_empty()
-            && let Ok(responses) = &api.0.responses
-        {
+        let previous = request.previous_response_id.clone();
+        if previous.is_none() && ids.is_empty() {
+            return Ok(resolved);
+        }
+        let responses = match (&api.0.responses, &previous) {
+            (Ok(responses), _) => responses,
+            (Err(reason), Some(previous)) => {
+                return Err(not_found(previous, &format!("no response is kept: {reason}")));
+            }
+            (Err(_), None) => return Ok(resolved),
+        };
+        let caller = incoming.caller.clone();
+        let measured = responses.measure(caller.name(), previous.clone(), ids.clone()).await;
+        let measured = measured.map_err(|error| unavailable(&error))?;
+        let bytes = usize::try_from(measured).unwrap_or(usize::MAX);
+        let bytes = bytes.saturating_add(incoming.body.len());
+        let most = incoming.settings.body.bytes;
+        if bytes > most {
+            return Err(too_large(bytes, most, previous.is_some()));
+        }
+        incoming.make_room(api, bytes).await?;
+        if let Some(previous) = &previous {
+            resolved.earlier = earlier(responses, &caller, previous).await?;
+        }
+        if !ids.is_empty() {
             resolved.items =
                 responses.items(caller.name(), ids).await.map_err(|error| unavailable(&error))?;
         }
@@ -99,11 +120,11 @@ fn referred(item: &InputItem) -> Option<&str> {
     }
 }
 
-async fn earlier(api: &Api, caller: &Caller, previous: &str) -> Result<Vec<String>, ApiError> {
-    let responses: &Responses = match &api.0.responses {
-        Ok(responses) => responses,
-        Err(reason) => return Err(not_found(previous, &format!("no response is kept: {reason}"))),
-    };
+async fn earlier(
+    responses: &Responses,
+    caller: &Caller,
+    previous: &str,
+) -> Result<Vec<String>, ApiError> {
     let conversation = responses.conversation(caller.name(), previous).await;
     match conversation.map_err(|error| unavailable(&error))? {
         Conversation::Whole(items) => Ok(items.into_iter().map(|item| item.json).collect()),
@@ -116,6 +137,15 @@ async fn earlier(api: &Api, caller: &Caller, previous: &str) -> Result<Vec<Strin
             Err(not_found(previous, &why))
         }
     }
+}
+
+fn too_large(bytes: usize, most: usize, is_conversation: bool) -> ApiError {
+    let message = format!(
+        "The request and what it refers to have {bytes} bytes, but {most} (PROXY_MAX_BODY_BYTES) are the most."
+    );
+    let param = if is_conversation { "previous_response_id" } else { "input" };
+    let error = ApiError::new(413, ErrorType::InvalidRequestError, message);
+    ApiError { param: Some(param.to_owned()), ..error.with_code("request_too_large") }
 }
 
 fn not_found(id: &str, why: &str) -> ApiError {

@@ -15,11 +15,13 @@ use openai_wire::responses::{
 use openai_wire::{ApiError, ErrorType};
 use serde::Deserialize;
 use serde_json::json;
-use store::{Conversation, Responses, StoreError, StoredItem};
+use store::{FoundResponse, Listed, Order, Page, Responses, StoreError, StoredItem};
 
+use crate::answering::aside;
 use crate::api::Api;
 use crate::api_error::ErrorResponse;
 use crate::gate::Caller;
+use crate::large_bodies::LARGE;
 
 /// How long a response may take to end that was cancelled.
 const ENDED_WITHIN: Duration = Duration::from_secs(10);
@@ -47,8 +49,7 @@ pub(crate) async fn show(
     }
     let found = responses(&api, &id)?.find(caller.name(), &id).await;
     let found = found.map_err(|error| unavailable(&error))?.ok_or_else(|| unknown(&id))?;
-    let items: Vec<_> = found.output.iter().map(|item| shown(item, query.encrypted)).collect();
-    Ok(json_response(with_output(&found.body, items.iter().map(AsRef::as_ref))))
+    Ok(json_response(whole(&api, found, query.encrypted).await?))
 }
 
 /// `DELETE /v1/responses/{id}`
@@ -79,11 +80,20 @@ pub(crate) async fn list_input(
 ) -> Result<Response, ErrorResponse> {
     let id = read_id(id)?;
     let query = Query::read(query.as_deref().unwrap_or_default())?;
-    let input = responses(&api, &id)?.input_of(caller.name(), &id).await;
-    let mut items = match input.map_err(|error| unavailable(&error))? {
-        Conversation::Whole(items) => items,
-        Conversation::Unknown => return Err(unknown(&id).into()),
-        Conversation::Broken { missing } => {
+    let page = Page {
+        order: query.order,
+        after: query.after,
+        items: query.limit,
+        bytes: api.settings().body.bytes,
+    };
+    let listed = responses(&api, &id)?.input_of(caller.name(), &id, page).await;
+    let (items, has_more) = match listed.map_err(|error| unavailable(&error))? {
+        Listed::Page { items, has_more } => (items, has_more),
+        Listed::Unknown => return Err(unknown(&id).into()),
+        Listed::NoSuchItem => {
+            return Err(ApiError::invalid("after", "There is no such item in this list.").into());
+        }
+        Listed::Broken { missing } => {
             let message = format!(
                 "The input of '{}' is not whole: it goes on from '{}', which was deleted or has expired.",
                 shortened(&id),
@@ -92,25 +102,17 @@ pub(crate) async fn list_input(
             return Err(not_found(message).into());
         }
     };
-    if query.order == Order::LastFirst {
-        items.reverse();
-    }
-    if let Some(after) = &query.after {
-        let Some(position) = items.iter().position(|item| item.id == *after) else {
-            let message = format!("There is no item '{}' in this list.", shortened(after));
-            return Err(ApiError::invalid("after", message).into());
-        };
-        items.drain(..=position);
-    }
-    let has_more = items.len() > query.limit;
-    items.truncate(query.limit);
-    let data: Vec<_> = items.iter().map(|item| shown(item, query.encrypted)).collect();
-    let first = json!(items.first().map(|item| &item.id));
-    let last = json!(items.last().map(|item| &item.id));
-    let data = data.join(",");
-    Ok(json_response(format!(
-        r#"{{"object":"list","data":[{data}],"first_id":{first},"last_id":{last},"has_more":{has_more}}}"#
-    )))
+    let encrypted = query.encrypted;
+    let body = written(&api, items, move |items| {
+        let data: Vec<_> = items.iter().map(|item| shown(item, encrypted)).collect();
+        let first = json!(items.first().map(|item| &item.id));
+        let last = json!(items.last().map(|item| &item.id));
+        let data = data.join(",");
+        format!(
+            r#"{{"object":"list","data":[{data}],"first_id":{first},"last_id":{last},"has_more":{has_more}}}"#
+        )
+    });
+    Ok(json_response(body.await?))
 }
 
 /// `POST /v1/responses/{id}/cancel`
@@ -125,10 +127,20 @@ pub(crate) async fn cancel(
         live.cancelled.cancel();
         drop(live);
         let ended = tokio::time::timeout(ENDED_WITHIN, ended.wait_for(Option::is_some)).await;
-        if let Ok(Ok(ended)) = ended
-            && let Some(response) = &*ended
-        {
-            return Ok(json_response(response.clone()));
+        match ended {
+            Ok(Ok(ended)) => {
+                if let Some(response) = &*ended {
+                    return Ok(json_response(response.clone()));
+                }
+            }
+            // Its maker is gone: if there is anything of it, it is stored.
+            Ok(Err(_)) => {}
+            Err(_) => {
+                let message = "The response is cancelled as soon as its client reads on: it has not \
+                               taken what was sent to it.";
+                let error = ApiError::new(400, ErrorType::InvalidRequestError, message);
+                return Err(error.with_code("response_in_progress").into());
+            }
         }
     }
     let found = responses(&api, &id)?.find(caller.name(), &id).await;
@@ -139,9 +151,31 @@ pub(crate) async fn cancel(
         let error = ApiError::new(400, ErrorType::InvalidRequestError, message);
         return Err(error.with_code("response_not_in_progress").into());
     }
-    let encrypted = EncryptedContent::LeftOut;
-    let items: Vec<_> = found.output.iter().map(|item| shown(item, encrypted)).collect();
-    Ok(json_response(with_output(&found.body, items.iter().map(AsRef::as_ref))))
+    Ok(json_response(whole(&api, found, EncryptedContent::LeftOut).await?))
+}
+
+/// A response with its items.
+async fn whole(
+    api: &Api,
+    found: FoundResponse,
+    encrypted: EncryptedContent,
+) -> Result<String, ApiError> {
+    let FoundResponse { body, output } = found;
+    let write = move |items: &[StoredItem]| {
+        let items: Vec<_> = items.iter().map(|item| shown(item, encrypted)).collect();
+        with_output(&body, items.iter().map(AsRef::as_ref))
+    };
+    written(api, output, write).await
+}
+
+/// Much is written aside, so that nobody else waits for it.
+async fn written(
+    api: &Api,
+    items: Vec<StoredItem>,
+    write: impl FnOnce(&[StoredItem]) -> String + Send + 'static,
+) -> Result<String, ApiError> {
+    let bytes: usize = items.iter().map(|item| item.json.len()).sum();
+    if bytes < LARGE { Ok(write(&items)) } else { aside(api, move || Ok(write(&items))).await }
 }
 
 #[derive(Default, Deserialize)]
@@ -157,12 +191,6 @@ struct Query {
     order: Order,
     after: Option<String>,
     limit: usize,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Order {
-    FirstFirst,
-    LastFirst,
 }
 
 // === impl Query ===

@@ -1,6 +1,7 @@
 -- A response, those that continue it, those that continue them, and so on: kept and expired together.
 CREATE TABLE conversations (
     number INTEGER PRIMARY KEY,
+    key_name TEXT NOT NULL,
     used_at INTEGER NOT NULL,       -- when the last response of it was made, in milliseconds since 1970
     responses INTEGER NOT NULL,
     bytes INTEGER NOT NULL,
@@ -8,6 +9,7 @@ CREATE TABLE conversations (
 ) STRICT;
 
 CREATE INDEX conversations_by_use ON conversations (expired, used_at);
+CREATE INDEX conversations_by_key ON conversations (expired, key_name, used_at);
 
 -- SQLite keeps up to a page of a row in the table's tree. Where rows are packed anew there, copies of
 -- them can stay behind, which nothing overwrites when they are deleted. The rest of a row has pages of

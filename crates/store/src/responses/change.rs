@@ -20,12 +20,22 @@ pub(super) enum Side {
     Output = 1,
 }
 
-pub(super) fn keep(database: &Connection, response: &StoredResponse) -> rusqlite::Result<Effect> {
+/// Nothing happens if its conversation would then be larger than everything may be.
+pub(super) fn keep(
+    database: &Connection,
+    response: &StoredResponse,
+    most: i64,
+) -> rusqlite::Result<Effect> {
     let created_at = millis_since_1970(response.created_at);
     let bytes = bytes_of(response);
-    let conversation = match conversation_of_previous(database, response)? {
-        Some(conversation) => conversation,
-        None => begin_conversation(database, created_at)?,
+    let previous = conversation_of_previous(database, response)?;
+    let before = previous.map_or(0, |(_, bytes)| bytes);
+    if before.saturating_add(bytes) > most {
+        return Ok(Effect::Nothing);
+    }
+    let conversation = match previous {
+        Some((conversation, _)) => conversation,
+        None => begin_conversation(database, &response.key, created_at)?,
     };
     let sides = [(Side::Input, &response.input), (Side::Output, &response.output)];
     let items: String =
@@ -98,23 +108,29 @@ pub(super) fn add_to_held(
     Ok(())
 }
 
+/// The conversation that it goes on with, and what that takes.
 fn conversation_of_previous(
     database: &Connection,
     response: &StoredResponse,
-) -> rusqlite::Result<Option<i64>> {
+) -> rusqlite::Result<Option<(i64, i64)>> {
     let Some(previous) = &response.previous else { return Ok(None) };
     database
-        .prepare_cached("SELECT conversation FROM found_responses WHERE key_name = ?1 AND id = ?2")?
-        .query_row(params![response.key, previous], |row| row.get(0))
+        .prepare_cached(
+            "SELECT conversations.number, conversations.bytes FROM found_responses
+             JOIN conversations ON conversations.number = conversation
+             WHERE found_responses.key_name = ?1 AND found_responses.id = ?2",
+        )?
+        .query_row(params![response.key, previous], |row| row.try_into())
         .optional()
 }
 
-fn begin_conversation(database: &Connection, used_at: i64) -> rusqlite::Result<i64> {
+fn begin_conversation(database: &Connection, key: &str, used_at: i64) -> rusqlite::Result<i64> {
     database
         .prepare_cached(
-            "INSERT INTO conversations (used_at, responses, bytes, expired) VALUES (?1, 0, 0, 0)",
+            "INSERT INTO conversations (key_name, used_at, responses, bytes, expired)
+             VALUES (?1, ?2, 0, 0, 0)",
         )?
-        .execute([used_at])?;
+        .execute(params![key, used_at])?;
     Ok(database.last_insert_rowid())
 }
 

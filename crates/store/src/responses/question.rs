@@ -1,13 +1,13 @@
 //! What can be asked about responses. Each question is answered from one state of the database.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 
 use rusqlite::types::FromSqlError;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::change::Side;
-use super::{Conversation, FoundResponse, Held, StoredItem};
+use super::{Conversation, FoundResponse, Held, Listed, Order, Page, StoredItem};
 
 /// A response and those that it continues.
 struct Chain {
@@ -15,6 +15,13 @@ struct Chain {
     numbers: Vec<i64>,
     /// The one that the first of them continues, which is not there.
     missing: Option<String>,
+}
+
+/// An item without its text.
+struct ListedItem {
+    id: String,
+    response: i64,
+    place: Place,
 }
 
 /// Where an item stands in the text of its response.
@@ -39,20 +46,77 @@ pub(super) fn find(
     Ok(Some(FoundResponse { body, output }))
 }
 
-pub(super) fn conversation(
-    database: &mut Connection,
-    key: &str,
-    id: &str,
-) -> rusqlite::Result<Conversation> {
-    said(database, key, id, Side::Output)
-}
-
+/// Only the texts of the page are read.
 pub(super) fn input_of(
     database: &mut Connection,
     key: &str,
     id: &str,
-) -> rusqlite::Result<Conversation> {
-    said(database, key, id, Side::Input)
+    page: &Page,
+) -> rusqlite::Result<Listed> {
+    let database = database.transaction()?;
+    let chain = Chain::read(&database, key, id)?;
+    if let Some(missing) = chain.missing {
+        return Ok(Listed::Broken { missing });
+    }
+    let Some((last, earlier)) = chain.numbers.split_last() else { return Ok(Listed::Unknown) };
+    let mut listed = Vec::new();
+    for response in earlier {
+        list_items(&database, *response, Side::Input..=Side::Output, &mut listed)?;
+    }
+    list_items(&database, *last, Side::Input..=Side::Input, &mut listed)?;
+    if page.order == Order::LastFirst {
+        listed.reverse();
+    }
+    if let Some(after) = &page.after {
+        let Some(position) = listed.iter().position(|item| item.id == *after) else {
+            return Ok(Listed::NoSuchItem);
+        };
+        listed.drain(..=position);
+    }
+    let all = listed.len();
+    let mut bytes_left = page.bytes;
+    let mut items = Vec::new();
+    for item in listed.into_iter().take(page.items) {
+        let bytes = usize::try_from(item.place.bytes).unwrap_or(usize::MAX);
+        if !items.is_empty() && bytes > bytes_left {
+            break;
+        }
+        bytes_left = bytes_left.saturating_sub(bytes);
+        let json = with_text(&database, item.response, |text| item.place.in_text(text))?;
+        items.push(StoredItem { id: item.id, json });
+    }
+    let has_more = items.len() < all;
+    Ok(Listed::Page { items, has_more })
+}
+
+pub(super) fn measure(
+    database: &mut Connection,
+    key: &str,
+    previous: Option<String>,
+    ids: Vec<String>,
+) -> rusqlite::Result<u64> {
+    let database = database.transaction()?;
+    let mut bytes = 0_i64;
+    if let Some(previous) = previous {
+        let mut select = database.prepare_cached(
+            "SELECT COALESCE(SUM(bytes), 0) FROM response_items WHERE response = ?1",
+        )?;
+        for number in Chain::read(&database, key, &previous)?.numbers {
+            bytes += select.query_row([number], |row| row.get::<_, i64>(0))?;
+        }
+    }
+    let mut known = HashMap::new();
+    for id in ids {
+        let one = if let Some(bytes) = known.get(&id) {
+            *bytes
+        } else {
+            let found = find_item(&database, key, &id)?.map_or(0, |(_, place)| place.bytes);
+            known.insert(id, found);
+            found
+        };
+        bytes = bytes.saturating_add(one);
+    }
+    Ok(bytes.max(0).cast_unsigned())
 }
 
 pub(super) fn items(
@@ -61,17 +125,9 @@ pub(super) fn items(
     ids: Vec<String>,
 ) -> rusqlite::Result<HashMap<String, String>> {
     let database = database.transaction()?;
-    let mut select = database.prepare_cached(
-        "SELECT response, start, response_items.bytes FROM response_items
-         JOIN found_responses ON found_responses.number = response
-         WHERE response_items.id = ?1 AND key_name = ?2
-         ORDER BY response_items.number DESC LIMIT 1",
-    )?;
     let mut places = BTreeMap::<i64, Vec<(String, Place)>>::new();
-    for id in ids {
-        let read =
-            |row: &Row<'_>| Ok((row.get(0)?, Place { start: row.get(1)?, bytes: row.get(2)? }));
-        if let Some((response, place)) = select.query_row([id.as_str(), key], read).optional()? {
+    for id in ids.into_iter().collect::<BTreeSet<_>>() {
+        if let Some((response, place)) = find_item(&database, key, &id)? {
             places.entry(response).or_default().push((id, place));
         }
     }
@@ -94,26 +150,35 @@ pub(super) fn held(database: &Connection) -> rusqlite::Result<Held> {
     })
 }
 
-/// Everything up to this side of a response.
-fn said(
+/// The response that an item stands in, and where.
+fn find_item(database: &Connection, key: &str, id: &str) -> rusqlite::Result<Option<(i64, Place)>> {
+    let mut select = database.prepare_cached(
+        "SELECT response, start, response_items.bytes FROM response_items
+         JOIN found_responses ON found_responses.number = response
+         WHERE response_items.id = ?1 AND key_name = ?2
+         ORDER BY response_items.number DESC LIMIT 1",
+    )?;
+    let read = |row: &Row<'_>| Ok((row.get(0)?, Place { start: row.get(1)?, bytes: row.get(2)? }));
+    select.query_row([id, key], read).optional()
+}
+
+pub(super) fn conversation(
     database: &mut Connection,
     key: &str,
     id: &str,
-    until: Side,
 ) -> rusqlite::Result<Conversation> {
     let database = database.transaction()?;
     let chain = Chain::read(&database, key, id)?;
     if let Some(missing) = chain.missing {
         return Ok(Conversation::Broken { missing });
     }
-    let Some((last, earlier)) = chain.numbers.split_last() else {
+    if chain.numbers.is_empty() {
         return Ok(Conversation::Unknown);
-    };
-    let mut items = Vec::new();
-    for response in earlier {
-        read_items(&database, *response, Side::Input..=Side::Output, &mut items)?;
     }
-    read_items(&database, *last, Side::Input..=until, &mut items)?;
+    let mut items = Vec::new();
+    for response in chain.numbers {
+        read_items(&database, response, Side::Input..=Side::Output, &mut items)?;
+    }
     Ok(Conversation::Whole(items))
 }
 
@@ -123,18 +188,33 @@ fn read_items(
     sides: RangeInclusive<Side>,
     items: &mut Vec<StoredItem>,
 ) -> rusqlite::Result<()> {
+    let mut listed = Vec::new();
+    list_items(database, response, sides, &mut listed)?;
+    with_text(database, response, |text| {
+        for item in listed {
+            items.push(StoredItem { id: item.id, json: item.place.in_text(text)? });
+        }
+        Ok(())
+    })
+}
+
+/// The items of a response without their texts.
+fn list_items(
+    database: &Connection,
+    response: i64,
+    sides: RangeInclusive<Side>,
+    items: &mut Vec<ListedItem>,
+) -> rusqlite::Result<()> {
     let mut select = database.prepare_cached(
         "SELECT id, start, bytes FROM response_items
          WHERE response = ?1 AND side BETWEEN ?2 AND ?3 ORDER BY side, position",
     )?;
-    with_text(database, response, |text| {
-        let mut rows = select.query([response, *sides.start() as i64, *sides.end() as i64])?;
-        while let Some(row) = rows.next()? {
-            let place = Place { start: row.get(1)?, bytes: row.get(2)? };
-            items.push(StoredItem { id: row.get(0)?, json: place.in_text(text)? });
-        }
-        Ok(())
-    })
+    let mut rows = select.query([response, *sides.start() as i64, *sides.end() as i64])?;
+    while let Some(row) = rows.next()? {
+        let place = Place { start: row.get(1)?, bytes: row.get(2)? };
+        items.push(ListedItem { id: row.get(0)?, response, place });
+    }
+    Ok(())
 }
 
 /// Reads in the text of all items of a response, without a copy of it.

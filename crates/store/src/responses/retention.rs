@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior, params};
 
 use super::change::add_to_held;
 use super::question;
@@ -20,6 +20,13 @@ const MOST_BYTES_AT_ONCE: i64 = 4 << 20;
 pub(crate) struct ResponsesRetention {
     age_ms: AtomicI64,
     bytes: AtomicI64,
+}
+
+/// A conversation that is to go.
+struct Unused {
+    number: i64,
+    responses: i64,
+    bytes: i64,
 }
 
 /// What may still be deleted at once.
@@ -46,6 +53,11 @@ impl ResponsesRetention {
         is_other_age || is_other_size
     }
 
+    /// Most bytes of all conversations together.
+    pub(crate) fn most_bytes(&self) -> i64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
     /// Whether there is more than there may be. If that cannot be read now, the next one asks again.
     pub(crate) fn is_exceeded(&self, database: &Connection) -> bool {
         let most = self.bytes.load(Ordering::Relaxed).cast_unsigned();
@@ -66,29 +78,77 @@ impl ResponsesRetention {
     }
 
     fn expire_some(&self, database: &Connection) -> rusqlite::Result<ControlFlow<()>> {
+        let too_old = self.expire_old(database)?;
+        if too_old.is_continue() {
+            return Ok(too_old);
+        }
+        self.expire_too_many(database)
+    }
+
+    fn expire_old(&self, database: &Connection) -> rusqlite::Result<ControlFlow<()>> {
         let age = self.age_ms.load(Ordering::Relaxed);
         let oldest = millis_since_1970(SystemTime::now()).saturating_sub(age);
+        let mut select = database.prepare_cached(
+            "SELECT number, responses, bytes FROM conversations
+             WHERE expired = 0 AND used_at < ?1 ORDER BY used_at, number LIMIT ?2",
+        )?;
+        let old = select
+            .query_map(params![oldest, MOST_AT_ONCE], Unused::read)?
+            .collect::<rusqlite::Result<Vec<_>>>()?;
+        for conversation in &old {
+            conversation.expire(database)?;
+        }
+        let is_last = old.len() < MOST_AT_ONCE as usize;
+        Ok(if is_last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    /// The key that has most gives first, so that none can push out what others have.
+    fn expire_too_many(&self, database: &Connection) -> rusqlite::Result<ControlFlow<()>> {
         let most = self.bytes.load(Ordering::Relaxed);
         let mut left = question::held(database)?.bytes.cast_signed();
-        let mut longest_unused = database.prepare_cached(
-            "SELECT number, used_at, responses, bytes FROM conversations
-             WHERE expired = 0 ORDER BY used_at, number LIMIT ?1",
-        )?;
-        let candidates = longest_unused
-            .query_map([MOST_AT_ONCE], |row| <(i64, i64, i64, i64)>::try_from(row))?
+        if left <= most {
+            return Ok(ControlFlow::Break(()));
+        }
+        let mut held_by_key = database
+            .prepare_cached(
+                "SELECT key_name, SUM(bytes) FROM conversations WHERE expired = 0 GROUP BY key_name",
+            )?
+            .query_map((), |row| <(String, i64)>::try_from(row))?
             .collect::<rusqlite::Result<Vec<_>>>()?;
-        let mut expire =
-            database.prepare_cached("UPDATE conversations SET expired = 1 WHERE number = ?1")?;
-        for &(number, used_at, responses, bytes) in &candidates {
-            if used_at >= oldest && left <= most {
+        let mut longest_unused = database.prepare_cached(
+            "SELECT number, responses, bytes FROM conversations
+             WHERE expired = 0 AND key_name = ?1 ORDER BY used_at, number LIMIT 1",
+        )?;
+        for _ in 0..MOST_AT_ONCE {
+            if left <= most {
                 return Ok(ControlFlow::Break(()));
             }
-            expire.execute([number])?;
-            add_to_held(database, -responses, -bytes)?;
-            left -= bytes;
+            let Some((key, held)) = held_by_key.iter_mut().max_by_key(|(_, held)| *held) else {
+                return Ok(ControlFlow::Break(()));
+            };
+            let unused = longest_unused.query_row([&*key], Unused::read).optional()?;
+            let Some(unused) = unused else { return Ok(ControlFlow::Break(())) };
+            unused.expire(database)?;
+            left -= unused.bytes;
+            *held -= unused.bytes;
         }
-        let is_last = candidates.len() < MOST_AT_ONCE as usize;
-        Ok(if is_last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+// === impl Unused ===
+
+impl Unused {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self { number: row.get(0)?, responses: row.get(1)?, bytes: row.get(2)? })
+    }
+
+    /// From now on nobody finds it.
+    fn expire(&self, database: &Connection) -> rusqlite::Result<()> {
+        database
+            .prepare_cached("UPDATE conversations SET expired = 1 WHERE number = ?1")?
+            .execute([self.number])?;
+        add_to_held(database, -self.responses, -self.bytes)
     }
 }
 

@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use super::asking::{ask, open, respond};
+use super::client::{Responder, after};
 use crate::asking::{ask as ask_in_chat, streamed};
+use crate::http::Answer;
 use crate::proxy::Proxy;
 
 #[tokio::test]
@@ -42,4 +44,32 @@ async fn row_6_responses_wait_for_their_turn() {
     assert_eq!(waited.status, 200);
     assert_eq!(refused.error(), (429, Value::Null, json!("queue_full")));
     assert_eq!(refused.header("retry-after"), Some("1"));
+}
+
+/// What a request refers to counts as if it had held that itself.
+#[tokio::test]
+async fn row_6_responses_cannot_refer_to_more_than_they_could_hold() {
+    let proxy = Proxy::start(&[("PROXY_MAX_BODY_BYTES", "100000")]).await;
+    let client = Responder::new(&proxy);
+    let long = "x".repeat(40_000);
+    let first = client.completed(&ask(format!("{long} [[echo]]"))).await;
+    let said = first["output"][0]["id"].clone();
+    let reference = json!({"type": "item_reference", "id": said});
+    let user = json!({"role": "user", "content": "[[text]]"});
+    let referring = |times: usize| {
+        let mut input = vec![reference.clone(); times];
+        input.push(user.clone());
+        ask(input)
+    };
+    assert_eq!(client.create(&referring(2)).await.status, 200);
+    let refused = |answer: &Answer| {
+        let error = &answer.json()["error"];
+        (answer.status, error["param"].clone(), error["code"].clone())
+    };
+    let code = json!("request_too_large");
+    let answer = client.create(&referring(1_000)).await;
+    assert_eq!(refused(&answer), (413, json!("input"), code.clone()));
+    let answer = client.create(&after(&first, ask(long))).await;
+    assert_eq!(refused(&answer), (413, json!("previous_response_id"), code));
+    assert_eq!(client.create(&after(&first, ask("[[text]]"))).await.status, 200);
 }

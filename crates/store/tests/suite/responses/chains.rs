@@ -3,10 +3,24 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use store::{Conversation, StoredResponse};
+use store::{Conversation, Listed, Order, Page, Responses, StoredResponse};
 
 use super::{broken, found, item, response, said_in};
 use crate::folder::Folder;
+
+/// The whole list.
+async fn input_of(responses: &Responses, key: &str, id: &str) -> Conversation {
+    let page = Page { order: Order::FirstFirst, after: None, items: usize::MAX, bytes: usize::MAX };
+    match responses.input_of(key, id, page).await.unwrap() {
+        Listed::Page { items, has_more } => {
+            assert!(!has_more);
+            Conversation::Whole(items)
+        }
+        Listed::NoSuchItem => panic!("no item was asked for"),
+        Listed::Unknown => Conversation::Unknown,
+        Listed::Broken { missing } => Conversation::Broken { missing },
+    }
+}
 
 #[tokio::test]
 async fn what_was_kept_is_found_again() {
@@ -33,12 +47,12 @@ async fn what_was_kept_is_found_again() {
         let said = [response.input.clone(), response.output.clone()].concat();
         let conversation = responses.conversation("default", &response.id).await.unwrap();
         assert_eq!(conversation, Conversation::Whole(said));
-        let input = responses.input_of("default", &response.id).await.unwrap();
+        let input = input_of(&responses, "default", &response.id).await;
         assert_eq!(input, Conversation::Whole(response.input.clone()));
     }
     assert_eq!(responses.find("default", "b").await.unwrap(), None);
     assert_eq!(responses.conversation("default", "b").await.unwrap(), Conversation::Unknown);
-    assert_eq!(responses.input_of("default", "b").await.unwrap(), Conversation::Unknown);
+    assert_eq!(input_of(&responses, "default", "b").await, Conversation::Unknown);
     assert!(!responses.delete("default", "b").await.unwrap());
 }
 
@@ -68,7 +82,7 @@ async fn nobody_finds_what_belongs_to_another_key() {
     responses.keep(own.clone()).await.unwrap();
     assert_eq!(responses.find("other", "a").await.unwrap(), None);
     assert_eq!(responses.conversation("other", "a").await.unwrap(), Conversation::Unknown);
-    assert_eq!(responses.input_of("other", "a").await.unwrap(), Conversation::Unknown);
+    assert_eq!(input_of(&responses, "other", "a").await, Conversation::Unknown);
     assert!(!responses.delete("other", "a").await.unwrap());
     // Nor can he continue it, even if he has one with the same id.
     let theirs =
@@ -94,7 +108,7 @@ async fn one_response_can_be_continued_by_several() {
     }
     let Conversation::Whole(mut input) = said_in(&["a", "b", "d"]) else { unreachable!() };
     input.pop();
-    let told = responses.input_of("default", "d").await.unwrap();
+    let told = input_of(&responses, "default", "d").await;
     assert_eq!(told, Conversation::Whole(input));
 }
 
@@ -109,7 +123,7 @@ async fn what_continues_a_deleted_response_is_broken_and_can_be_found() {
     assert!(!responses.delete("default", "b").await.unwrap());
     assert_eq!(responses.conversation("default", "b").await.unwrap(), Conversation::Unknown);
     assert_eq!(responses.conversation("default", "c").await.unwrap(), broken("b"));
-    assert_eq!(responses.input_of("default", "c").await.unwrap(), broken("b"));
+    assert_eq!(input_of(&responses, "default", "c").await, broken("b"));
     let last = response("c", Some("b"));
     assert_eq!(responses.find("default", "c").await.unwrap(), found(&last));
     assert_eq!(responses.conversation("default", "d").await.unwrap(), said_in(&["a", "d"]));
@@ -163,4 +177,57 @@ async fn a_conversation_can_be_very_long() {
     println!("a conversation of {LONG} responses was read in {:?}", begun.elapsed());
     let ids: Vec<_> = ids.iter().map(String::as_str).collect();
     assert_eq!(told, said_in(&ids));
+}
+
+#[tokio::test]
+async fn a_list_comes_in_pages_of_so_many_items_and_bytes() {
+    let folder = Folder::new();
+    let responses = folder.open().responses();
+    responses.keep(response("a", None)).await.unwrap();
+    responses.keep(response("b", Some("a"))).await.unwrap();
+    let of = |order, after: Option<&str>, items, bytes| {
+        let page = Page { order, after: after.map(str::to_owned), items, bytes };
+        let responses = &responses;
+        async move {
+            match responses.input_of("default", "b", page).await.unwrap() {
+                Listed::Page { items, has_more } => {
+                    (items.into_iter().map(|item| item.id).collect::<Vec<_>>(), has_more)
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    };
+    let (first, last) = (Order::FirstFirst, Order::LastFirst);
+    let ids = |ids: &[&str]| ids.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let all = usize::MAX;
+    assert_eq!(of(first, None, all, all).await, (ids(&["a-in", "a-out", "b-in"]), false));
+    assert_eq!(of(last, None, 2, all).await, (ids(&["b-in", "a-out"]), true));
+    assert_eq!(of(last, Some("a-out"), 2, all).await, (ids(&["a-in"]), false));
+    assert_eq!(of(first, None, all, 1).await, (ids(&["a-in"]), true));
+    let two = item("a-in", "asked").json.len() + item("a-out", "said").json.len();
+    assert_eq!(of(first, None, all, two).await, (ids(&["a-in", "a-out"]), true));
+    let page = Page { order: first, after: Some("nothing".to_owned()), items: 1, bytes: all };
+    assert_eq!(responses.input_of("default", "b", page).await.unwrap(), Listed::NoSuchItem);
+}
+
+#[tokio::test]
+async fn what_will_be_read_can_be_measured() {
+    let folder = Folder::new();
+    let responses = folder.open().responses();
+    responses.keep(response("a", None)).await.unwrap();
+    responses.keep(response("b", Some("a"))).await.unwrap();
+    let Conversation::Whole(said) = responses.conversation("default", "b").await.unwrap() else {
+        panic!("a conversation")
+    };
+    let whole: usize = said.iter().map(|item| item.json.len()).sum();
+    let measure = |previous: Option<&str>, ids: &[&str]| {
+        let ids = ids.iter().map(ToString::to_string).collect();
+        responses.measure("default", previous.map(str::to_owned), ids)
+    };
+    assert_eq!(measure(Some("b"), &[]).await.unwrap(), whole as u64);
+    let one = item("a-in", "asked").json.len();
+    let thrice = measure(None, &["a-in", "a-in", "none", "a-in"]).await.unwrap();
+    assert_eq!(thrice, 3 * one as u64);
+    assert_eq!(responses.items("default", vec!["a-in".to_owned(); 3]).await.unwrap().len(), 1);
+    assert_eq!(measure(Some("none"), &[]).await.unwrap(), 0);
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use rusqlite::Connection;
-use store::{Conversation, Held, StoredResponse};
+use store::{Conversation, Held, StoreError, StoredResponse};
 
 use super::{broken, item, response, said_in, survivors};
 use crate::folder::Folder;
@@ -85,6 +85,32 @@ async fn those_unused_for_longest_make_room() {
     assert_eq!(survivors(&responses, &ids, 0).await, [""; 0]);
     assert_eq!(responses.held().await.unwrap(), Held { responses: 0, bytes: 0 });
     swept(&folder, 0).await;
+}
+
+#[tokio::test]
+async fn nobody_pushes_out_what_others_have() {
+    let folder = Folder::new();
+    let responses = folder.open().responses();
+    responses.keep(aged("a", None, 9)).await.unwrap();
+    let one = responses.held().await.unwrap().bytes;
+    responses.keep_within(100 * DAY, 4 * one + one / 2);
+    let of_other = |id: &str, previous: Option<&str>| StoredResponse {
+        key: "other".to_owned(),
+        ..aged(id, previous, 0)
+    };
+    for id in ["b", "c", "d", "e", "f"] {
+        responses.keep(of_other(id, None)).await.unwrap();
+    }
+    assert_eq!(survivors(&responses, &["a"], 4).await, ["a"]);
+    // A conversation that is larger than everything may be is refused, and costs nobody anything.
+    let long = StoredResponse {
+        body: "x".repeat(usize::try_from(one).unwrap() * 5),
+        ..of_other("long", Some("f"))
+    };
+    assert!(matches!(responses.keep(long).await, Err(StoreError::TooLarge)));
+    assert_eq!(survivors(&responses, &["a"], 4).await, ["a"]);
+    assert_eq!(responses.find("other", "long").await.unwrap(), None);
+    assert_ne!(responses.find("other", "f").await.unwrap(), None);
 }
 
 /// More responses, items and bytes than are deleted at once; and the file gives its room back.

@@ -81,35 +81,45 @@ impl Model {
         self.left.iter().find(|kept| kept.response.key == key && kept.response.id == id)
     }
 
-    fn keep(&mut self, response: StoredResponse) {
+    /// Says whether there is room for it at all.
+    fn keep(&mut self, response: StoredResponse) -> bool {
         let previous = response.previous.as_ref();
         let previous = previous.and_then(|previous| self.find(&response.key, previous));
         let is_linked = previous.is_some();
         let conversation = previous.map(|previous| previous.conversation);
+        self.ever.push(response.clone());
+        let before = self.left.iter().filter(|kept| Some(kept.conversation) == conversation);
+        let before: u64 = before.map(|kept| bytes_of(&kept.response)).sum();
+        if before + bytes_of(&response) > self.bytes {
+            return false;
+        }
         let conversation = conversation.unwrap_or_else(|| {
             self.used_at.push(response.created_at);
             self.used_at.len() - 1
         });
         let used_at = &mut self.used_at[conversation];
         *used_at = response.created_at.max(*used_at);
-        self.ever.push(response.clone());
         self.left.push(Kept { response, conversation, is_linked });
+        true
     }
 
-    /// The oldest conversation goes until all limits are kept.
+    /// Old conversations go; then of the key that has most the oldest one, until there is little enough.
     fn sweep(&mut self) {
-        loop {
-            let used_at = |conversation: &usize| self.used_at[*conversation];
-            let conversations = self.left.iter().map(|kept| kept.conversation);
-            let Some(oldest) = conversations.min_by_key(|number| (used_at(number), *number)) else {
-                return;
-            };
-            let is_old = used_at(&oldest) < self.start - HOUR * self.hours;
-            if !is_old && self.held().bytes <= self.bytes {
-                return;
-            }
-            self.left.retain(|kept| kept.conversation != oldest);
+        let oldest = self.start - HOUR * self.hours;
+        let used_at = &self.used_at;
+        self.left.retain(|kept| used_at[kept.conversation] >= oldest);
+        while self.held().bytes > self.bytes {
+            let key = KEYS.into_iter().max_by_key(|key| self.held_by(key)).unwrap();
+            let of_key = self.left.iter().filter(|kept| kept.response.key == key);
+            let conversations = of_key.map(|kept| kept.conversation);
+            let first = conversations.min_by_key(|number| (self.used_at[*number], *number));
+            self.left.retain(|kept| Some(kept.conversation) != first);
         }
+    }
+
+    fn held_by(&self, key: &str) -> u64 {
+        let of_key = self.left.iter().filter(|kept| kept.response.key == key);
+        of_key.map(|kept| bytes_of(&kept.response)).sum()
     }
 
     fn held(&self) -> Held {
@@ -182,8 +192,8 @@ async fn run(steps: Vec<Step>) {
                     input: of("in", items.0),
                     output: of("out", items.1),
                 };
-                responses.keep(response.clone()).await.unwrap();
-                model.keep(response);
+                let kept = responses.keep(response.clone()).await;
+                assert_eq!(kept.is_ok(), model.keep(response), "{kept:?}");
                 // Age is looked at when the size makes a sweep necessary, and else later.
                 if model.held().bytes > model.bytes {
                     model.sweep();
