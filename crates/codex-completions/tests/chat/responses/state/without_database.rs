@@ -50,6 +50,7 @@ async fn a_locked_database_costs_the_response_its_place_and_nobody_else_anything
         assert_eq!(text_of(response), "Hello from the scripted model.");
         assert_unknown(&client.get(id_of(response)).await);
     }
+    assert_eq!(proxy.counter("responses_not_stored_total").await, 2);
     // What was kept can be read all the time.
     assert_eq!(client.get(id_of(&kept)).await.json(), kept);
     other.execute_batch("ROLLBACK").unwrap();
