@@ -274,12 +274,11 @@ impl Backend {
     pub(crate) fn origin(&self, chosen: &Chosen) -> Origin {
         let mut hasher = SipHasher13::new();
         chosen.model.hash(&mut hasher);
-        match &chosen.upstream {
-            Some(upstream) => (&upstream.base_url, &upstream.api_key).hash(&mut hasher),
-            None => {
-                let client = self.pool.client();
-                client.and_then(|client| client.account_fingerprint()).hash(&mut hasher);
-            }
+        if let Some(upstream) = &chosen.upstream {
+            (&upstream.base_url, &upstream.api_key).hash(&mut hasher);
+        } else {
+            let client = self.pool.client();
+            client.and_then(|client| client.account_fingerprint()).hash(&mut hasher);
         }
         Origin(hasher.finish())
     }
