@@ -1,0 +1,31 @@
+//! Where an answer goes.
+
+use codex_app_server::MessagePhase;
+use codex_app_server::turn::event::ReasoningItem;
+use tool_call_aggregator::ToolCallDelta;
+
+/// Where an answer goes: to a stream, frame by frame, or into a message.
+pub trait Output {
+    /// The text that follows is another message than the text before it, or has a phase. The first
+    /// message begins without this if it has none.
+    fn message(&mut self, phase: Option<MessagePhase>) {
+        let _ = phase;
+    }
+    /// More content.
+    fn text(&mut self, text: &str);
+    /// A whole block, in XML mode; its calls follow.
+    fn block(&mut self, xml: &str);
+    /// More of a reasoning summary.
+    fn reasoning(&mut self, text: &str);
+    /// What follows of the summaries is another part.
+    fn reasoning_part(&mut self) {
+        self.reasoning("\n\n");
+    }
+    /// An item of reasoning has ended. What was to be seen of its summary came before, if it came
+    /// piece by piece.
+    fn reasoning_item(&mut self, item: &ReasoningItem) {
+        let _ = item;
+    }
+    /// A call, or more of one.
+    fn call(&mut self, delta: &ToolCallDelta<'_>);
+}
