@@ -15,7 +15,6 @@ use codex_app_server::turn::event::{ReasoningItem, ReasoningKind, ToolCall, Turn
 use codex_app_server::{Failure, FailureKind, MessagePhase, TokenUsage};
 use tool_call_aggregator::{
     Limit, ParsedTextBlock, Replaced, ScanEvent, ScanEvents, SuffixSource, TextScanner,
-    ToolCallDelta,
 };
 
 use crate::finish::{BlockCounts, ChoiceReport, EndReason, FinishReason};
