@@ -5,6 +5,7 @@ mod incoming;
 mod running;
 mod session;
 mod stream;
+mod summary;
 mod turn_log;
 mod usage;
 
@@ -12,6 +13,7 @@ pub(crate) use incoming::{Incoming, aside};
 pub(crate) use running::{Asked, Endpoint, Running, unwritable};
 pub(crate) use session::Outcome;
 pub(crate) use stream::{AnswerStream, Keeping, StreamedAnswer, event_stream};
+pub(crate) use summary::sum_up;
 pub(crate) use usage::Prompt;
 
 /// Letters and digits for an id. Unique is enough: nothing is guarded by it.

@@ -16,14 +16,13 @@ use openai_wire::{ApiError, Usage, comment};
 
 use crate::answering::{
     AnswerStream, Asked, Endpoint, Incoming, Keeping, Outcome, Prompt, Running, StreamedAnswer,
-    event_stream, random_text, seconds_since_1970, unwritable,
+    event_stream, random_text, seconds_since_1970, sum_up, unwritable,
 };
 use crate::api::{Api, ApiSettings};
 use crate::api_error::ErrorResponse;
 use crate::body::check_json_depth;
 use crate::captures::Recording;
 use crate::gate::Caller;
-use crate::headers::{X_CODEX_TOOL_CALL_COUNT, X_CODEX_TOOL_CALL_TRUNCATED, X_PROXY_USAGE};
 use crate::tokens;
 
 /// Answers a request, streamed or not.
@@ -104,16 +103,7 @@ async fn collect(running: Running, prompt: Prompt) -> Result<Response, ErrorResp
         }
         return Err(error.into());
     }
-    let usage = match prompt.usage(&reports) {
-        Ok(usage) => usage,
-        Err(mut counting) => {
-            headers.insert(X_PROXY_USAGE, HeaderValue::from_static("estimated"));
-            std::future::poll_fn(|context| counting.poll_usage(context)).await
-        }
-    };
-    let truncated = if bridge::is_truncated(&reports) { "true" } else { "false" };
-    headers.insert(X_CODEX_TOOL_CALL_COUNT, HeaderValue::from(bridge::call_count(&reports)));
-    headers.insert(X_CODEX_TOOL_CALL_TRUNCATED, HeaderValue::from_static(truncated));
+    let usage = sum_up(&reports, prompt, &mut headers).await;
     let completion = ChatCompletion {
         id: &running.id,
         object: "chat.completion",

@@ -20,14 +20,13 @@ use openai_wire::responses::{EncryptedContent, ResponseHead, ResponseWriter, Res
 
 use crate::answering::{
     AnswerStream, Asked, Endpoint, Incoming, Outcome, Prompt, Running, event_stream, random_text,
-    seconds_since_1970,
+    seconds_since_1970, sum_up,
 };
 use crate::api::{Api, ApiSettings};
 use crate::api_error::ErrorResponse;
 use crate::body::check_json_depth;
 use crate::captures::BegunResponse;
 use crate::gate::Caller;
-use crate::headers::{X_CODEX_TOOL_CALL_COUNT, X_CODEX_TOOL_CALL_TRUNCATED, X_PROXY_USAGE};
 use crate::tokens;
 use answer::ResponseStream;
 use conversation::Resolved;
@@ -225,13 +224,7 @@ async fn collect(
         }
         return Err(error.into());
     }
-    let usage = match prompt.usage(&reports) {
-        Ok(usage) => usage,
-        Err(mut counting) => {
-            headers.insert(X_PROXY_USAGE, HeaderValue::from_static("estimated"));
-            std::future::poll_fn(|context| counting.poll_usage(context)).await
-        }
-    };
+    let usage = sum_up(&reports, prompt, &mut headers).await;
     match outcome {
         Outcome::Cancelled => items.cancel(usage),
         Outcome::Done | Outcome::Failed(_) => items.complete(seconds_since_1970(), usage),
@@ -244,9 +237,6 @@ async fn collect(
         items.not_stored();
     }
     live.end(&items);
-    let truncated = if bridge::is_truncated(&reports) { "true" } else { "false" };
-    headers.insert(X_CODEX_TOOL_CALL_COUNT, HeaderValue::from(bridge::call_count(&reports)));
-    headers.insert(X_CODEX_TOOL_CALL_TRUNCATED, HeaderValue::from_static(truncated));
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let body = items.response_json(encrypted);
     if let Some(recording) = session.recording() {

@@ -1,0 +1,26 @@
+//! What the headers of a whole answer tell of its turns.
+
+use axum::http::{HeaderMap, HeaderValue};
+use bridge::ChoiceReport;
+use openai_wire::Usage;
+
+use super::usage::Prompt;
+use crate::headers::{X_CODEX_TOOL_CALL_COUNT, X_CODEX_TOOL_CALL_TRUNCATED, X_PROXY_USAGE};
+
+/// Puts it into the headers, and gives the token counts, which are counted where the upstream gave none.
+pub(crate) async fn sum_up(
+    reports: &[ChoiceReport],
+    prompt: Prompt,
+    headers: &mut HeaderMap,
+) -> Usage {
+    let truncated = if bridge::is_truncated(reports) { "true" } else { "false" };
+    headers.insert(X_CODEX_TOOL_CALL_COUNT, HeaderValue::from(bridge::call_count(reports)));
+    headers.insert(X_CODEX_TOOL_CALL_TRUNCATED, HeaderValue::from_static(truncated));
+    match prompt.usage(reports) {
+        Ok(usage) => usage,
+        Err(mut counting) => {
+            headers.insert(X_PROXY_USAGE, HeaderValue::from_static("estimated"));
+            std::future::poll_fn(|context| counting.poll_usage(context)).await
+        }
+    }
+}
