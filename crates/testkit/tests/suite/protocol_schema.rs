@@ -292,6 +292,7 @@ async fn every_field_that_we_read_exists() {
         (read_by::<incoming::ThreadItem<'_>>(), "ThreadItem"),
         (read_by::<incoming::RawItemNotification<'_>>(), "RawResponseItemCompletedNotification"),
         (read_by::<incoming::RawItem<'_>>(), "ResponseItem"),
+        (read_by::<incoming::SummaryPart>(), "ReasoningItemReasoningSummary"),
         (read_by::<incoming::RawResponseCompleted<'_>>(), "RawResponseCompletedNotification"),
         (read_by::<incoming::TokenUsage>(), "TokenUsageBreakdown"),
         (read_by::<incoming::ErrorNotification<'_>>(), "ErrorNotification"),
