@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::{
     DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt,
 };
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -42,6 +42,14 @@ pub(crate) enum Fold {
 }
 
 const OTHERS: u32 = 0o077;
+
+/// The file that was opened. SQLite goes on writing to it when nobody can find it any more.
+#[derive(Debug)]
+pub(crate) struct DatabaseFile {
+    path: PathBuf,
+    /// Device and number; `None` if it could not be seen.
+    opened: Option<(u64, u64)>,
+}
 
 /// Opens the database for writing, and makes it if need be. What is there and is not ours, or not
 /// understood, stays as it is.
@@ -154,4 +162,22 @@ fn close_to_others(path: &Path, mode: u32) -> io::Result<()> {
         return Ok(());
     }
     std::fs::set_permissions(path, Permissions::from_mode(mode))
+}
+
+// === impl DatabaseFile ===
+
+impl DatabaseFile {
+    pub(crate) fn of(database: &Connection) -> Self {
+        let path = PathBuf::from(database.path().unwrap_or_default());
+        Self { opened: identity(&path), path }
+    }
+
+    /// Whether it is not at its place any more.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.opened.is_some() && identity(&self.path) != self.opened
+    }
+}
+
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }

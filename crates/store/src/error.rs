@@ -34,6 +34,9 @@ pub enum StoreError {
     /// Somebody else holds the database, or too many wait for it.
     #[error("it could not be written in time")]
     TooLate,
+    /// What is written now would be lost with the process.
+    #[error("its file was removed or replaced; a restart makes a new one")]
+    Gone,
     /// A conversation that is larger than everything may be.
     #[error("its conversation would take more than all stored responses may")]
     TooLarge,

@@ -11,7 +11,7 @@ use super::asked::{Asked, Effect};
 use super::batch::{self, may_pass};
 use super::complaints::{COMPLAINT_EVERY, Complaints};
 use super::queue::{Destination, Flush, GATHERING, Queue, Wait};
-use crate::database::{self, Fold};
+use crate::database::{self, DatabaseFile, Fold};
 use crate::error::StoreError;
 use crate::retention::Retention;
 
@@ -28,6 +28,7 @@ const FOLD_AFTER: Duration = Duration::from_secs(1);
 /// The thread's own.
 pub(super) struct Thread {
     database: Connection,
+    file: DatabaseFile,
     queue: Arc<Queue>,
     lost: Arc<AtomicU64>,
     retention: Arc<Retention>,
@@ -60,6 +61,7 @@ impl Thread {
         retention: Arc<Retention>,
     ) -> Self {
         Self {
+            file: DatabaseFile::of(&database),
             database,
             queue,
             complaints: Complaints::about(Arc::clone(&lost)),
@@ -104,7 +106,12 @@ impl Thread {
 
     /// What somebody waits for is tried once. Rows that something outside keeps from being written are
     /// tried again, and nothing else waits for them: meanwhile others gather, up to their limit.
-    fn write(&mut self, asked: Vec<Asked>) {
+    fn write(&mut self, mut asked: Vec<Asked>) {
+        if !asked.is_empty() && self.file.is_gone() {
+            for asked in asked.drain(..) {
+                asked.answer(Err(StoreError::Gone));
+            }
+        }
         let are_rows_due = self.retry.is_none_or(|retry| retry.at <= Instant::now());
         let rows = if are_rows_due { &self.rows[..] } else { &[] };
         if asked.is_empty() && rows.is_empty() {

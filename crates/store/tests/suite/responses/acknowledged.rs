@@ -106,3 +106,16 @@ async fn a_response_does_not_wait_for_rows_that_gather() {
     // Gathering alone would have taken ten seconds.
     assert!(took < Duration::from_secs(5), "{took:?}");
 }
+
+/// SQLite would go on writing to a file that nobody can find.
+#[tokio::test]
+async fn what_goes_to_a_file_that_was_removed_is_not_acknowledged() {
+    let folder = Folder::new();
+    let responses = folder.open().responses();
+    responses.keep(response("a", None)).await.unwrap();
+    std::fs::rename(folder.path(), folder.path().with_extension("away")).unwrap();
+    let kept = responses.keep(response("b", None)).await;
+    assert!(matches!(kept, Err(StoreError::Gone)), "{kept:?}");
+    std::fs::rename(folder.path().with_extension("away"), folder.path()).unwrap();
+    responses.keep(response("c", None)).await.unwrap();
+}
