@@ -100,6 +100,8 @@ async fn row_11_a_client_that_leaves_while_there_is_no_child_is_forgotten() {
 async fn row_11_a_client_that_leaves_during_the_set_up_frees_its_place() {
     let proxy = Proxy::start(&[("PROXY_MAX_CONCURRENT_TURNS", "1")]).await;
     assert_works(&proxy).await;
+    // The turn ends a little after its answer, if the child can say so.
+    proxy.until_running(0).await;
     let child = proxy.children()[0];
     signal(child, "-STOP");
     for request in [streamed(ask("[[text]]")), ask("[[text]]")] {
