@@ -6,6 +6,8 @@ mod function_call;
 mod object;
 mod options;
 mod part;
+#[cfg(test)]
+pub(crate) mod refusal;
 mod tool;
 mod tool_choice;
 

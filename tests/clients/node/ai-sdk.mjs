@@ -5,8 +5,9 @@ import assert from "node:assert/strict";
 
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { APICallError, generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
+import { generateText, jsonSchema, stepCountIs, tool } from "ai";
 
+import { consumed, fromResult, library } from "./ai-sdk-library.mjs";
 import { API_KEY, BASE_URL, MODEL, TOOLS, check, run } from "./checks.mjs";
 
 const providers = {
@@ -30,7 +31,8 @@ const ways = Object.entries(providers).flatMap(([provider, chat]) => [
     streams: false,
     async ask(messages, { model, key }) {
       const request = { model: chat(model, key), messages, tools: tools(), maxRetries: 0 };
-      return fromResult(await generateText(request));
+      const result = await generateText(request);
+      return fromResult(result, result.rawFinishReason);
     },
   },
   {
@@ -38,81 +40,11 @@ const ways = Object.entries(providers).flatMap(([provider, chat]) => [
     streams: true,
     async ask(messages, { model, key }) {
       const request = { model: chat(model, key), messages, tools: tools(), maxRetries: 0 };
-      return fromResult(await consumed(request));
+      const result = await consumed(request);
+      return fromResult(result, result.rawFinishReason);
     },
   },
 ]);
-
-const library = {
-  user: (text) => ({ role: "user", content: text }),
-  result: (call, output) => ({
-    role: "tool",
-    content: [
-      {
-        type: "tool-result",
-        toolCallId: call.id,
-        toolName: call.name,
-        output: { type: "text", value: output },
-      },
-    ],
-  }),
-  failure(error) {
-    if (!APICallError.isInstance(error)) {
-      return { kind: error.constructor.name, status: undefined, code: error.code };
-    }
-    const { error: told } = JSON.parse(error.responseBody);
-    return { kind: error.name, status: error.statusCode, code: told.code };
-  },
-  failures: {
-    notFound: "AI_APICallError",
-    key: "AI_APICallError",
-    badRequest: "AI_APICallError",
-    rateLimit: "AI_APICallError",
-    server: "AI_APICallError",
-    // The `error` of the frame as it is.
-    late: "Object",
-  },
-};
-
-/** Reads a stream to its end. The library reports an error as a part of it, and goes on. */
-async function consumed(request) {
-  const errors = [];
-  const result = streamText({ ...request, onError: ({ error }) => errors.push(error) });
-  await result.consumeStream({ onError: () => {} });
-  if (errors.length > 0) {
-    throw errors[0];
-  }
-  return {
-    text: await result.text,
-    toolCalls: await result.toolCalls,
-    finishReason: await result.finishReason,
-    rawFinishReason: await result.rawFinishReason,
-    usage: await result.usage,
-    response: await result.response,
-    steps: await result.steps,
-  };
-}
-
-function fromResult(result) {
-  const { usage } = result;
-  return {
-    text: result.text,
-    calls: result.toolCalls.map((call) => ({
-      id: call.toolCallId,
-      name: call.toolName,
-      arguments: call.input,
-    })),
-    finish: result.rawFinishReason,
-    usage: {
-      prompt: usage.inputTokens,
-      cached: usage.inputTokenDetails.cacheReadTokens,
-      completion: usage.outputTokens,
-      reasoning: usage.outputTokenDetails.reasoningTokens,
-      total: usage.totalTokens,
-    },
-    messages: result.response.messages,
-  };
-}
 
 await run(ways.map((way) => ({ ...library, ...way })));
 

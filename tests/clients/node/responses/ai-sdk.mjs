@@ -4,9 +4,10 @@
 import assert from "node:assert/strict";
 
 import { createOpenAI } from "@ai-sdk/openai";
-import { APICallError, Output, generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
+import { Output, generateText, jsonSchema, stepCountIs, tool } from "ai";
 import { z } from "zod";
 
+import { consumed, fromResult, library as common } from "../ai-sdk-library.mjs";
 import { API_KEY, BASE_URL, MODEL, TOOLS } from "../checks.mjs";
 import { history, recorded, run } from "./checks.mjs";
 
@@ -35,10 +36,12 @@ const ways = Object.entries({ generateText, streamText: consumed }).map(([name, 
 }));
 
 const library = {
+  ...common,
   finishes: { text: "stop", calls: "tool-calls" },
   async ask(messages, { model, key, tools }) {
     const request = { ...asking(model, key, this.options), messages, tools: executed(tools) };
-    return fromResult(await this.generate(request));
+    const result = await this.generate(request);
+    return fromResult(result, result.finishReason);
   },
   async structured(prompt) {
     const output = Output.object({ schema: z.object({ wanted: z.string() }) });
@@ -49,78 +52,7 @@ const library = {
     const result = await this.generate({ ...asking(MODEL, API_KEY, options), prompt });
     return { text: result.text, id: result.providerMetadata.openai.responseId };
   },
-  user: (text) => ({ role: "user", content: text }),
-  result: (call, output) => ({
-    role: "tool",
-    content: [
-      {
-        type: "tool-result",
-        toolCallId: call.id,
-        toolName: call.name,
-        output: { type: "text", value: output },
-      },
-    ],
-  }),
-  failure(error) {
-    if (!APICallError.isInstance(error)) {
-      return { kind: error.constructor.name, status: undefined, code: error.code };
-    }
-    const { error: told } = JSON.parse(error.responseBody);
-    return { kind: error.name, status: error.statusCode, code: told.code };
-  },
-  failures: {
-    notFound: "AI_APICallError",
-    key: "AI_APICallError",
-    badRequest: "AI_APICallError",
-    rateLimit: "AI_APICallError",
-    server: "AI_APICallError",
-    // What the event said, as it is.
-    late: "Object",
-  },
 };
-
-/** Reads a stream to its end. The library reports an error as a part of it, and goes on. */
-async function consumed(request) {
-  const errors = [];
-  const result = streamText({ ...request, onError: ({ error }) => errors.push(error) });
-  await result.consumeStream({ onError: () => {} });
-  if (errors.length > 0) {
-    assert.equal(errors.length, 1, "it is told once");
-    throw errors[0];
-  }
-  return {
-    text: await result.text,
-    toolCalls: await result.toolCalls,
-    finishReason: await result.finishReason,
-    rawFinishReason: await result.rawFinishReason,
-    usage: await result.usage,
-    response: await result.response,
-    steps: await result.steps,
-    providerMetadata: await result.providerMetadata,
-    output: request.output && (await result.output),
-  };
-}
-
-function fromResult(result) {
-  const { usage } = result;
-  return {
-    text: result.text,
-    calls: result.toolCalls.map((call) => ({
-      id: call.toolCallId,
-      name: call.toolName,
-      arguments: call.input,
-    })),
-    finish: result.finishReason,
-    usage: {
-      prompt: usage.inputTokens,
-      cached: usage.inputTokenDetails.cacheReadTokens,
-      completion: usage.outputTokens,
-      reasoning: usage.outputTokenDetails.reasoningTokens,
-      total: usage.totalTokens,
-    },
-    messages: result.response.messages,
-  };
-}
 
 await run(ways.map((way) => ({ ...library, ...way })));
 

@@ -3,28 +3,13 @@
 use serde_json::{Value, json};
 
 use super::{parse, with};
+use crate::reading::refusal::{MISSING, TYPE, VALUE, assert_refused};
 use crate::responses::{InputItem, ResponsesRequest};
-use crate::{ApiError, ErrorType};
-
-const MISSING: &str = "missing_required_parameter";
-const TYPE: &str = "invalid_type";
-const VALUE: &str = "invalid_value";
 
 /// Refused at `param` with `code`, and the message holds `words`.
 #[track_caller]
 fn refuses(body: &Value, param: &str, code: &str, words: &str) {
-    let error = parse(body).expect_err("an error");
-    let expected = ApiError {
-        status: 400,
-        r#type: ErrorType::InvalidRequestError,
-        message: error.message.clone(),
-        param: Some(param.to_owned()),
-        code: Some(code.to_owned().into()),
-        retry_after: None,
-        should_retry: true,
-    };
-    assert_eq!(error, expected, "{body}");
-    assert!(error.message.contains(words), "{:?} does not say {words:?}", error.message);
+    assert_refused(body, &parse(body).expect_err("an error"), param, code, words);
 }
 
 #[track_caller]
