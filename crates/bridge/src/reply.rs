@@ -3,6 +3,7 @@
 
 mod boundary;
 mod calls;
+mod failures;
 mod output;
 mod stop_sequences;
 mod token_limit;
@@ -13,14 +14,13 @@ use std::time::Instant;
 
 use codex_app_server::turn::event::{ReasoningItem, ReasoningKind, ToolCall, TurnEnd, TurnEvent};
 use codex_app_server::{Failure, FailureKind, MessagePhase, TokenUsage};
-use tool_call_aggregator::{
-    Limit, ParsedTextBlock, Replaced, ScanEvent, ScanEvents, SuffixSource, TextScanner,
-};
+use tool_call_aggregator::{ParsedTextBlock, ScanEvent, ScanEvents, SuffixSource, TextScanner};
 
 use crate::finish::{BlockCounts, ChoiceReport, EndReason, FinishReason};
 use crate::policy::{StopAfterTools, TextBlocks, TurnPolicy};
 use crate::reasoning::ReasoningTrail;
 use calls::{CallOutcome, Calls, Spoken};
+use failures::{answer_too_large, changed, interrupted, too_large};
 pub use output::Output;
 pub use token_limit::Tokenizer;
 use visible::{VisibleEnd, VisibleText};
@@ -497,25 +497,4 @@ impl From<VisibleEnd> for EndReason {
             VisibleEnd::HeldText => Self::HeldText,
         }
     }
-}
-
-fn interrupted() -> Failure {
-    failure(FailureKind::Unexpected, "the turn was interrupted".to_owned())
-}
-
-fn too_large(limit: Limit) -> Failure {
-    failure(FailureKind::OutputTooLarge, format!("a tool call is over the limit of {limit}"))
-}
-
-fn answer_too_large(limit: usize) -> Failure {
-    let words = format!("the answer is larger than {limit} bytes (PROXY_MAX_ANSWER_BYTES)");
-    failure(FailureKind::OutputTooLarge, words)
-}
-
-fn changed() -> Failure {
-    failure(FailureKind::Unexpected, Replaced.to_string())
-}
-
-fn failure(kind: FailureKind, message: String) -> Failure {
-    Failure { kind, message, upstream_status: None, upstream_body: None }
 }

@@ -2,7 +2,8 @@
 //!
 //! It has no I/O and no clock of its own, so that races and time-outs can be tested exactly.
 
-use std::collections::VecDeque;
+mod step;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,8 @@ use crate::history::MessagePhase;
 use crate::ids::TurnId;
 use crate::protocol::incoming::{TurnError, TurnStatus};
 use crate::stats::Counter;
+pub use step::TurnLimits;
+pub(crate) use step::{Step, Steps};
 
 /// When an interrupt that changed nothing is sent again: Codex drops requests when it is flooded.
 const INTERRUPT_AGAIN: Duration = Duration::from_secs(2);
@@ -26,38 +29,6 @@ const END_GRACE: Duration = Duration::from_secs(10);
 
 /// Events that are kept until the turn has a name.
 const MAX_HELD: usize = 1_000;
-
-/// Time limits of a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TurnLimits {
-    /// For the whole turn, retries included.
-    pub timeout: Duration,
-    /// Without any event of Codex.
-    pub idle_timeout: Duration,
-    /// Silence with calls pending before they are probed; `None` never probes.
-    ///
-    /// While a call waits for its answer, Codex reports no failure of the stream behind it. An
-    /// answer brings it out; a stream that is alive goes on.
-    pub probe_after: Option<Duration>,
-}
-
-/// What is to be done, in order.
-pub(crate) type Steps = VecDeque<Step>;
-
-/// Something that the owner of the machine has to do.
-#[derive(Debug)]
-pub(crate) enum Step {
-    /// Hand an event to the consumer.
-    Emit(TurnEvent),
-    /// Interrupt the turn.
-    Interrupt(TurnId),
-    /// Answer a pending `item/tool/call` with an error.
-    RejectCall(Box<RawValue>),
-    /// Let Codex unload the thread; the machine is done.
-    Unsubscribe,
-    /// Count something.
-    Count(Counter),
-}
 
 /// The state of one turn.
 #[derive(Debug)]

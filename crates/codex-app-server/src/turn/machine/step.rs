@@ -1,0 +1,42 @@
+//! What bounds a turn, and what its machine wants done.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+
+use crate::ids::TurnId;
+use crate::stats::Counter;
+use crate::turn::event::TurnEvent;
+
+/// Time limits of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TurnLimits {
+    /// For the whole turn, retries included.
+    pub timeout: Duration,
+    /// Without any event of Codex.
+    pub idle_timeout: Duration,
+    /// Silence with calls pending before they are probed; `None` never probes.
+    ///
+    /// While a call waits for its answer, Codex reports no failure of the stream behind it. An
+    /// answer brings it out; a stream that is alive goes on.
+    pub probe_after: Option<Duration>,
+}
+
+/// What is to be done, in order.
+pub(crate) type Steps = VecDeque<Step>;
+
+/// Something that the owner of the machine has to do.
+#[derive(Debug)]
+pub(crate) enum Step {
+    /// Hand an event to the consumer.
+    Emit(TurnEvent),
+    /// Interrupt the turn.
+    Interrupt(TurnId),
+    /// Answer a pending `item/tool/call` with an error.
+    RejectCall(Box<RawValue>),
+    /// Let Codex unload the thread; the machine is done.
+    Unsubscribe,
+    /// Count something.
+    Count(Counter),
+}
