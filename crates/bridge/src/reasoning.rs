@@ -53,9 +53,9 @@ impl Question {
         Self::of(history.iter().rfind(|item| is_question(item)))
     }
 
-    fn of<'a>(item: impl IntoIterator<Item = &'a HistoryItem>) -> Self {
+    fn of(item: Option<&HistoryItem>) -> Self {
         let mut hasher = DefaultHasher::new();
-        if let Some(HistoryItem::Message { content, .. }) = item.into_iter().next() {
+        if let Some(HistoryItem::Message { content, .. }) = item {
             // Pictures are large, and add little.
             for part in content {
                 if let ContentPart::Text(text) = part {
@@ -111,14 +111,16 @@ pub(crate) fn put_back(
     recall: impl Fn(&str, Question) -> Option<Arc<[ReasoningBefore]>>,
 ) -> Vec<HistoryItem> {
     let mut whole: Vec<HistoryItem> = Vec::with_capacity(history.len());
-    let mut question = Question::of([]);
+    // Made when a call wants it: most histories have none.
+    let mut question = None;
     for item in history {
         if is_question(&item) {
-            question = Question::of([&item]);
+            question = None;
         }
         if let HistoryItem::ToolCall { call_id, .. } = &item
             && !has_reasoning(&whole)
-            && let Some(items) = recall(call_id, question)
+            && let Some(items) =
+                recall(call_id, *question.get_or_insert_with(|| Question::last(&whole)))
         {
             let has_text = whole.last().is_some_and(is_text);
             let before_text = whole.len() - usize::from(has_text);

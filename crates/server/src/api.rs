@@ -1,6 +1,5 @@
 //! What the API's handlers share.
 
-use std::hash::{Hash as _, Hasher as _};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -14,7 +13,6 @@ use bridge::TurnSettings;
 use codex_app_server::{ModelAliases, Pool, Timings, TurnOptions};
 use openai_wire::{ApiError, ErrorType};
 use serde_json::{Value, json};
-use siphasher::sip::SipHasher13;
 use store::{Responses, Store, Usage};
 use tokio::sync::SetOnce;
 use tokio_util::task::TaskTracker;
@@ -26,10 +24,10 @@ use crate::captures::{CaptureSettings, Captures};
 use crate::chat;
 use crate::content_log::ContentLog;
 use crate::gate::Caller;
-use crate::kept_reasoning::{KeptReasoning, Origin};
+use crate::kept_reasoning::KeptReasoning;
 use crate::large_bodies::LargeBodies;
 use crate::metrics::{Metrics, Now, Refused};
-use crate::models::{Chosen, ModelDirectory, unknown_model};
+use crate::models::{ModelDirectory, unknown_model};
 use crate::rate_limit::{RateLimit, RateLimiter};
 use crate::remote_images::ImageFetcher;
 use crate::request_trace::TraceSender;
@@ -264,23 +262,6 @@ impl Api {
                 ..ApiError::new(503, ErrorType::ServerError, message).with_code("codex_unavailable")
             }
         })
-    }
-}
-
-// === impl Backend ===
-
-impl Backend {
-    /// Who can read the reasoning that comes from there.
-    pub(crate) fn origin(&self, chosen: &Chosen) -> Origin {
-        let mut hasher = SipHasher13::new();
-        chosen.model.hash(&mut hasher);
-        if let Some(upstream) = &chosen.upstream {
-            (&upstream.base_url, &upstream.api_key).hash(&mut hasher);
-        } else {
-            let client = self.pool.client();
-            client.and_then(|client| client.account_fingerprint()).hash(&mut hasher);
-        }
-        Origin(hasher.finish())
     }
 }
 

@@ -45,7 +45,7 @@ pub(crate) async fn complete(
 
 async fn ask(api: &Api, incoming: &Incoming) -> Result<Asked, ApiError> {
     let (body, settings) = (incoming.body.clone(), Arc::clone(&incoming.settings));
-    let mode = incoming.requested_mode()?;
+    let mode = incoming.mode.clone();
     let reading = move || prepare(&body, &settings, mode.as_deref());
     let mut prepared = incoming.work(api, incoming.body.len(), reading).await?;
     let effort = prepared.turn.effort.take();

@@ -1,5 +1,6 @@
 //! The models that can be asked: `/v1/models`, and what a name stands for.
 
+use std::hash::{Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -7,6 +8,9 @@ use codex_app_server::{
     DEMO_MODEL, Model, ModelAliases, Pool, ResolvedModel, Upstream, WorkerState,
 };
 use openai_wire::{ApiError, ErrorType};
+use siphasher::sip::SipHasher13;
+
+use crate::kept_reasoning::Origin;
 
 /// How long the catalog is taken for what it was: it changes with the Codex on disk only.
 const FRESH_FOR: Duration = Duration::from_secs(60);
@@ -41,6 +45,8 @@ pub(crate) struct Chosen {
     pub(crate) model: String,
     pub(crate) effort: Option<String>,
     pub(crate) upstream: Option<Upstream>,
+    /// Who can read the reasoning that comes from there.
+    pub(crate) origin: Origin,
 }
 
 // === impl ModelDirectory ===
@@ -77,7 +83,20 @@ impl ModelDirectory {
             (Some(known), Some(effort)) => check_effort(known, effort, effort_field)?,
             _ => {}
         }
-        Ok(Chosen { model, effort: effort.or(implied), upstream })
+        let origin = self.origin(&model, upstream.as_ref());
+        Ok(Chosen { model, effort: effort.or(implied), upstream, origin })
+    }
+
+    fn origin(&self, model: &str, upstream: Option<&Upstream>) -> Origin {
+        let mut hasher = SipHasher13::new();
+        model.hash(&mut hasher);
+        if let Some(upstream) = upstream {
+            (&upstream.base_url, &upstream.api_key).hash(&mut hasher);
+        } else {
+            let client = self.pool.client();
+            client.and_then(|client| client.account_fingerprint()).hash(&mut hasher);
+        }
+        Origin(hasher.finish())
     }
 
     /// Every name, in the catalog's order, then the other names.

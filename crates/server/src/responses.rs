@@ -90,11 +90,11 @@ pub(crate) async fn create(
 
 async fn plan(api: &Api, incoming: &mut Incoming) -> Result<Plan, ApiError> {
     let (body, settings) = (incoming.body.clone(), Arc::clone(&incoming.settings));
-    let mode = incoming.requested_mode()?;
+    let mode = incoming.mode.clone();
     let request = incoming.work(api, body.len(), move || parse(&body, &settings)).await?;
     let effort = request.reasoning_effort.clone();
     let chosen = incoming.choose(api, Endpoint::Responses, &request.model, effort).await?;
-    let origin = api.backend().await?.origin(&chosen);
+    let origin = chosen.origin;
     let resolved = Arc::new(Resolved::look_up(api, incoming, &request, origin).await?);
 
     let id = format!("resp_{}", random_text(48));
@@ -147,7 +147,9 @@ async fn plan(api: &Api, incoming: &mut Incoming) -> Result<Plan, ApiError> {
 
 fn parse(body: &[u8], settings: &ApiSettings) -> Result<ResponsesRequest, ApiError> {
     check_json_depth(body, settings.max_json_depth)?;
-    ResponsesRequest::parse(body)
+    let mut request = ResponsesRequest::parse(body)?;
+    bridge::adopt_prompt(&mut request);
+    Ok(request)
 }
 
 /// Puts everything in its place.
@@ -160,7 +162,6 @@ fn read(
     id: &str,
     created_at: u64,
 ) -> Result<Read, ApiError> {
-    bridge::adopt_prompt(&mut request);
     let earlier = resolved.put_into(&mut request)?;
     let writer = ResponseWriter::new(&ResponseHead {
         id,
@@ -182,8 +183,7 @@ fn read(
 }
 
 fn count_prompt(body: &Bytes, resolved: &Resolved, settings: &ApiSettings) -> u64 {
-    let prepared = ResponsesRequest::parse(body).and_then(|mut request| {
-        bridge::adopt_prompt(&mut request);
+    let prepared = parse(body, settings).and_then(|mut request| {
         let earlier = resolved.put_into(&mut request)?;
         let options = RequestOptions { settings: &settings.turns, requested_mode: None };
         bridge::prepare_response(request, earlier, &options)

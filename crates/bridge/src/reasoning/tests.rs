@@ -50,7 +50,7 @@ fn each_call_has_what_was_thought_since_the_last() {
 
 #[test]
 fn reasoning_goes_back_to_where_it_was() {
-    let go = Question::of([&HistoryItem::text(Role::User, "go")]);
+    let go = Question::of(Some(&HistoryItem::text(Role::User, "go")));
     let kept = |id: &str, question| match id {
         _ if question != go => None,
         "a" => Some([before("one", true), before("two", false)].into()),

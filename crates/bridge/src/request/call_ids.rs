@@ -8,7 +8,7 @@ use tool_call_aggregator::backend_call_id;
 use super::place::Place;
 
 /// Longest id that upstreams take.
-const LONGEST_ID: usize = 64;
+pub(super) const LONGEST_ID: usize = 64;
 
 /// Of a call without an id.
 const NAMELESS: &str = "call";
@@ -155,7 +155,7 @@ impl CallIds {
 }
 
 /// The beginning of a text, at most so many bytes of it.
-fn cut(text: &str, longest: usize) -> &str {
+pub(super) fn cut(text: &str, longest: usize) -> &str {
     let ends = text.char_indices().map(|(start, char)| start + char.len_utf8());
     let end = ends.take_while(|end| *end <= longest).last().unwrap_or(0);
     &text[..end]

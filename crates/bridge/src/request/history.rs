@@ -5,7 +5,7 @@ use openai_wire::ApiError;
 use openai_wire::chat::Message;
 use openai_wire::responses::{self, InputItem, MessageRole};
 
-use super::call_ids::CallIds;
+use super::call_ids::{CallIds, LONGEST_ID, cut};
 use super::content::{Author, ContentReader};
 use super::place::Place;
 use crate::policy::RemoteImages;
@@ -182,8 +182,7 @@ fn in_codex_terms(phase: responses::MessagePhase) -> MessagePhase {
 
 /// Whoever reads the request puts the items in place that are there.
 fn unknown_item(id: &str, place: Place) -> ApiError {
-    const LONGEST: usize = 64;
-    let id: String = id.chars().take(LONGEST).collect();
+    let id = cut(id, LONGEST_ID);
     let words = format!(
         "There is no stored item '{id}'. It was never stored, was deleted, has expired, or belongs to another key: send the item itself."
     );

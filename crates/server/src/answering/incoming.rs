@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use axum::body::Bytes;
 use axum::extract::Request;
+use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use openai_wire::{ApiError, ErrorType};
 use tracing::Span;
@@ -23,6 +24,8 @@ pub(crate) struct Incoming {
     pub(crate) caller: Caller,
     pub(crate) settings: Arc<ApiSettings>,
     pub(crate) body: Bytes,
+    /// The header `x-proxy-output-mode`.
+    pub(crate) mode: Option<String>,
     pub(super) parts: Parts,
     /// When its head was there.
     pub(super) received: Instant,
@@ -51,18 +54,8 @@ impl Incoming {
         let trace =
             parts.extensions.get::<TraceContext>().copied().unwrap_or_else(TraceContext::new);
         settings.content_log.request(&body);
-        let caller = caller.clone();
-        Ok(Self { caller, settings, body, parts, received, request_id, trace, room })
-    }
-
-    /// The header `x-proxy-output-mode`.
-    pub(crate) fn requested_mode(&self) -> Result<Option<String>, ApiError> {
-        let unreadable = |_| {
-            let message = "The header is not plain text: use obsidian-xml or openai-json.";
-            ApiError::invalid(X_PROXY_OUTPUT_MODE.as_str(), message)
-        };
-        let mode = self.parts.headers.get(X_PROXY_OUTPUT_MODE);
-        mode.map(|mode| mode.to_str().map(str::to_owned).map_err(unreadable)).transpose()
+        let (caller, mode) = (caller.clone(), requested_mode(&parts.headers)?);
+        Ok(Self { caller, settings, body, mode, parts, received, request_id, trace, room })
     }
 
     /// Takes room for what it refers to, as if the request had held that itself.
@@ -95,6 +88,15 @@ impl Incoming {
     ) -> Result<T, ApiError> {
         if bytes < LARGE { work() } else { aside(api, work).await }
     }
+}
+
+fn requested_mode(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+    let unreadable = |_| {
+        let message = "The header is not plain text: use obsidian-xml or openai-json.";
+        ApiError::invalid(X_PROXY_OUTPUT_MODE.as_str(), message)
+    };
+    let mode = headers.get(X_PROXY_OUTPUT_MODE);
+    mode.map(|mode| mode.to_str().map(str::to_owned).map_err(unreadable)).transpose()
 }
 
 /// Does work on another thread, of which a panic is told like one of the request's.

@@ -105,7 +105,6 @@ impl Incoming {
     /// Starts the turns.
     pub(crate) async fn start(mut self, api: &Api, asked: Asked) -> Result<Running, ApiError> {
         let Asked { endpoint, mut prepared, chosen, id, created, response, cancelled } = asked;
-        let mode = self.requested_mode()?;
         let backend = api.backend().await?;
         let settings = Arc::clone(&self.settings);
         if !prepared.images_to_fetch.is_empty() {
@@ -120,7 +119,7 @@ impl Incoming {
                 kept: Arc::clone(&api.0.reasoning),
                 most_bytes,
                 caller: self.caller.clone(),
-                origin: backend.origin(&chosen),
+                origin: chosen.origin,
                 question: prepared.question(),
             };
             prepared.recall_reasoning(|call_id, question| scope.recall(call_id, question));
@@ -149,7 +148,7 @@ impl Incoming {
                 time: jiff::Timestamp::now(),
                 request_id: self.request_id.clone(),
                 codex: backend.pool.client().map(|client| client.version().to_string()),
-                requested_mode: mode,
+                requested_mode: self.mode.clone(),
                 settings: Arc::clone(&settings.differing),
                 model: model.clone(),
                 backend_model: chosen.model.clone(),

@@ -7,7 +7,7 @@ use openai_wire::{ApiError, ErrorType};
 use serde::Deserialize;
 use store::{Conversation, Responses};
 
-use super::stored::unavailable;
+use super::stored::{shortened, unavailable};
 use crate::answering::Incoming;
 use crate::api::Api;
 use crate::gate::Caller;
@@ -149,8 +149,6 @@ fn too_large(bytes: usize, most: usize, is_conversation: bool) -> ApiError {
 }
 
 fn not_found(id: &str, why: &str) -> ApiError {
-    const LONGEST: usize = 64;
-    let id: String = id.chars().take(LONGEST).collect();
-    let message = format!("Previous response with id '{id}' not found: {why}.");
+    let message = format!("Previous response with id '{}' not found: {why}.", shortened(id));
     ApiError::invalid("previous_response_id", message).with_code("previous_response_not_found")
 }

@@ -47,8 +47,7 @@ pub(crate) async fn show(
     if let Some(live) = api.0.live_responses.find(&caller, &id) {
         return Ok(json_response(live.begun.clone()));
     }
-    let found = responses(&api, &id)?.find(caller.name(), &id).await;
-    let found = found.map_err(|error| unavailable(&error))?.ok_or_else(|| unknown(&id))?;
+    let found = find(&api, &caller, &id).await?;
     Ok(json_response(whole(&api, found, query.encrypted).await?))
 }
 
@@ -143,8 +142,7 @@ pub(crate) async fn cancel(
             }
         }
     }
-    let found = responses(&api, &id)?.find(caller.name(), &id).await;
-    let found = found.map_err(|error| unavailable(&error))?.ok_or_else(|| unknown(&id))?;
+    let found = find(&api, &caller, &id).await?;
     let status: Status<'_> = serde_json::from_str(&found.body).unwrap_or_default();
     if status.status != "cancelled" {
         let message = format!("The response has already ended: it is {}.", status.status);
@@ -152,6 +150,11 @@ pub(crate) async fn cancel(
         return Err(error.with_code("response_not_in_progress").into());
     }
     Ok(json_response(whole(&api, found, EncryptedContent::LeftOut).await?))
+}
+
+async fn find(api: &Api, caller: &Caller, id: &str) -> Result<FoundResponse, ApiError> {
+    let found = responses(api, id)?.find(caller.name(), id).await;
+    found.map_err(|error| unavailable(&error))?.ok_or_else(|| unknown(id))
 }
 
 /// A response with its items.
@@ -290,7 +293,8 @@ fn not_found(message: String) -> ApiError {
     ApiError::new(404, ErrorType::InvalidRequestError, message).with_code("response_not_found")
 }
 
-fn shortened(id: &str) -> String {
+/// As much of an id as is repeated to the client.
+pub(super) fn shortened(id: &str) -> String {
     const LONGEST: usize = 64;
     id.chars().take(LONGEST).collect()
 }
