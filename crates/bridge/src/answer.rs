@@ -26,4 +26,8 @@ pub trait Answer: Output {
     fn is_full(&self) -> bool;
     /// Whether there is anything in it that the model has said.
     fn has_spoken(&self) -> bool;
+    /// Whether all that the chosen choice was given reaches the client.
+    fn tells_everything(&self) -> bool {
+        true
+    }
 }

@@ -17,7 +17,7 @@ use codex_app_server::{Failure, FailureKind, MessagePhase, TokenUsage};
 use tool_call_aggregator::{ParsedTextBlock, ScanEvent, ScanEvents, SuffixSource, TextScanner};
 
 use crate::finish::{BlockCounts, ChoiceReport, EndReason, FinishReason};
-use crate::policy::{StopAfterTools, TextBlocks, TurnPolicy};
+use crate::policy::{CallShape, OutputMode, StopAfterTools, TextBlocks, TurnPolicy};
 use crate::reasoning::ReasoningTrail;
 use calls::{CallOutcome, Calls, Spoken};
 use failures::{answer_too_large, changed, interrupted, too_large};
@@ -201,6 +201,21 @@ impl Reply {
     /// Whether it ended before the turn did, which has to be interrupted.
     pub fn was_cut(&self) -> bool {
         self.end.is_some_and(EndReason::is_cut)
+    }
+
+    /// Whether a client that sends back what it got sends back what the model said: it ended by itself,
+    /// and nothing was cut, left out or told otherwise.
+    pub fn told_everything(&self) -> bool {
+        let ended_by_itself = matches!(self.end, Some(EndReason::Completed | EndReason::ToolCalls));
+        let has_calls = self.calls.count() > 0;
+        // Blocks are made of calls, or calls of blocks; and the legacy way of calls has no ids.
+        let calls_as_they_are = self.policy.mode == OutputMode::OpenAiJson
+            && self.policy.shape == CallShape::ToolCalls
+            && self.calls.count_of_text() == 0;
+        ended_by_itself
+            && !self.calls.has_dropped()
+            && self.visible.suppressed() == 0
+            && (!has_calls || calls_as_they_are)
     }
 
     /// Whether it has ended.

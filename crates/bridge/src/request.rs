@@ -126,6 +126,7 @@ impl Wanted {
             summary: Some(self.summary.to_owned()),
             output_schema,
             upstream: None,
+            owner: None,
         };
         let policy = TurnPolicy {
             mode: self.mode,

@@ -221,7 +221,7 @@ impl Client {
     /// If the request could not be put to Codex as it is.
     pub fn start_turn(&self, request: TurnRequest) -> Result<Turn, InvalidTurn> {
         let (planned, turn) =
-            PlannedTurn::new(request, self.inner.config.turn_options(), Consumer::default())?;
+            PlannedTurn::new(request, self.inner.config.turn_options(), Consumer::default(), None)?;
         self.run(planned);
         Ok(turn)
     }

@@ -289,6 +289,14 @@ impl Connection {
         }
     }
 
+    /// Answers a request of Codex's, when there is room for the answer.
+    pub(crate) async fn answer(&self, id: &RawValue, result: &RawValue) {
+        let line = format!(r#"{{"id":{id},"result":{result}}}"#);
+        self.see(Direction::ToCodex, line.as_bytes());
+        // A connection that has ended is noticed elsewhere.
+        let _ = self.outbox.push_when_there_is_room(line.as_bytes()).await;
+    }
+
     /// Lets Codex unload the threads of finished turns, until the connection ends.
     ///
     /// A thread that is never let go stays in Codex's memory for good, so each of these waits for

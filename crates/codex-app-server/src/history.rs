@@ -157,6 +157,16 @@ impl HistoryItem {
         matches!(self, Self::Reasoning { expendable: true, .. })
     }
 
+    /// Whether the model said it.
+    pub(crate) fn is_the_models(&self) -> bool {
+        matches!(self, Self::ToolCall { .. } | Self::Message { role: Role::Assistant, .. })
+    }
+
+    /// As Codex takes it, without an id; `alias` is a tool's name towards Codex.
+    pub(crate) fn to_json(&self, alias: &str) -> serde_json::Result<String> {
+        serde_json::to_string(&self.to_wire(alias))
+    }
+
     pub(crate) fn has_images(&self) -> bool {
         self.parts().iter().any(|part| matches!(part, ContentPart::Image { .. }))
     }
@@ -217,9 +227,12 @@ fn wire_parts(parts: &[ContentPart], role: Role) -> Vec<WirePart<'_>> {
 /// Codex gives a random id to an item without one, and the upstream's prompt cache would never
 /// see the same prefix twice. So an id is derived from the item and from everything before it:
 /// equal prefixes have equal ids, and two equal messages in one history have different ones.
+///
+/// `look` sees each item without its id.
 pub(crate) fn to_wire(
     items: &[HistoryItem],
     aliases: &mut ToolAliases,
+    mut look: impl FnMut(&HistoryItem, &str),
 ) -> Result<Vec<Box<RawValue>>, InvalidHistory> {
     check_calls(items)?;
     let mut chain = SipHasher13::new();
@@ -239,7 +252,8 @@ pub(crate) fn to_wire(
                 _ => String::new(),
             };
             let unwritable = |_| invalid("it cannot be written as JSON");
-            let json = serde_json::to_string(&item.to_wire(&alias)).map_err(unwritable)?;
+            let json = item.to_json(&alias).map_err(unwritable)?;
+            look(item, &json);
             chain.write(json.as_bytes());
             let (hash, prefix) = (chain.finish128().as_u128(), item.id_prefix());
             let open = json.strip_suffix('}').unwrap_or(&json);

@@ -13,6 +13,8 @@ use tracing::Instrument as _;
 
 use crate::client::Client;
 use crate::client_config::ClientConfig;
+use crate::continuity::kept_threads::KeptThreads;
+use crate::continuity::{Continued, ContinuityLimits, FreshReason, KeptCounts};
 use crate::failure::{Failure, FailureKind};
 use crate::heartbeat::Heartbeat;
 use crate::stats::{Stats, StatsSnapshot};
@@ -35,6 +37,8 @@ pub struct PoolConfig {
     pub heartbeat: Heartbeat,
     /// How long a turn waits for a child while there is none.
     pub ready_timeout: Duration,
+    /// How much is kept for conversations that may go on.
+    pub continuity: ContinuityLimits,
 }
 
 /// Children that were not replaced by new ones.
@@ -80,6 +84,7 @@ struct Inner {
     states: watch::Sender<Vec<WorkerState>>,
     config: Arc<PoolConfig>,
     stats: Arc<Stats>,
+    kept: Arc<KeptThreads>,
     tasks: TaskTracker,
     retired: TaskTracker,
     stop: CancellationToken,
@@ -104,6 +109,7 @@ impl PoolConfig {
             backoff_max: Duration::from_secs(5),
             heartbeat: Heartbeat::default(),
             ready_timeout: Duration::from_secs(10),
+            continuity: ContinuityLimits::default(),
         }
     }
 }
@@ -119,6 +125,11 @@ impl Pool {
         let (tasks, retired) = (TaskTracker::new(), TaskTracker::new());
         let count = config.workers.max(1);
         let states = watch::Sender::new(vec![WorkerState::Starting; count]);
+        let kept = Arc::new(KeptThreads::new(config.continuity));
+        tasks.spawn({
+            let (kept, stop) = (Arc::clone(&kept), stop.clone());
+            async move { stop.run_until_cancelled(kept.expire()).await }
+        });
         let workers = (0..count)
             .map(|place| {
                 let (renewals, requests) = mpsc::channel(1);
@@ -128,6 +139,7 @@ impl Pool {
                     report: StateReport { states: states.clone(), place },
                     config: Arc::clone(&config),
                     stats: Arc::clone(&counted),
+                    kept: Arc::clone(&kept),
                     renewals: requests,
                     stop: stop.clone(),
                     retired: retired.clone(),
@@ -136,7 +148,7 @@ impl Pool {
                 Place { slot, renewals, turns_given: AtomicU64::new(0) }
             })
             .collect();
-        let inner = Inner { workers, states, config, stats: counted, tasks, retired, stop };
+        let inner = Inner { workers, states, config, stats: counted, kept, tasks, retired, stop };
         Self { inner: Arc::new(inner) }
     }
 
@@ -165,7 +177,7 @@ impl Pool {
         consumer: Consumer,
     ) -> Result<Turn, InvalidTurn> {
         let inner = &self.inner;
-        let (planned, turn) = PlannedTurn::new(request, options, consumer)?;
+        let (planned, turn) = PlannedTurn::new(request, options, consumer, Some(&inner.kept))?;
         if let Err(planned) = inner.give(planned) {
             inner.tasks.spawn(Arc::clone(inner).give_when_ready(*planned).in_current_span());
         }
@@ -205,6 +217,11 @@ impl Pool {
         renewed
     }
 
+    /// What is kept at the moment for conversations that may go on.
+    pub fn kept_threads(&self) -> KeptCounts {
+        self.inner.kept.counts()
+    }
+
     /// What was counted so far, over all children.
     pub fn stats(&self) -> StatsSnapshot {
         self.inner.stats.snapshot()
@@ -231,8 +248,18 @@ impl Drop for Inner {
 }
 
 impl Inner {
-    /// Gives a turn to the child that has least to do, or else has had least.
-    fn give(&self, turn: PlannedTurn) -> Result<(), Box<PlannedTurn>> {
+    /// Gives a turn to the child that has its thread, or that has least to do, or else has had least.
+    fn give(&self, mut turn: PlannedTurn) -> Result<(), Box<PlannedTurn>> {
+        if turn.found.is_some() {
+            for place in &self.workers {
+                match place.slot.give(turn) {
+                    Ok(()) => return Ok(()),
+                    Err(back) => turn = *back,
+                }
+            }
+            turn.found = None;
+            turn.link.tell(Continued::Fresh(FreshReason::ChildGone));
+        }
         let load = |place: &Place| {
             let running = place.slot.running_turns()?;
             Some((running, place.turns_given.load(Ordering::Relaxed)))

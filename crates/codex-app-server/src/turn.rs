@@ -3,6 +3,7 @@
 pub(crate) mod channel;
 pub(crate) mod driver;
 pub mod event;
+mod keeping;
 mod machine;
 mod open_message;
 pub(crate) mod plain_delta;
@@ -10,20 +11,25 @@ pub(crate) mod plan;
 pub(crate) mod router;
 pub(crate) mod set_up;
 pub(crate) mod thread_event;
+pub(crate) mod thread_link;
 
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use machine::PendingCall;
 pub use machine::TurnLimits;
 
+use crate::continuity::Continued;
 use crate::failure::{Failure, FailureKind};
 use crate::history::{HistoryItem, InvalidHistory, Tool};
 use channel::EventReceiver;
 use event::TurnEvent;
+use thread_link::ThreadLink;
 
 /// What the model is asked.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -44,6 +50,9 @@ pub struct TurnRequest {
     pub output_schema: Option<Value>,
     /// Where to send it instead of the login's own upstream.
     pub upstream: Option<Upstream>,
+    /// Whose conversation it is, if it may go on in the thread of an earlier turn of the same owner's,
+    /// and leave its own to a later one: see [`Turn::keep`].
+    pub owner: Option<Arc<str>>,
 }
 
 /// Another upstream that speaks the Responses API.
@@ -101,6 +110,7 @@ pub enum InvalidTurn {
 pub struct Turn {
     events: EventReceiver,
     control: watch::Sender<Command>,
+    link: Arc<ThreadLink>,
     ended: bool,
     /// The upstream's key, which no failure may tell.
     secret: Option<String>,
@@ -133,9 +143,10 @@ impl Turn {
     pub(crate) fn new(
         events: EventReceiver,
         control: watch::Sender<Command>,
+        link: Arc<ThreadLink>,
         secret: Option<String>,
     ) -> Self {
-        Self { events, control, ended: false, secret }
+        Self { events, control, link, ended: false, secret }
     }
 
     /// The next event; `None` after the last one.
@@ -165,6 +176,19 @@ impl Turn {
     /// Whether the last event was handed out.
     pub fn has_ended(&self) -> bool {
         self.ended
+    }
+
+    /// How it got its thread. That can change until its first event.
+    pub fn continued(&self) -> Continued {
+        self.link.continued()
+    }
+
+    /// Keeps its thread for the next request of the same conversation, which can then go on in it.
+    ///
+    /// For whoever has passed on everything that the model said, once its response has ended; what was
+    /// said is compared in any case. Nothing is kept of a turn that did not end by itself.
+    pub fn keep(&self) {
+        self.link.keep();
     }
 
     /// Asks Codex to stop. Events go on until it has, and the last one is the turn's end.

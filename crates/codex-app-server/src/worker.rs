@@ -20,6 +20,7 @@ use crate::backoff::Backoff;
 use crate::binary::CodexBinary;
 use crate::client::{Client, StartError};
 use crate::client_config::ClientConfig;
+use crate::continuity::kept_threads::KeptThreads;
 use crate::heartbeat::Heartbeat;
 use crate::pool::{PoolConfig, RenewError};
 use crate::stats::{Counter, Stats};
@@ -38,6 +39,7 @@ pub(crate) struct Worker {
     pub(crate) report: StateReport,
     pub(crate) config: Arc<PoolConfig>,
     pub(crate) stats: Arc<Stats>,
+    pub(crate) kept: Arc<KeptThreads>,
     pub(crate) renewals: mpsc::Receiver<RenewRequest>,
     pub(crate) stop: CancellationToken,
     /// Children that finish their turns before they go.
@@ -125,6 +127,8 @@ impl Worker {
     fn retire(&self, client: Client) {
         let (stop, heartbeat) = (self.stop.clone(), self.config.heartbeat);
         let worker = self.report.place;
+        let kept = Arc::clone(&self.kept);
+        kept.forget(client.connection());
         self.retired.spawn(async move {
             tokio::select! {
                 () = client.until_idle() => client.stop("this Codex was replaced by a new one").await,
@@ -134,6 +138,8 @@ impl Worker {
                 }
                 () = stop.cancelled() => client.shutdown().await,
             }
+            // Its last turns may have left something.
+            kept.forget(client.connection());
         });
     }
 
@@ -205,6 +211,7 @@ impl Worker {
         let (next_try, failures) = (Instant::now(), 1);
         self.report.say(WorkerState::Restarting { reason: Arc::clone(reason), failures, next_try });
         client.kill(reason).await;
+        self.kept.forget(client.connection());
     }
 }
 

@@ -49,6 +49,7 @@ pub(crate) fn api_settings(settings: &Settings) -> ApiSettings {
             let configuration::ResponsesSettings { store, max_age, max_bytes } = settings.responses;
             ResponsesSettings { store, max_age, max_bytes }
         },
+        continuity: settings.continuity,
         keep_reasoning: settings.keep_reasoning,
         content_log: if settings.log.content { ContentLog::On } else { ContentLog::Off },
         captures: settings.captures.as_ref().map(|captures| CaptureSettings {

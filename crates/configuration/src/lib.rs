@@ -41,4 +41,4 @@ pub use settings::{
 pub use source::Source;
 pub use table::VARIABLES;
 pub use values::{Effective, Values};
-pub use variable::{DefaultValue, Effect, Reload, Variable};
+pub use variable::{DefaultValue, Reload, Variable};

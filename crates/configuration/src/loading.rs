@@ -16,7 +16,7 @@ use crate::table::{
 };
 use crate::value::Value;
 use crate::values::Values;
-use crate::variable::{Effect, Variable};
+use crate::variable::Variable;
 use crate::{dotenv, toml_file, trusted};
 
 /// What the command line says.
@@ -106,7 +106,7 @@ pub(crate) fn load_with(inputs: &Inputs, earlier: Option<&ConfigFile>) -> Result
 pub(crate) fn finish(
     values: Values,
     mut problems: Vec<Problem>,
-    mut warnings: Vec<Warning>,
+    warnings: Vec<Warning>,
     files: Files,
 ) -> Result<Loaded, Problems> {
     let (settings, more) = Settings::read(&values);
@@ -114,10 +114,6 @@ pub(crate) fn finish(
     if !problems.is_empty() {
         return Err(Problems(problems));
     }
-    let idle = values.given().filter(|(variable, _)| variable.effect == Effect::NotYet);
-    warnings.extend(
-        idle.map(|(variable, from)| Warning::NoEffect { name: variable.name, from: from.clone() }),
-    );
     Ok(Loaded { settings, values, warnings, files })
 }
 

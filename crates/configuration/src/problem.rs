@@ -70,14 +70,6 @@ pub enum Warning {
         /// Who set it.
         from: Source,
     },
-    /// A setting of a later version.
-    #[error("{name} has no effect in this version yet (from: {from})")]
-    NoEffect {
-        /// The setting.
-        name: &'static str,
-        /// Who set it.
-        from: Source,
-    },
     /// Others could read what is ours.
     #[error("{} was open to other users, and is not any more", path.display())]
     Tightened {

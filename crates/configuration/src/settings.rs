@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use bridge::TurnSettings;
 use codex_app_server::{
-    ClientConfig, CodexBinary, ModelAliases, PoolConfig, StderrContent, TurnLimits, TurnOptions,
-    Upstream,
+    ClientConfig, CodexBinary, ContinuityLimits, ModelAliases, PoolConfig, StderrContent,
+    TurnLimits, TurnOptions, Upstream,
 };
 use secrecy::SecretString;
 
@@ -37,6 +37,10 @@ pub struct Settings {
     pub usage_max_age: Duration,
     /// Responses that are kept.
     pub responses: ResponsesSettings,
+    /// `PROXY_CONTINUITY`
+    pub continuity: bool,
+    /// `PROXY_CONTINUITY_MAX`, `_TTL_MS`, `_MAX_BYTES`
+    pub continuity_limits: ContinuityLimits,
     /// `PROXY_KEEP_REASONING_BYTES`; `None` keeps none.
     pub keep_reasoning: Option<usize>,
     /// Logs.
@@ -279,6 +283,7 @@ impl Settings {
         config.workers = children.count;
         config.backoff_initial = children.backoff_initial;
         config.backoff_max = children.backoff_max;
+        config.continuity = self.continuity_limits;
         config
     }
 }

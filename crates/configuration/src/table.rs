@@ -154,12 +154,14 @@ variables! {
             .means("most text that is held back, after a call or for a block that is not complete");
     }
     "Continuity and stored responses" {
-        PROXY_CONTINUITY = of(Kind::Boolean).default("on").live().not_yet()
-            .means("go on in the thread of the conversation's last turn");
-        PROXY_CONTINUITY_MAX = integer(1, 100_000).default("64").not_yet()
-            .means("threads that are kept");
-        PROXY_CONTINUITY_TTL_MS = millis(1).default("600000").not_yet()
-            .means("how long an unused thread is kept");
+        PROXY_CONTINUITY = of(Kind::Boolean).default("on").live()
+            .means("go on in the thread of the conversation's last turn, where the history is exactly that. The header `x-proxy-continuity` (`on` or `off`) wins");
+        PROXY_CONTINUITY_MAX = integer(1, 100_000).default("64")
+            .means("threads that are kept, those with unanswered calls included: the oldest of whoever has most goes first. Codex has about 1 MB for each");
+        PROXY_CONTINUITY_TTL_MS = millis(1).default("600000")
+            .means("how long a thread is kept after its turn");
+        PROXY_CONTINUITY_MAX_BYTES = bytes(1_024).default("67108864")
+            .means("most bytes of conversations in threads that are kept");
         PROXY_RESPONSES_STORE = of(Kind::Boolean).default("on").live()
             .means("keep responses (unless a request has `store: false`), so that they can be asked for again and gone on from");
         PROXY_RESPONSES_STORE_MAX_AGE_DAYS = integer(1, 36_500).default("30").live()

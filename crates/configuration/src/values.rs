@@ -63,12 +63,6 @@ impl Values {
         })
     }
 
-    /// The settings that somebody has set, with who did.
-    pub(crate) fn given(&self) -> impl Iterator<Item = (&'static Variable, &Source)> {
-        let given = self.entries.iter().filter(|entry| entry.source != Source::Default);
-        given.map(|entry| (entry.variable, &entry.source))
-    }
-
     /// Takes over from `running` what does not change while we run; names what would have changed.
     pub(crate) fn keep_until_start(&mut self, running: &Self) -> Vec<&'static str> {
         let mut kept = Vec::new();

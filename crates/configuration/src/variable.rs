@@ -17,8 +17,6 @@ pub struct Variable {
     pub meaning: &'static str,
     /// Whether it is meant to change while we run.
     pub reload: Reload,
-    /// Whether it does anything yet.
-    pub effect: Effect,
 }
 
 /// What a setting is if nobody says.
@@ -39,15 +37,6 @@ pub enum Reload {
     Live,
 }
 
-/// Whether a setting does anything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
-    /// It does.
-    InUse,
-    /// It is checked, and otherwise waits for a later version.
-    NotYet,
-}
-
 // === impl Variable ===
 
 /// The table is written with these.
@@ -60,7 +49,6 @@ impl Variable {
             default: DefaultValue::Unset("none"),
             meaning: "",
             reload: Reload::AtStart,
-            effect: Effect::InUse,
         }
     }
 
@@ -76,11 +64,6 @@ impl Variable {
 
     pub(crate) const fn live(mut self) -> Self {
         self.reload = Reload::Live;
-        self
-    }
-
-    pub(crate) const fn not_yet(mut self) -> Self {
-        self.effect = Effect::NotYet;
         self
     }
 

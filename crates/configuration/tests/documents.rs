@@ -6,9 +6,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use configuration::{
-    DefaultValue, Effect, Flags, Inputs, Loaded, Reload, VARIABLES, Variable, load,
-};
+use configuration::{DefaultValue, Flags, Inputs, Loaded, Reload, VARIABLES, Variable, load};
 
 const BEGIN: &str = "<!-- The tables are written from the table in the code. -->\n";
 const END: &str = "<!-- End of the tables. -->\n";
@@ -45,13 +43,6 @@ fn groups() -> Vec<(&'static str, Vec<&'static Variable>)> {
     groups
 }
 
-fn later(variable: &Variable) -> &'static str {
-    match variable.effect {
-        Effect::InUse => "",
-        Effect::NotYet => " (no effect in this version yet)",
-    }
-}
-
 fn tables() -> String {
     let mut text = String::new();
     for (group, variables) in groups() {
@@ -66,13 +57,12 @@ fn tables() -> String {
                 DefaultValue::Unset(words) => words.to_owned(),
             };
             let Variable { name, meaning, .. } = variable;
-            let (allowed, later) = (variable.allowed(), later(variable));
+            let allowed = variable.allowed();
             let live = match variable.reload {
                 Reload::Live => " ↻",
                 Reload::AtStart => "",
             };
-            writeln!(text, "| `{name}`{live} | {default} | {allowed} | {meaning}{later} |")
-                .unwrap();
+            writeln!(text, "| `{name}`{live} | {default} | {allowed} | {meaning} |").unwrap();
         }
     }
     text
@@ -91,7 +81,7 @@ fn example() -> String {
                 DefaultValue::Unset(words) => ("", format!(" Unset: {words}.")),
             };
             text += "\n";
-            text += &wrapped(&format!("{meaning}{}.", later(variable)));
+            text += &wrapped(&format!("{meaning}."));
             text += &wrapped(&format!("Allowed: {}.{unset}", variable.allowed()));
             writeln!(text, "#{name}={value}").unwrap();
         }

@@ -94,6 +94,8 @@ pub struct ApiSettings {
     pub usage_max_age: Duration,
     /// Which responses are kept.
     pub responses: ResponsesSettings,
+    /// Whether conversations go on in the threads of their last turns.
+    pub continuity: bool,
     /// Most bytes of reasoning that are kept for the results of calls; `None` keeps none.
     pub keep_reasoning: Option<usize>,
     /// Whether prompts and answers are logged.

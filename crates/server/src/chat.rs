@@ -103,7 +103,7 @@ async fn collect(running: Running, prompt: Prompt) -> Result<Response, ErrorResp
         }
         return Err(error.into());
     }
-    let usage = sum_up(&reports, prompt, &mut headers).await;
+    let usage = sum_up(&reports, session.continued(), prompt, &mut headers).await;
     let completion = ChatCompletion {
         id: &running.id,
         object: "chat.completion",

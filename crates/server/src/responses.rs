@@ -224,7 +224,7 @@ async fn collect(
         }
         return Err(error.into());
     }
-    let usage = sum_up(&reports, prompt, &mut headers).await;
+    let usage = sum_up(&reports, session.continued(), prompt, &mut headers).await;
     match outcome {
         Outcome::Cancelled => items.cancel(usage),
         Outcome::Done | Outcome::Failed(_) => items.complete(seconds_since_1970(), usage),

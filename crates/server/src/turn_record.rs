@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use bridge::{ChoiceReport, OutputMode, StopAfterTools};
-use codex_app_server::FailureKind;
+use codex_app_server::{Continued, FailureKind, FreshReason};
 use store::{Tokens, UsageRow};
 
 use crate::answering::Endpoint;
@@ -34,6 +34,8 @@ pub(crate) struct TurnRecord<'a> {
     pub(crate) stop_after_tools: StopAfterTools,
     /// Settings that differ from their defaults.
     pub(crate) settings: &'a str,
+    /// How it got its thread.
+    pub(crate) continued: Continued,
     pub(crate) report: &'a ChoiceReport,
     pub(crate) times: TurnTimes,
 }
@@ -82,6 +84,8 @@ impl TurnRecord<'_> {
             stop_reason = report.end.as_str(),
             failure = report.failure.map(FailureKind::as_str),
             suppressed_bytes = report.suppressed_bytes,
+            continuity = self.continued.as_str(),
+            fresh_reason = self.continued.fresh_reason().map(FreshReason::as_str),
             settings = self.settings,
             queue_ms = millis(times.queued()),
             first_event_ms = times.to_first_event().map(millis),

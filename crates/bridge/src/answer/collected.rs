@@ -55,8 +55,7 @@ impl Collected {
         choices
             .map(|((partial, report), index)| {
                 let Partial { content, reasoning, calls, finish } = partial;
-                // A native client takes either text or calls.
-                let hidden = mode == OutputMode::OpenAiJson && !calls.is_empty();
+                let hidden = hides_text(mode, &calls);
                 if hidden {
                     report.suppressed_bytes += content.len();
                 }
@@ -123,6 +122,16 @@ impl Answer for Collected {
     fn has_spoken(&self) -> bool {
         self.choices.iter().any(Partial::has_spoken)
     }
+
+    fn tells_everything(&self) -> bool {
+        let partial = &self.choices[self.current];
+        partial.content.is_empty() || !hides_text(self.mode, &partial.calls)
+    }
+}
+
+/// A native client takes either text or calls.
+fn hides_text(mode: OutputMode, calls: &[ToolCallRecord]) -> bool {
+    mode == OutputMode::OpenAiJson && !calls.is_empty()
 }
 
 // === impl Partial ===

@@ -17,6 +17,7 @@ use crate::message::{Message, MessageError, is_history_echo};
 use crate::protocol::incoming::ToolCallRequest;
 use crate::protocol::outgoing::refusal;
 use crate::stats::Counter;
+use crate::turn::PendingCall;
 
 /// How often running turns look at the clock.
 const TICK: Duration = Duration::from_millis(50);
@@ -43,7 +44,7 @@ impl Connection {
         loop {
             // While no turn is running nothing needs the clock. One that starts brings answers
             // with it, and these bring us back here.
-            let ticking = !self.router.is_empty();
+            let ticking = self.router.needs_the_clock();
             tokio::select! {
                 biased;
                 read = source.read_buf(splitter.space()) => match read {
@@ -157,8 +158,10 @@ impl Connection {
             && let Some(call) = &origin
         {
             // Nobody's call needs no answer either: its turn is being interrupted.
-            self.router.step(&call.thread_id, self, |machine, now, _| {
-                machine.on_tool_request(id.to_owned(), now);
+            let call_id = call.call_id.as_deref().unwrap_or_default().to_owned();
+            self.router.step(&call.thread_id, self, |machine, now, steps| {
+                let call = PendingCall { call_id, request: id.to_owned() };
+                machine.on_tool_request(call, now, steps);
             });
             return;
         }

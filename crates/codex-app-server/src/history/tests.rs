@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 
 fn wire(items: &[HistoryItem]) -> Vec<Value> {
-    to_wire(items, &mut ToolAliases::default())
+    to_wire(items, &mut ToolAliases::default(), |_, _| {})
         .unwrap()
         .iter()
         .map(|item| serde_json::from_str(item.get()).unwrap())
@@ -88,8 +88,11 @@ fn a_remote_image_is_refused_by_its_place() {
         content: vec![ContentPart::Image { url: "https://example.org/a.png".into() }],
         phase: None,
     };
-    let refused =
-        to_wire(&[HistoryItem::text(Role::User, "x"), image], &mut ToolAliases::default());
+    let refused = to_wire(
+        &[HistoryItem::text(Role::User, "x"), image],
+        &mut ToolAliases::default(),
+        |_, _| {},
+    );
     assert_eq!(
         refused.unwrap_err(),
         InvalidHistory { index: 1, problem: "an image must be a data: URL" }
@@ -108,7 +111,9 @@ fn calls_and_outputs_must_belong_together() {
         output: ToolOutput::Text("x".into()),
     };
     let problem = |items: &[HistoryItem]| {
-        to_wire(items, &mut ToolAliases::default()).err().map(|error| (error.index, error.problem))
+        to_wire(items, &mut ToolAliases::default(), |_, _| {})
+            .err()
+            .map(|error| (error.index, error.problem))
     };
     assert_eq!(problem(&[call("a"), call("b"), output("b"), output("a")]), None);
     assert_eq!(problem(&[call("a"), output("a"), call("a"), output("a")]), None);

@@ -485,6 +485,9 @@ pub struct ToolCallRequest<'a> {
     /// The turn.
     #[serde(borrow)]
     pub turn_id: Cow<'a, str>,
+    /// The upstream's id of the call; other requests that are read so have none.
+    #[serde(borrow)]
+    pub call_id: Option<Cow<'a, str>>,
 }
 
 #[cfg(test)]

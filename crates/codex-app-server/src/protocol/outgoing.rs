@@ -114,7 +114,7 @@ pub struct ThreadInjectItems<'a> {
     /// The thread.
     pub thread_id: &'a str,
     /// The items, at least one.
-    pub items: &'a [Box<RawValue>],
+    pub items: &'a [&'a RawValue],
 }
 
 /// Starts the turn of a thread.

@@ -7,12 +7,16 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use tokio::sync::{SemaphorePermit, oneshot};
 
+use super::keeping::Keeping;
 use super::machine::TurnMachine;
 use super::plan::{PlannedTurn, Stop};
 use super::router::{Attempt, Route, Wire as _};
 use super::set_up::{SetUps, Waiting};
 use crate::backoff::Backoff;
 use crate::connection::Connection;
+use crate::continuity::kept_thread::{KeptThread, ThreadState};
+use crate::continuity::kept_threads::{Found, GoingOn};
+use crate::continuity::{Continued, FreshReason};
 use crate::failure::{Failure, FailureKind};
 use crate::ids::ThreadId;
 use crate::login_watch::LoginWatch;
@@ -52,6 +56,15 @@ impl Driver {
                 Attempt::Finished => return,
                 Attempt::FailedEarly(failure) => failure,
             };
+            self.turn.link.hold(None);
+            if self.turn.link.continued().fresh_reason().is_none() {
+                self.turn.link.tell(Continued::Fresh(FreshReason::Failed));
+                // What the thread has of it may be all that is wrong.
+                if failure.is_about_reasoning() {
+                    self.connection.count(Counter::ReasoningRefused);
+                    continue;
+                }
+            }
             if failure.is_about_reasoning() && self.turn.plan.leave_reasoning_out() {
                 self.connection.count(Counter::ReasoningRefused);
                 tracing::info!(
@@ -78,8 +91,77 @@ impl Driver {
         }
     }
 
-    /// One thread, one turn, one request to the model.
+    /// One turn, one request to the model.
     async fn attempt(&mut self, waiting: &mut Waiting) -> Attempt {
+        if let Some(found) = self.turn.found.take() {
+            match self.go_on(found, waiting).await {
+                Ok(attempt) => return attempt,
+                Err(reason) => self.turn.link.tell(Continued::Fresh(reason)),
+            }
+            if let Some(stop) = self.turn.stop_wanted() {
+                self.turn.stopped(stop);
+                return Attempt::Finished;
+            }
+        }
+        self.start_fresh(waiting).await
+    }
+
+    /// Goes on in the thread of an earlier turn; an error says why that cannot be, in which case the
+    /// model was not asked.
+    async fn go_on(
+        &mut self,
+        Found { kept, how }: Found,
+        waiting: &mut Waiting,
+    ) -> Result<Attempt, FreshReason> {
+        let set_ups = Arc::clone(&self.set_ups);
+        let state = waiting.see_through(&set_ups, kept.settled()).await?;
+        let transcript = &kept.said().ok_or(FreshReason::NotReady)?.transcript;
+        let thread = kept.thread().clone();
+        match (state, how) {
+            (ThreadState::Idle, GoingOn::Inject(news)) => {
+                let place = match self.place_for_images(&set_ups).await {
+                    Ok(place) => place,
+                    Err(outcome) => return Ok(outcome),
+                };
+                let items: Vec<_> =
+                    news.iter().map(|index| &*self.turn.plan.items[*index]).collect();
+                let injected = waiting.see_through(&set_ups, self.inject(&thread, &items)).await;
+                drop(place);
+                injected.map_err(|_| FreshReason::Failed)?;
+                if self.turn.stop_wanted().is_some() {
+                    return Err(FreshReason::Failed);
+                }
+                let keeping = self.turn.plan.keeping(Some(transcript));
+                kept.hand_over();
+                self.turn.link.tell(Continued::Reused);
+                let attempt = self.new_route(&thread, keeping, |route, connection| {
+                    connection.router.insert(route);
+                });
+                Ok(self.run_turn(&thread, attempt, waiting).await)
+            }
+            (ThreadState::Held, GoingOn::Answer(answers)) => {
+                let keeping = self.turn.plan.keeping_on(transcript);
+                let mut calls = None;
+                let attempt = self.new_route(&thread, keeping, |route, connection| {
+                    calls = connection.router.resume(route);
+                });
+                let calls = calls.ok_or(FreshReason::NotReady)?;
+                kept.hand_over();
+                self.turn.link.tell(Continued::Resumed);
+                for answer in answers {
+                    let call = calls.iter().find(|call| call.call_id == answer.call_id);
+                    if let Some(call) = call {
+                        self.connection.answer(&call.request, &answer.result).await;
+                    }
+                }
+                Ok(self.watch(&thread, attempt).await)
+            }
+            _ => Err(FreshReason::NotReady),
+        }
+    }
+
+    /// The same with a thread of its own, which is given the whole history.
+    async fn start_fresh(&mut self, waiting: &mut Waiting) -> Attempt {
         let set_ups = Arc::clone(&self.set_ups);
         let place = match self.place_for_images(&set_ups).await {
             Ok(place) => place,
@@ -92,7 +174,8 @@ impl Driver {
         if self.is_given_up(&thread) {
             return Attempt::Finished;
         }
-        let injected = waiting.see_through(&set_ups, self.inject_history(&thread)).await;
+        let items: Vec<_> = self.turn.plan.items.iter().map(|item| &**item).collect();
+        let injected = waiting.see_through(&set_ups, self.inject(&thread, &items)).await;
         drop(place);
         if let Err(error) = injected {
             self.connection.unsubscribe(&thread);
@@ -101,13 +184,42 @@ impl Driver {
         if self.is_given_up(&thread) {
             return Attempt::Finished;
         }
+        let keeping = self.turn.plan.keeping(None);
+        let attempt = self.new_route(&thread, keeping, |route, connection| {
+            connection.router.insert(route);
+        });
+        self.run_turn(&thread, attempt, waiting).await
+    }
+
+    /// Makes a place for a turn's events to go, and has it put where it belongs.
+    fn new_route(
+        &self,
+        thread: &ThreadId,
+        keeping: Option<Keeping>,
+        put: impl FnOnce(Route, &Connection),
+    ) -> oneshot::Receiver<Attempt> {
         let (sender, attempt) = oneshot::channel();
-        let aliases = Arc::clone(&self.turn.plan.aliases);
-        let PlannedTurn { options, asked_at, .. } = &self.turn;
-        let machine = TurnMachine::new(aliases, options.limits, *asked_at, Instant::now());
-        let route = Route::new(thread.clone(), machine, self.turn.events.clone(), sender);
-        self.connection.router.insert(route);
-        if let Err(error) = waiting.see_through(&set_ups, self.start_turn(&thread)).await {
+        let PlannedTurn { plan, options, asked_at, events, link, .. } = &self.turn;
+        let aliases = Arc::clone(&plan.aliases);
+        let kept = keeping.is_some().then(|| {
+            KeptThread::new(&self.connection, thread.clone(), &self.login, plan.needs_login())
+        });
+        let fate = kept.as_ref().map(|kept| Arc::clone(kept.fate()));
+        let machine = TurnMachine::new(aliases, options.limits, keeping, *asked_at, Instant::now());
+        put(Route::new(thread.clone(), machine, events.clone(), sender, fate), &self.connection);
+        link.hold(kept);
+        attempt
+    }
+
+    /// Starts the turn of a thread, and sees it through.
+    async fn run_turn(
+        &mut self,
+        thread: &ThreadId,
+        attempt: oneshot::Receiver<Attempt>,
+        waiting: &mut Waiting,
+    ) -> Attempt {
+        let set_ups = Arc::clone(&self.set_ups);
+        if let Err(error) = waiting.see_through(&set_ups, self.start_turn(thread)).await {
             let running = error.may_have_been_heard();
             let failure = error.into_failure();
             let wire = &*self.connection;
@@ -119,7 +231,7 @@ impl Driver {
                 }
             });
         }
-        self.watch(&thread, attempt).await
+        self.watch(thread, attempt).await
     }
 
     /// Waits until Codex may be given a history with images; others do not wait.
@@ -174,8 +286,7 @@ impl Driver {
         })
     }
 
-    async fn inject_history(&self, thread: &ThreadId) -> Result<(), RequestError> {
-        let items = &self.turn.plan.items;
+    async fn inject(&self, thread: &ThreadId, items: &[&RawValue]) -> Result<(), RequestError> {
         let inject = ThreadInjectItems { thread_id: thread.as_str(), items };
         self.connection.request::<_, IgnoredAny>(&inject).await.map(|_| ())
     }

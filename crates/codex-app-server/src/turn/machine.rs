@@ -7,19 +7,19 @@ mod step;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::value::RawValue;
-
 use super::event::{ReasoningItem, ToolCall, TurnEnd, TurnEvent};
+use super::keeping::Keeping;
 use super::open_message::{Contradiction, OpenMessage};
-use super::thread_event::Happening;
+use super::thread_event::{Happening, Utterance};
 use crate::alias::ToolAliases;
+use crate::continuity::kept_thread::{Said, ThreadState};
 use crate::failure::{Failure, FailureKind};
 use crate::history::MessagePhase;
 use crate::ids::TurnId;
-use crate::protocol::incoming::{TurnError, TurnStatus};
+use crate::protocol::incoming::{TokenUsage, TurnError, TurnStatus};
 use crate::stats::Counter;
 pub use step::TurnLimits;
-pub(crate) use step::{Step, Steps};
+pub(crate) use step::{PendingCall, Step, Steps};
 
 /// When an interrupt that changed nothing is sent again: Codex drops requests when it is flooded.
 const INTERRUPT_AGAIN: Duration = Duration::from_secs(2);
@@ -48,13 +48,14 @@ pub(crate) struct TurnMachine {
     has_text: bool,
     /// Whole reasoning before anything was told: as long as nothing was, Codex may start over.
     untold_reasoning: Vec<ReasoningItem>,
-    said: Said,
+    said: Speech,
     calls: usize,
     response_ended: bool,
     /// Whether something was seen of a model request after the first.
     extra_request_seen: bool,
-    /// Ids of the `item/tool/call` requests that wait for an answer.
-    pending_calls: Vec<Box<RawValue>>,
+    /// The calls that Codex has asked us to make, and waits for.
+    pending_calls: Vec<PendingCall>,
+    notes: Notes,
     interrupt: Interrupt,
     /// When an interrupt was last sent.
     interrupt_sent_at: Option<Instant>,
@@ -66,9 +67,20 @@ struct Begun {
     phase: Option<MessagePhase>,
 }
 
+/// What is noted down of the turn, for whoever may go on in its thread.
+#[derive(Debug)]
+enum Notes {
+    /// Nothing: nobody may.
+    None,
+    /// The response has not ended.
+    Open(Keeping),
+    /// They are told. The thread can be gone on with when the turn has ended, or its calls are answered.
+    Told,
+}
+
 /// What the model has said so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Said {
+enum Speech {
     Nothing,
     /// Which is an answer, if a poor one.
     AnEmptyMessage,
@@ -89,6 +101,8 @@ enum Interrupt {
 enum Phase {
     /// The consumer waits for events.
     Running,
+    /// The consumer has its last event, and Codex waits for the outputs of the calls.
+    Held,
     /// The consumer has its last event; Codex still has to end the turn.
     Ending { since: Instant },
     /// Nothing is left to do.
@@ -114,6 +128,7 @@ impl TurnMachine {
     pub(crate) fn new(
         aliases: Arc<ToolAliases>,
         limits: TurnLimits,
+        keeping: Option<Keeping>,
         started_at: Instant,
         now: Instant,
     ) -> Self {
@@ -129,11 +144,12 @@ impl TurnMachine {
             untold_message: None,
             has_text: false,
             untold_reasoning: Vec::new(),
-            said: Said::Nothing,
+            said: Speech::Nothing,
             calls: 0,
             response_ended: false,
             extra_request_seen: false,
             pending_calls: Vec::new(),
+            notes: keeping.map_or(Notes::None, Notes::Open),
             interrupt: Interrupt::None,
             interrupt_sent_at: None,
         }
@@ -143,9 +159,21 @@ impl TurnMachine {
         self.phase == Phase::Closed
     }
 
+    /// Whether it waits for the outputs of its calls, and for nobody else.
+    pub(crate) fn is_held(&self) -> bool {
+        self.phase == Phase::Held
+    }
+
+    /// Goes on with a turn that was held, whose calls are being answered. Gives the calls.
+    pub(crate) fn take_over(&mut self, held: &mut Self) -> Vec<PendingCall> {
+        self.turn_id.clone_from(&held.turn_id);
+        held.phase = Phase::Closed;
+        std::mem::take(&mut held.pending_calls)
+    }
+
     /// Whether anything was emitted: from then on the turn cannot be repeated unnoticed.
     pub(crate) fn has_emitted(&self) -> bool {
-        self.said == Said::Something || self.response_ended
+        self.said == Speech::Something || self.response_ended
     }
 
     /// The answer to `turn/start` names the turn; so does `turn/started`, which may come first.
@@ -185,6 +213,7 @@ impl TurnMachine {
                 self.last_event_at = now;
                 match self.phase {
                     Phase::Running => self.run(happening, now, steps),
+                    Phase::Held => self.wait_for_outputs(&happening, now, steps),
                     Phase::Ending { .. } => self.wind_down(&happening, steps),
                     Phase::Closed => steps.push_back(Step::Count(Counter::StaleEvent)),
                 }
@@ -193,9 +222,10 @@ impl TurnMachine {
     }
 
     /// Codex asks us to run a tool. It stays unanswered: the client will run it.
-    pub(crate) fn on_tool_request(&mut self, id: Box<RawValue>, now: Instant) {
+    pub(crate) fn on_tool_request(&mut self, call: PendingCall, now: Instant, steps: &mut Steps) {
         self.last_event_at = now;
-        self.pending_calls.push(id);
+        self.pending_calls.push(call);
+        self.tell_if_held(steps);
     }
 
     /// The consumer wants the turn to stop.
@@ -214,11 +244,27 @@ impl TurnMachine {
         }
     }
 
+    /// Nobody wants to go on in the thread.
+    pub(crate) fn let_go(&mut self, now: Instant, steps: &mut Steps) {
+        self.notes = Notes::None;
+        if self.phase == Phase::Held {
+            self.ask_interrupt(Interrupt::Ours, now, steps);
+            self.phase = Phase::Ending { since: now };
+        }
+    }
+
     /// Ends the turn for a reason that did not come from Codex.
     pub(crate) fn fail(&mut self, failure: Failure, now: Instant, steps: &mut Steps) {
-        if self.phase == Phase::Running {
-            self.ask_interrupt(Interrupt::Ours, now, steps);
-            self.finish(TurnEvent::Failed(failure), now, steps);
+        match self.phase {
+            Phase::Running => {
+                self.ask_interrupt(Interrupt::Ours, now, steps);
+                self.finish(TurnEvent::Failed(failure), now, steps);
+            }
+            Phase::Held => {
+                steps.push_back(Step::Settle(ThreadState::Gone));
+                self.let_go(now, steps);
+            }
+            Phase::Ending { .. } | Phase::Closed => {}
         }
     }
 
@@ -236,6 +282,7 @@ impl TurnMachine {
             let failure = Failure::new(FailureKind::ChildGone, reason);
             steps.push_back(Step::Emit(TurnEvent::Failed(failure)));
         }
+        steps.push_back(Step::Settle(ThreadState::Gone));
         self.phase = Phase::Closed;
     }
 
@@ -266,7 +313,10 @@ impl TurnMachine {
                 let due = self.limits.probe_after.is_some_and(|limit| silence >= limit);
                 if due && !self.pending_calls.is_empty() {
                     steps.push_back(Step::Count(Counter::Probe));
-                    steps.extend(self.pending_calls.drain(..).map(Step::RejectCall));
+                    // The thread has answers in it that no client gave.
+                    self.notes = Notes::None;
+                    let calls = self.pending_calls.drain(..);
+                    steps.extend(calls.map(|call| Step::RejectCall(call.request)));
                 }
             }
             Phase::Ending { since } => {
@@ -274,7 +324,7 @@ impl TurnMachine {
                     self.close_unconfirmed(steps);
                 }
             }
-            Phase::Closed => {}
+            Phase::Held | Phase::Closed => {}
         }
     }
 
@@ -283,8 +333,16 @@ impl TurnMachine {
             Happening::TurnStarted | Happening::Other => {}
             Happening::TurnCompleted { status, error } => {
                 let last = self.last_event(status, error);
+                let can_go_on = last == TurnEvent::End(TurnEnd::Completed)
+                    && self.interrupt == Interrupt::None
+                    && matches!(self.notes, Notes::Told);
                 steps.push_back(Step::Emit(last));
-                self.close(steps);
+                if can_go_on {
+                    steps.push_back(Step::Settle(ThreadState::Idle));
+                    self.phase = Phase::Closed;
+                } else {
+                    self.close(steps);
+                }
             }
             Happening::Error { error, will_retry: false } => {
                 self.finish(TurnEvent::Failed(Failure::from_codex(&error)), now, steps);
@@ -295,10 +353,17 @@ impl TurnMachine {
                     self.refuse_repetition(&detail, now, steps);
                 } else {
                     self.untold_reasoning.clear();
+                    // Who knows what the first try has left in the thread.
+                    self.notes = Notes::None;
                     steps.push_back(Step::Count(Counter::CodexRetry));
                 }
             }
             Happening::MessageCompleted(whole) => self.complete_message(&whole, now, steps),
+            // What comes when the notes are closed, nobody could go on from.
+            Happening::Said { what: Utterance::Other, .. } if self.response_ended => {
+                self.notes = Notes::None;
+            }
+            Happening::Said { raw, what: Utterance::Other } => self.note(&raw),
             _ if self.response_ended => self.refuse_second_request(now, steps),
             Happening::ReasoningStarted => {}
             Happening::Text(text) => {
@@ -310,10 +375,14 @@ impl TurnMachine {
             Happening::Reasoning { kind, part, text } => {
                 self.output(TurnEvent::Reasoning { kind, part, text: text.into_owned() }, steps);
             }
-            Happening::ReasoningItem(item) if self.has_emitted() => {
-                steps.push_back(Step::Emit(TurnEvent::ReasoningItem(item)));
+            Happening::Said { raw, what: Utterance::Reasoning(item) } => {
+                self.note(&raw);
+                if self.has_emitted() {
+                    steps.push_back(Step::Emit(TurnEvent::ReasoningItem(item)));
+                } else {
+                    self.untold_reasoning.push(item);
+                }
             }
-            Happening::ReasoningItem(item) => self.untold_reasoning.push(item),
             Happening::MessageStarted(phase) => match &self.open_message {
                 None => {
                     self.open_message = Some(OpenMessage::new());
@@ -324,7 +393,11 @@ impl TurnMachine {
                     self.refuse_repetition("a second message began in an open one", now, steps);
                 }
             },
-            Happening::Call(call) => {
+            Happening::Said { raw, what: Utterance::Call(call) } => {
+                self.note(&raw);
+                if let Notes::Open(keeping) = &mut self.notes {
+                    keeping.on_call(&call);
+                }
                 self.calls += 1;
                 let name = self.aliases.original(call.name);
                 self.output(TurnEvent::ToolCall(ToolCall { name, ..call }), steps);
@@ -335,29 +408,76 @@ impl TurnMachine {
             }
             Happening::ResponseCompleted { response_id, usage } => {
                 self.response_ended = true;
-                if self.calls > 0 {
+                let said = self.close_notes(usage.as_ref());
+                let is_held = self.calls > 0 && said.is_some();
+                if self.calls > 0 && !is_held {
                     // First of all: Codex answers unknown and malformed calls itself and would
                     // ask the model again.
                     self.ask_interrupt(Interrupt::Ours, now, steps);
                 }
                 self.tell_reasoning(steps);
+                steps.extend(said.map(Step::Say));
                 steps.push_back(Step::Emit(TurnEvent::ResponseEnd { response_id, usage }));
                 if self.calls > 0 {
                     self.finish(TurnEvent::End(TurnEnd::ToolCalls), now, steps);
+                }
+                if is_held {
+                    self.phase = Phase::Held;
+                    self.tell_if_held(steps);
                 }
             }
         }
     }
 
+    /// An item that the thread has from now on.
+    fn note(&mut self, raw: &str) {
+        if let Notes::Open(keeping) = &mut self.notes
+            && keeping.note(raw).is_err()
+        {
+            self.notes = Notes::None;
+        }
+    }
+
+    /// What there is in the thread now that the response has ended, if anybody can go on from there.
+    fn close_notes(&mut self, usage: Option<&TokenUsage>) -> Option<Said> {
+        let Notes::Open(keeping) = std::mem::replace(&mut self.notes, Notes::None) else {
+            return None;
+        };
+        if self.interrupt != Interrupt::None || !keeping.is_good(usage) {
+            return None;
+        }
+        self.notes = Notes::Told;
+        Some(keeping.into_said())
+    }
+
+    /// Every call was asked for, so that every one can be answered.
+    fn tell_if_held(&self, steps: &mut Steps) {
+        if self.phase == Phase::Held && self.pending_calls.len() == self.calls {
+            steps.push_back(Step::Settle(ThreadState::Held));
+        }
+    }
+
+    /// While its calls are unanswered nothing happens in a turn.
+    fn wait_for_outputs(&mut self, happening: &Happening<'_>, now: Instant, steps: &mut Steps) {
+        match happening {
+            Happening::TurnCompleted { .. } => return self.close(steps),
+            Happening::Other | Happening::TurnStarted | Happening::MessageCompleted(_) => return,
+            Happening::Error { .. } | Happening::Said { what: Utterance::Other, .. } => {}
+            _ => self.count_extra_request(steps),
+        }
+        steps.push_back(Step::Settle(ThreadState::Gone));
+        self.let_go(now, steps);
+    }
+
     fn refuses_after_text(&self) -> bool {
         let began_in_vain = self.open_message.as_ref().is_some_and(OpenMessage::is_empty);
-        began_in_vain && self.calls == 0 && self.said == Said::Something
+        began_in_vain && self.calls == 0 && self.said == Speech::Something
     }
 
     /// Nothing is lost if the upstream sends no deltas, or not all of them.
     fn complete_message(&mut self, whole: &str, now: Instant, steps: &mut Steps) {
-        if self.said == Said::Nothing {
-            self.said = Said::AnEmptyMessage;
+        if self.said == Speech::Nothing {
+            self.said = Speech::AnEmptyMessage;
         }
         let Some(message) = self.open_message.take() else { return };
         match message.rest(whole) {
@@ -376,7 +496,9 @@ impl TurnMachine {
     fn wind_down(&mut self, happening: &Happening<'_>, steps: &mut Steps) {
         match happening {
             Happening::TurnCompleted { .. } => self.close(steps),
-            Happening::MessageStarted(_) | Happening::ReasoningStarted | Happening::Call(_)
+            Happening::MessageStarted(_)
+            | Happening::ReasoningStarted
+            | Happening::Said { what: Utterance::Call(_), .. }
                 if self.response_ended =>
             {
                 self.count_extra_request(steps);
@@ -413,7 +535,7 @@ impl TurnMachine {
 
     fn output(&mut self, event: TurnEvent, steps: &mut Steps) {
         self.tell_reasoning(steps);
-        self.said = Said::Something;
+        self.said = Speech::Something;
         steps.push_back(Step::Emit(event));
     }
 
@@ -437,7 +559,7 @@ impl TurnMachine {
             (TurnStatus::Completed, _) if self.open_message.is_some() => {
                 TurnEvent::Failed(withheld())
             }
-            (TurnStatus::Completed, _) if self.said == Said::Nothing => {
+            (TurnStatus::Completed, _) if self.said == Speech::Nothing => {
                 TurnEvent::Failed(Failure::new(
                     FailureKind::ContentFilter,
                     "the response is empty: the model said nothing, or it refused in a way that \
@@ -486,6 +608,7 @@ impl TurnMachine {
     }
 
     fn close(&mut self, steps: &mut Steps) {
+        steps.push_back(Step::Settle(ThreadState::Gone));
         steps.push_back(Step::Unsubscribe);
         self.phase = Phase::Closed;
     }

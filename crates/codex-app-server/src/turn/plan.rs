@@ -10,8 +10,14 @@ use tokio::sync::watch;
 
 use super::channel::{self, EventSender};
 use super::event::{TurnEnd, TurnEvent};
+use super::keeping::Keeping;
+use super::thread_link::ThreadLink;
 use super::{Command, Consumer, InvalidTurn, Turn, TurnOptions, TurnRequest, Upstream};
 use crate::alias::ToolAliases;
+use crate::continuity::kept_threads::{Found, KeptThreads};
+use crate::continuity::trail::Trail;
+use crate::continuity::transcript::{FingerprintKey, Transcript};
+use crate::continuity::{Continued, FreshReason};
 use crate::failure::Failure;
 use crate::history::{self, HistoryItem, Role, Tool};
 use crate::protocol::outgoing::{DynamicTool, ThreadStart, TurnStart};
@@ -35,6 +41,10 @@ pub(crate) struct Plan {
     summary: Option<String>,
     output_schema: Option<Value>,
     upstream: Option<Upstream>,
+    /// What was said at every point of the history, if its thread may be kept.
+    trail: Option<Trail>,
+    /// Names of the tools towards Codex.
+    offered: Arc<HashSet<String>>,
 }
 
 /// A plan whose consumer already waits for its events.
@@ -47,6 +57,10 @@ pub(crate) struct PlannedTurn {
     pub(crate) asked_at: Instant,
     /// What is the consumer's, to be let go when the turn has ended.
     pub(crate) consumer: Consumer,
+    /// What the consumer learns of its thread.
+    pub(crate) link: Arc<ThreadLink>,
+    /// The thread of an earlier turn, to go on in.
+    pub(crate) found: Option<Found>,
 }
 
 /// Why a consumer does not want its turn any more.
@@ -58,10 +72,9 @@ pub(crate) enum Stop {
 
 // === impl Plan ===
 
-impl TryFrom<TurnRequest> for Plan {
-    type Error = InvalidTurn;
-
-    fn try_from(mut request: TurnRequest) -> Result<Self, InvalidTurn> {
+impl Plan {
+    /// Checks and translates a request; with a key its thread may be kept for its owner.
+    fn new(mut request: TurnRequest, key: Option<FingerprintKey>) -> Result<Self, InvalidTurn> {
         let mut names = HashSet::new();
         for tool in &request.tools {
             if !names.insert(tool.name.as_str()) {
@@ -79,13 +92,27 @@ impl TryFrom<TurnRequest> for Plan {
             return Err(InvalidTurn::Empty);
         }
         let mut aliases = ToolAliases::default();
-        let tool_names = request.tools.iter().map(|tool| aliases.alias(&tool.name)).collect();
+        let tool_names: Vec<_> =
+            request.tools.iter().map(|tool| aliases.alias(&tool.name)).collect();
         let has_images = request.history.iter().any(HistoryItem::has_images);
-        let items = history::to_wire(&request.history, &mut aliases)?;
+        let mut trail = key.zip(request.owner.as_deref()).and_then(|(key, owner)| {
+            let tools = dynamic_tools(&request.tools, &tool_names);
+            Some(Trail::begin(key, &setting(&request, owner, &tools).ok()?))
+        });
+        let items = history::to_wire(&request.history, &mut aliases, |item, json| {
+            if let Some(trail) = &mut trail {
+                trail.add(item, json);
+            }
+        })?;
         let is_expendable = request.history.iter().any(HistoryItem::is_expendable);
         Ok(Self {
             model: request.model,
             tools: request.tools,
+            offered: if trail.is_some() {
+                Arc::new(tool_names.iter().cloned().collect())
+            } else {
+                Arc::default()
+            },
             tool_names,
             aliases: Arc::new(aliases),
             items,
@@ -95,11 +122,10 @@ impl TryFrom<TurnRequest> for Plan {
             summary: request.summary,
             output_schema: request.output_schema,
             upstream: request.upstream,
+            trail,
         })
     }
-}
 
-impl Plan {
     /// Whether it goes where the login leads, and so is nothing without one.
     pub(crate) fn needs_login(&self) -> bool {
         self.upstream.is_none()
@@ -111,22 +137,32 @@ impl Plan {
         history.retain(|item| !item.is_expendable());
         // The names have their aliases already, and what was taken with more is taken with less.
         let mut aliases = ToolAliases::clone(&self.aliases);
-        let Ok(items) = history::to_wire(&history, &mut aliases) else { return false };
+        let Ok(items) = history::to_wire(&history, &mut aliases, |_, _| {}) else { return false };
         self.items = items;
+        // What is noted down would not be what the thread has.
+        self.trail = None;
         !self.items.is_empty()
     }
 
+    /// What a turn notes down that begins with the whole history in its thread, or that goes on from
+    /// what the thread has had.
+    pub(crate) fn keeping(&self, thread: Option<&Transcript>) -> Option<Keeping> {
+        let whole = self.trail.as_ref()?.transcript().clone();
+        let transcript = match thread {
+            Some(thread) => whole.with_thoughts_of(thread),
+            None => whole,
+        };
+        Some(Keeping::new(transcript, Arc::clone(&self.offered)))
+    }
+
+    /// The same for a turn that is resumed: Codex tells what it makes of the outputs.
+    pub(crate) fn keeping_on(&self, thread: &Transcript) -> Option<Keeping> {
+        self.trail.as_ref()?;
+        Some(Keeping::new(thread.clone(), Arc::clone(&self.offered)))
+    }
+
     pub(crate) fn dynamic_tools(&self) -> Vec<DynamicTool<'_>> {
-        self.tools
-            .iter()
-            .zip(&self.tool_names)
-            .map(|(tool, name)| DynamicTool {
-                r#type: "function",
-                name,
-                description: &tool.description,
-                input_schema: &tool.parameters,
-            })
-            .collect()
+        dynamic_tools(&self.tools, &self.tool_names)
     }
 
     pub(crate) fn thread_start<'a>(
@@ -162,20 +198,30 @@ impl Plan {
 // === impl PlannedTurn ===
 
 impl PlannedTurn {
-    /// Checks a request.
+    /// Checks a request, and finds the thread that it can go on in.
     pub(crate) fn new(
         request: TurnRequest,
         options: TurnOptions,
         consumer: Consumer,
+        kept: Option<&Arc<KeptThreads>>,
     ) -> Result<(Self, Turn), InvalidTurn> {
         let secret = request.upstream.as_ref().and_then(|upstream| upstream.api_key.clone());
-        let plan = Plan::try_from(request)?;
+        let owner = request.owner.clone();
+        let plan = Plan::new(request, kept.map(|kept| kept.key()))?;
+        let keeper = kept.cloned().zip(owner);
         let (events, receiver) =
             channel::channel(options.max_waiting_bytes, consumer.overflow.clone());
         let (control, commands) = watch::channel(Command::Run);
         let asked_at = Instant::now();
-        let planned = Self { plan, options, events, commands, asked_at, consumer };
-        Ok((planned, Turn::new(receiver, control, secret)))
+        let found = match (kept, &plan.trail) {
+            (Some(kept), Some(trail)) => kept.find(trail, &plan.items),
+            _ => Err(FreshReason::Off),
+        };
+        let link = Arc::new(ThreadLink::new(keeper));
+        let found = found.map_err(|reason| link.tell(Continued::Fresh(reason))).ok();
+        let turn = Turn::new(receiver, control, Arc::clone(&link), secret);
+        let planned = Self { plan, options, events, commands, asked_at, consumer, link, found };
+        Ok((planned, turn))
     }
 
     pub(crate) fn fail(&self, failure: Failure) {
@@ -222,6 +268,19 @@ pub(crate) async fn command_to_stop(commands: &mut watch::Receiver<Command>) -> 
     }
 }
 
+fn dynamic_tools<'a>(tools: &'a [Tool], names: &'a [String]) -> Vec<DynamicTool<'a>> {
+    tools
+        .iter()
+        .zip(names)
+        .map(|(tool, name)| DynamicTool {
+            r#type: "function",
+            name,
+            description: &tool.description,
+            input_schema: &tool.parameters,
+        })
+        .collect()
+}
+
 /// Points one thread at another upstream, and keeps the login away from it.
 fn upstream_config(upstream: &Upstream) -> Map<String, Value> {
     let mut config = Map::new();
@@ -236,4 +295,16 @@ fn upstream_config(upstream: &Upstream) -> Map<String, Value> {
         set("experimental_bearer_token", key.as_str().into());
     }
     config
+}
+
+/// Everything that the model sees, and where it is asked, beside the conversation.
+fn setting(
+    request: &TurnRequest,
+    owner: &str,
+    tools: &[DynamicTool<'_>],
+) -> serde_json::Result<Vec<u8>> {
+    let upstream = request.upstream.as_ref();
+    let upstream = upstream.map(|upstream| (&upstream.base_url, &upstream.api_key));
+    let TurnRequest { model, effort, summary, output_schema, .. } = request;
+    serde_json::to_vec(&(owner, model, effort, summary, output_schema, upstream, tools))
 }

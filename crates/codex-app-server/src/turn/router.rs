@@ -1,7 +1,7 @@
 //! Every running turn of a child, found by its thread.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use serde_json::value::RawValue;
@@ -10,8 +10,9 @@ use tracing::Span;
 
 use super::channel::EventSender;
 use super::event::TurnEvent;
-use super::machine::{Step, Steps, TurnMachine};
+use super::machine::{PendingCall, Step, Steps, TurnMachine};
 use super::thread_event::ThreadEvent;
+use crate::continuity::kept_thread::{ThreadFate, ThreadState};
 use crate::failure::{Failure, FailureKind};
 use crate::ids::{ThreadId, TurnId};
 use crate::stats::Counter;
@@ -40,6 +41,8 @@ pub(crate) struct Route {
     machine: TurnMachine,
     events: EventSender,
     attempt: Option<oneshot::Sender<Attempt>>,
+    /// Where whoever may go on in the thread looks.
+    fate: Option<Arc<ThreadFate>>,
     /// Whether an event found no room with the consumer.
     overflowed: bool,
     /// Kept between events, so that none of them allocates.
@@ -54,8 +57,15 @@ pub(crate) struct Route {
 /// slow consumer has even seen its cause.
 #[derive(Debug, Default)]
 pub(crate) struct Router {
-    routes: Mutex<HashMap<ThreadId, Route>>,
+    routes: Mutex<Routes>,
     emptied: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Routes {
+    by_thread: HashMap<ThreadId, Route>,
+    /// How many of them wait for nothing but outputs, and need no clock.
+    held: usize,
 }
 
 // === impl Route ===
@@ -66,12 +76,14 @@ impl Route {
         machine: TurnMachine,
         events: EventSender,
         attempt: oneshot::Sender<Attempt>,
+        fate: Option<Arc<ThreadFate>>,
     ) -> Self {
         Self {
             thread,
             machine,
             events,
             attempt: Some(attempt),
+            fate,
             overflowed: false,
             steps: Steps::new(),
             span: Span::current(),
@@ -91,6 +103,16 @@ impl Route {
                 Step::Emit(event) => self.emit(event, now, &mut steps),
                 Step::Interrupt(turn) => wire.interrupt(&self.thread, &turn),
                 Step::RejectCall(request) => wire.reject_call(&request),
+                Step::Say(said) => {
+                    if let Some(fate) = &self.fate {
+                        fate.say(said);
+                    }
+                }
+                Step::Settle(state) => {
+                    if let Some(fate) = &self.fate {
+                        fate.settle(state);
+                    }
+                }
                 Step::Unsubscribe => wire.unsubscribe(&self.thread),
                 Step::Count(counter) => wire.count(counter),
             }
@@ -139,16 +161,46 @@ fn overflow() -> Failure {
 
 impl Router {
     pub(crate) fn insert(&self, route: Route) {
-        self.lock().insert(route.thread.clone(), route);
+        self.lock().by_thread.insert(route.thread.clone(), route);
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.lock().is_empty()
+    /// Whether any turn has a limit of time.
+    pub(crate) fn needs_the_clock(&self) -> bool {
+        let routes = self.lock();
+        routes.by_thread.len() > routes.held
+    }
+
+    /// Puts a turn in the place of one that is held, and gives the calls that it is to answer; `None`
+    /// if there is no such turn any more.
+    pub(crate) fn resume(&self, mut route: Route) -> Option<Vec<PendingCall>> {
+        let mut routes = self.lock();
+        let held = routes.by_thread.get_mut(route.thread.as_str())?;
+        if !held.machine.is_held() {
+            return None;
+        }
+        let calls = route.machine.take_over(&mut held.machine);
+        routes.held -= 1;
+        routes.by_thread.insert(route.thread.clone(), route);
+        Some(calls)
+    }
+
+    /// Nobody wants to go on in a thread.
+    pub(crate) fn let_go(&self, thread: &ThreadId, fate: &ThreadFate, wire: &impl Wire) {
+        // Where the thread stands changes under the lock alone.
+        let mut routes = self.lock();
+        match fate.settle(ThreadState::Gone) {
+            ThreadState::Gone => {}
+            ThreadState::Idle => wire.unsubscribe(thread),
+            ThreadState::Busy | ThreadState::Held => {
+                routes.step(thread.as_str(), wire, TurnMachine::let_go);
+                self.tell_if_empty(&routes);
+            }
+        }
     }
 
     /// Where a line of the log about the turn of `thread` belongs.
     pub(crate) fn span_of(&self, thread: &str) -> Span {
-        self.lock().get(thread).map_or_else(Span::none, |route| route.span.clone())
+        self.lock().by_thread.get(thread).map_or_else(Span::none, |route| route.span.clone())
     }
 
     /// Steps the turn of `thread`; `false` if there is none.
@@ -159,13 +211,9 @@ impl Router {
         change: impl FnOnce(&mut TurnMachine, Instant, &mut Steps),
     ) -> bool {
         let mut routes = self.lock();
-        let Some(route) = routes.get_mut(thread) else { return false };
-        route.advance(wire, change);
-        if route.machine.is_closed() {
-            routes.remove(thread);
-            self.tell_if_empty(&routes);
-        }
-        true
+        let known = routes.step(thread, wire, change);
+        self.tell_if_empty(&routes);
+        known
     }
 
     pub(crate) fn on_event(&self, event: ThreadEvent<'_>, wire: &impl Wire) {
@@ -198,7 +246,7 @@ impl Router {
     pub(crate) async fn until_empty(&self) {
         loop {
             let emptied = self.emptied.notified();
-            if self.is_empty() {
+            if self.lock().by_thread.is_empty() {
                 return;
             }
             emptied.await;
@@ -207,20 +255,47 @@ impl Router {
 
     fn step_all(&self, wire: &impl Wire, change: impl Fn(&mut TurnMachine, Instant, &mut Steps)) {
         let mut routes = self.lock();
-        routes.retain(|_, route| {
+        let Routes { by_thread, held } = &mut *routes;
+        *held = 0;
+        by_thread.retain(|_, route| {
             route.advance(wire, &change);
+            *held += usize::from(route.machine.is_held());
             !route.machine.is_closed()
         });
         self.tell_if_empty(&routes);
     }
 
-    fn tell_if_empty(&self, routes: &HashMap<ThreadId, Route>) {
-        if routes.is_empty() {
+    fn tell_if_empty(&self, routes: &Routes) {
+        if routes.by_thread.is_empty() {
             self.emptied.notify_waiters();
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<ThreadId, Route>> {
+    fn lock(&self) -> MutexGuard<'_, Routes> {
         self.routes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+// === impl Routes ===
+
+impl Routes {
+    fn step(
+        &mut self,
+        thread: &str,
+        wire: &impl Wire,
+        change: impl FnOnce(&mut TurnMachine, Instant, &mut Steps),
+    ) -> bool {
+        let Some(route) = self.by_thread.get_mut(thread) else { return false };
+        let was_held = route.machine.is_held();
+        route.advance(wire, change);
+        match (was_held, route.machine.is_held()) {
+            (false, true) => self.held += 1,
+            (true, false) => self.held -= 1,
+            (false, false) | (true, true) => {}
+        }
+        if route.machine.is_closed() {
+            self.by_thread.remove(thread);
+        }
+        true
     }
 }

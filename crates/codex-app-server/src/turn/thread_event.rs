@@ -33,10 +33,14 @@ pub(crate) enum Happening<'a> {
         text: Cow<'a, str>,
     },
     ReasoningStarted,
-    ReasoningItem(ReasoningItem),
+    /// There is a new item in the thread.
+    Said {
+        /// The item, as Codex has it.
+        raw: Cow<'a, str>,
+        what: Utterance,
+    },
     MessageStarted(Option<MessagePhase>),
     MessageCompleted(Cow<'a, str>),
-    Call(ToolCall),
     ResponseCompleted {
         response_id: String,
         usage: Option<TokenUsage>,
@@ -50,6 +54,14 @@ pub(crate) enum Happening<'a> {
         error: Option<TurnError>,
     },
     /// A sign of life that says nothing new.
+    Other,
+}
+
+/// What a new item is, as far as it is not told otherwise.
+#[derive(Debug)]
+pub(crate) enum Utterance {
+    Call(ToolCall),
+    Reasoning(ReasoningItem),
     Other,
 }
 
@@ -139,7 +151,8 @@ impl<'de> DeserializeSeed<'de> for TurnMethod {
             }
             Self::RawItemCompleted => {
                 let raw = RawItemNotification::deserialize(params)?;
-                let happening = raw_item(raw.item).map_err(D::Error::custom)?;
+                let what = utterance(raw.item).map_err(D::Error::custom)?;
+                let happening = Happening::Said { raw: raw.item.get().into(), what };
                 event(raw.thread_id, raw.turn_id, happening)
             }
             Self::RawResponseCompleted => {
@@ -179,10 +192,9 @@ impl Happening<'_> {
                 Happening::Reasoning { kind, part, text: own(text) }
             }
             Self::ReasoningStarted => Happening::ReasoningStarted,
-            Self::ReasoningItem(item) => Happening::ReasoningItem(item),
+            Self::Said { raw, what } => Happening::Said { raw: own(raw), what },
             Self::MessageStarted(phase) => Happening::MessageStarted(phase),
             Self::MessageCompleted(text) => Happening::MessageCompleted(own(text)),
-            Self::Call(call) => Happening::Call(call),
             Self::ResponseCompleted { response_id, usage } => {
                 Happening::ResponseCompleted { response_id, usage }
             }
@@ -194,18 +206,18 @@ impl Happening<'_> {
 }
 
 /// What a raw item tells: a call, or reasoning.
-fn raw_item(item: &RawValue) -> Result<Happening<'static>, serde_json::Error> {
+fn utterance(item: &RawValue) -> Result<Utterance, serde_json::Error> {
     // The two that can be large, and that are neither: not worth another look.
     const MESSAGE: &str = r#"{"type":"message","#;
     const OUTPUT: &str = r#"{"type":"function_call_output","#;
     if item.get().starts_with(MESSAGE) || item.get().starts_with(OUTPUT) {
-        return Ok(Happening::Other);
+        return Ok(Utterance::Other);
     }
     let raw: RawItem<'_> = serde_json::from_str(item.get())?;
     let text = |text: Option<Text<'_>>| text.map(|text| text.0.into_owned()).unwrap_or_default();
     let call_id = text(raw.call_id);
     Ok(match raw.r#type.as_ref() {
-        "function_call" => Happening::Call(ToolCall {
+        "function_call" => Utterance::Call(ToolCall {
             call_id,
             name: qualified(raw.namespace.as_ref(), text(raw.name)),
             // Anything but a string would be a new kind of upstream: keep its text as it is.
@@ -214,24 +226,24 @@ fn raw_item(item: &RawValue) -> Result<Happening<'static>, serde_json::Error> {
             }),
             kind: ToolCallKind::Function,
         }),
-        "custom_tool_call" => Happening::Call(ToolCall {
+        "custom_tool_call" => Utterance::Call(ToolCall {
             call_id,
             name: qualified(raw.namespace.as_ref(), text(raw.name)),
             arguments: text(raw.input),
             kind: ToolCallKind::Custom,
         }),
         // Codex would try to serve these itself, and asks the model again.
-        foreign @ ("local_shell_call" | "tool_search_call") => Happening::Call(ToolCall {
+        foreign @ ("local_shell_call" | "tool_search_call") => Utterance::Call(ToolCall {
             call_id,
             name: foreign.to_owned(),
             arguments: without_internals(item)?,
             kind: ToolCallKind::Foreign,
         }),
-        "reasoning" => Happening::ReasoningItem(ReasoningItem {
+        "reasoning" => Utterance::Reasoning(ReasoningItem {
             summary: raw.summary.into_iter().flatten().filter_map(|part| part.text).collect(),
             encrypted_content: raw.encrypted_content.map(|text| text.0.into_owned()),
         }),
-        _ => Happening::Other,
+        _ => Utterance::Other,
     })
 }
 

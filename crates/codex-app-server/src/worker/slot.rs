@@ -23,13 +23,18 @@ impl Slot {
     }
 
     /// Gives the turn to the child, or back if there is none, or none with the login that it needs:
-    /// one that somebody has just made is taken up by a new child.
+    /// one that somebody has just made is taken up by a new child. A turn that goes on in a thread is
+    /// for the child that has it.
     pub(crate) fn give(&self, turn: PlannedTurn) -> Result<(), Box<PlannedTurn>> {
         let stale = |client: &Client| {
             turn.plan.needs_login()
                 && matches!(client.login_watch().changed_elsewhere(), Some(Whose::Account(_)))
         };
-        match usable(self.lock().as_ref()).filter(|client| !stale(client)) {
+        let elsewhere = |client: &Client| {
+            turn.found.as_ref().is_some_and(|found| !found.kept.is_of(client.connection()))
+        };
+        let client = self.lock();
+        match usable(client.as_ref()).filter(|client| !stale(client) && !elsewhere(client)) {
             Some(client) => {
                 client.run(turn);
                 Ok(())

@@ -171,6 +171,7 @@ fn api_settings(settings: &Settings) -> ApiSettings {
         metrics: false,
         usage_max_age: settings.usage_max_age,
         responses: ResponsesSettings { store: false, max_age: Duration::MAX, max_bytes: 0 },
+        continuity: true,
         keep_reasoning: None,
         content_log: ContentLog::Off,
         captures: None,

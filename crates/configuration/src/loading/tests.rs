@@ -168,17 +168,6 @@ fn names_of_the_origin_get_advice() {
 }
 
 #[test]
-fn a_setting_of_a_later_version_is_checked_and_told_once() {
-    let scene = Scene::new(&[("PROXY_CONTINUITY_MAX", "5")]).with_toml("continuity_max = 6");
-    assert_eq!(
-        scene.warnings(),
-        ["PROXY_CONTINUITY_MAX has no effect in this version yet (from: environment)"]
-    );
-    let scene = Scene::new(&[("PROXY_CONTINUITY_MAX", "many")]);
-    assert_eq!(scene.problems().len(), 1);
-}
-
-#[test]
 fn what_differs_from_the_defaults_is_listed_without_secrets() {
     let scene = Scene::new(&[
         ("PROXY_API_KEY", "canary-canary-canary"),

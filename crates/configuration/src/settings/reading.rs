@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bridge::{OutputModeSetting, RemoteImages, StopAfterTools, TextTools, TurnSettings};
-use codex_app_server::{TurnLimits, Upstream};
+use codex_app_server::{ContinuityLimits, TurnLimits, Upstream};
 use secrecy::ExposeSecret as _;
 use tool_call_aggregator::Limits;
 use tool_call_aggregator::obsidian::XmlEscaping;
@@ -52,6 +52,12 @@ impl Settings {
                 store: values.flag(&t::PROXY_RESPONSES_STORE),
                 max_age: DAY * values.number::<u32>(&t::PROXY_RESPONSES_STORE_MAX_AGE_DAYS),
                 max_bytes: values.number(&t::PROXY_RESPONSES_STORE_MAX_BYTES),
+            },
+            continuity: values.flag(&t::PROXY_CONTINUITY),
+            continuity_limits: ContinuityLimits {
+                max_threads: values.number(&t::PROXY_CONTINUITY_MAX),
+                max_age: values.millis(&t::PROXY_CONTINUITY_TTL_MS),
+                max_bytes: values.number(&t::PROXY_CONTINUITY_MAX_BYTES),
             },
             keep_reasoning: Some(values.number(&t::PROXY_KEEP_REASONING_BYTES))
                 .filter(|bytes| *bytes > 0),

@@ -42,6 +42,7 @@ async fn the_defaults_are_those_of_the_libraries() {
     assert_eq!(ours.workers, theirs.workers);
     assert_eq!(ours.backoff_initial, theirs.backoff_initial);
     assert_eq!(ours.backoff_max, theirs.backoff_max);
+    assert_eq!(ours.continuity, theirs.continuity);
     let (ours, theirs) = (ours.client, theirs.client);
     assert_eq!(ours.home, theirs.home);
     assert_eq!(ours.limits, theirs.limits);
@@ -69,6 +70,9 @@ async fn everything_about_the_children_can_be_chosen() {
         ("PROXY_MAX_STREAM_BUFFER_BYTES", "80000"),
         ("PROXY_ENABLE_PARALLEL_TOOL_CALLS", "true"),
         ("PROXY_CHATGPT_BASE_URL", "http://127.0.0.1:1/"),
+        ("PROXY_CONTINUITY_MAX", "7"),
+        ("PROXY_CONTINUITY_TTL_MS", "1009"),
+        ("PROXY_CONTINUITY_MAX_BYTES", "90000"),
         ("WORKER_COUNT", "4"),
         ("WORKER_BACKOFF_INITIAL_MS", "1004"),
         ("WORKER_BACKOFF_MAX_MS", "1005"),
@@ -76,10 +80,12 @@ async fn everything_about_the_children_can_be_chosen() {
         ("WORKER_REQUEST_TIMEOUT_MS", "1007"),
         ("WORKER_SHUTDOWN_GRACE_MS", "1008"),
     ]);
-    let PoolConfig { client, workers, backoff_initial, backoff_max, .. } =
+    let PoolConfig { client, workers, backoff_initial, backoff_max, continuity, .. } =
         settings.pool_config(some_codex().await);
     let millis = Duration::from_millis;
     assert_eq!((workers, backoff_initial, backoff_max), (4, millis(1004), millis(1005)));
+    let expected = ContinuityLimits { max_threads: 7, max_age: millis(1009), max_bytes: 90_000 };
+    assert_eq!(continuity, expected);
     let limits = TurnLimits {
         timeout: millis(1001),
         idle_timeout: millis(1002),

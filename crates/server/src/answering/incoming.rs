@@ -5,15 +5,15 @@ use std::time::Instant;
 
 use axum::body::Bytes;
 use axum::extract::Request;
-use axum::http::HeaderMap;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue};
 use openai_wire::{ApiError, ErrorType};
 use tracing::Span;
 
 use crate::api::{Api, ApiSettings};
 use crate::body::{WholeBody, read_body};
 use crate::gate::{Caller, RequestId, TraceContext};
-use crate::headers::X_PROXY_OUTPUT_MODE;
+use crate::headers::{X_PROXY_CONTINUITY, X_PROXY_OUTPUT_MODE};
 use crate::large_bodies::{BodyRoom, LARGE};
 use crate::models::Chosen;
 
@@ -26,6 +26,8 @@ pub(crate) struct Incoming {
     pub(crate) body: Bytes,
     /// The header `x-proxy-output-mode`.
     pub(crate) mode: Option<String>,
+    /// Whether its conversation goes on in the thread of its last turn, where that can be.
+    pub(super) continuity: bool,
     pub(super) parts: Parts,
     /// When its head was there.
     pub(super) received: Instant,
@@ -54,8 +56,20 @@ impl Incoming {
         let trace =
             parts.extensions.get::<TraceContext>().copied().unwrap_or_else(TraceContext::new);
         settings.content_log.request(&body);
-        let (caller, mode) = (caller.clone(), requested_mode(&parts.headers)?);
-        Ok(Self { caller, settings, body, mode, parts, received, request_id, trace, room })
+        let mode = requested_mode(&parts.headers)?;
+        let continuity = requested_continuity(&parts.headers)?.unwrap_or(settings.continuity);
+        Ok(Self {
+            caller: caller.clone(),
+            settings,
+            body,
+            mode,
+            continuity,
+            parts,
+            received,
+            request_id,
+            trace,
+            room,
+        })
     }
 
     /// Takes room for what it refers to, as if the request had held that itself.
@@ -97,6 +111,21 @@ fn requested_mode(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
     };
     let mode = headers.get(X_PROXY_OUTPUT_MODE);
     mode.map(|mode| mode.to_str().map(str::to_owned).map_err(unreadable)).transpose()
+}
+
+/// The header `x-proxy-continuity`.
+fn requested_continuity(headers: &HeaderMap) -> Result<Option<bool>, ApiError> {
+    match headers.get(X_PROXY_CONTINUITY).map(HeaderValue::as_bytes) {
+        None => Ok(None),
+        Some(b"on") => Ok(Some(true)),
+        Some(b"off") => Ok(Some(false)),
+        Some(other) => {
+            let other = String::from_utf8_lossy(&other[..other.len().min(64)]).into_owned();
+            let message =
+                format!("Invalid value: {other:?}. Supported values are: 'on' and 'off'.");
+            Err(ApiError::invalid(X_PROXY_CONTINUITY.as_str(), message).with_code("invalid_value"))
+        }
+    }
 }
 
 /// Does work on another thread, of which a panic is told like one of the request's.

@@ -130,6 +130,8 @@ impl Incoming {
         turn.model.clone_from(&chosen.model);
         turn.effort = chosen.effort;
         turn.upstream = chosen.upstream;
+        // Only one of several choices could be gone on from.
+        turn.owner = (self.continuity && choices == 1).then(|| self.caller.name().into());
 
         let tokenizer = match policy.max_tokens {
             Some(_) => {

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use bridge::{Answer, ChoiceReport, EndReason, Ended, Reply};
-use codex_app_server::{Failure, Turn};
+use codex_app_server::{Continued, Failure, FreshReason, Turn};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tokio_util::task::TaskTracker;
 
@@ -34,6 +34,8 @@ pub(crate) struct Session {
     tasks: TaskTracker,
     log: Arc<TurnLog>,
     marks: Marks,
+    /// How the last turn that has ended got its thread.
+    continued: Option<Continued>,
     recording: Option<Arc<Recording>>,
     reported: bool,
 }
@@ -89,6 +91,7 @@ impl Session {
             tasks,
             log,
             marks: Marks::default(),
+            continued: None,
             recording,
             reported: false,
         }
@@ -161,6 +164,15 @@ impl Session {
         }
     }
 
+    /// How its turns got their threads. Several have one each.
+    pub(crate) fn continued(&self) -> Continued {
+        let running = self.choices.iter().find_map(|choice| choice.turn.as_ref());
+        running
+            .map(Turn::continued)
+            .or(self.continued)
+            .unwrap_or(Continued::Fresh(FreshReason::Off))
+    }
+
     /// The record of the request, if there is one.
     pub(crate) fn recording(&self) -> Option<&Recording> {
         self.recording.as_deref()
@@ -183,6 +195,8 @@ impl Session {
         complete: impl FnOnce(&mut [ChoiceReport]) -> T,
     ) -> (T, Vec<ChoiceReport>) {
         self.reported = true;
+        let continued = self.continued();
+        self.continued = Some(continued);
         let choices = std::mem::take(&mut self.choices).into_iter();
         let mut reports: Vec<_> = choices
             .map(|mut choice| {
@@ -194,7 +208,7 @@ impl Session {
         if let Some(recording) = &self.recording {
             recording.end(&reports);
         }
-        self.log.turns_ended(&reports, self.marks);
+        self.log.turns_ended(&reports, self.marks, continued);
         (completed, reports)
     }
 
@@ -240,16 +254,21 @@ impl Session {
         }
         *happened = true;
         let turn = choice.turn.take();
+        self.continued = turn.as_ref().map(Turn::continued).or(self.continued);
         self.open -= 1;
         match ended? {
             Ended::Failed(failure) => Some(failure),
             Ended::Finished(reason) => {
-                answer.finish(reason);
                 if let Some(turn) = turn
                     && !choice.reply.was_cut()
                 {
+                    // Before the client learns the end: its next request may come at once.
+                    if choice.reply.told_everything() && answer.tells_everything() {
+                        turn.keep();
+                    }
                     self.let_end(turn, context);
                 }
+                answer.finish(reason);
                 None
             }
         }

@@ -16,6 +16,7 @@ use http_body::Frame;
 use openai_wire::{ApiError, Usage, comment};
 
 use super::session::{Outcome, Session, Step};
+use super::summary::tell_continuity;
 use super::turn_log::TurnLog;
 use super::usage::{Counting, Prompt};
 use crate::captures::Recording;
@@ -80,6 +81,7 @@ pub(crate) fn event_stream<A: StreamedAnswer>(
     mut headers: HeaderMap,
     stream: AnswerStream<A>,
 ) -> Response {
+    tell_continuity(stream.session.continued(), &mut headers);
     for (name, value) in [
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-cache, no-transform"),

@@ -2,17 +2,27 @@
 
 use axum::http::{HeaderMap, HeaderValue};
 use bridge::ChoiceReport;
+use codex_app_server::Continued;
 use openai_wire::Usage;
 
 use super::usage::Prompt;
-use crate::headers::{X_CODEX_TOOL_CALL_COUNT, X_CODEX_TOOL_CALL_TRUNCATED, X_PROXY_USAGE};
+use crate::headers::{
+    X_CODEX_TOOL_CALL_COUNT, X_CODEX_TOOL_CALL_TRUNCATED, X_PROXY_CONTINUITY, X_PROXY_USAGE,
+};
+
+/// How the turns got their threads.
+pub(crate) fn tell_continuity(continued: Continued, headers: &mut HeaderMap) {
+    headers.insert(X_PROXY_CONTINUITY, HeaderValue::from_static(continued.as_str()));
+}
 
 /// Puts it into the headers, and gives the token counts, which are counted where the upstream gave none.
 pub(crate) async fn sum_up(
     reports: &[ChoiceReport],
+    continued: Continued,
     prompt: Prompt,
     headers: &mut HeaderMap,
 ) -> Usage {
+    tell_continuity(continued, headers);
     let truncated = if bridge::is_truncated(reports) { "true" } else { "false" };
     headers.insert(X_CODEX_TOOL_CALL_COUNT, HeaderValue::from(bridge::call_count(reports)));
     headers.insert(X_CODEX_TOOL_CALL_TRUNCATED, HeaderValue::from_static(truncated));

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use bridge::{ChoiceReport, OutputMode, StopAfterTools};
+use codex_app_server::Continued;
 use store::Usage;
 
 use crate::content_log::ContentLog;
@@ -57,7 +58,7 @@ pub(super) struct Marks {
 
 impl TurnLog {
     /// Tells everybody what became of each turn.
-    pub(super) fn turns_ended(&self, reports: &[ChoiceReport], marks: Marks) {
+    pub(super) fn turns_ended(&self, reports: &[ChoiceReport], marks: Marks, continued: Continued) {
         let times = TurnTimes {
             received: self.received,
             admitted: self.admitted,
@@ -79,6 +80,7 @@ impl TurnLog {
                 mode: self.mode,
                 stop_after_tools: self.stop_after_tools,
                 settings: &self.settings,
+                continued,
                 report,
                 times,
             };

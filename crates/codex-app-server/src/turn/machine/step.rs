@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 
+use crate::continuity::kept_thread::{Said, ThreadState};
 use crate::ids::TurnId;
 use crate::stats::Counter;
 use crate::turn::event::TurnEvent;
@@ -26,6 +27,14 @@ pub struct TurnLimits {
 /// What is to be done, in order.
 pub(crate) type Steps = VecDeque<Step>;
 
+/// A call that Codex waits for.
+#[derive(Debug)]
+pub(crate) struct PendingCall {
+    pub(crate) call_id: String,
+    /// The id of Codex's request.
+    pub(crate) request: Box<RawValue>,
+}
+
 /// Something that the owner of the machine has to do.
 #[derive(Debug)]
 pub(crate) enum Step {
@@ -35,6 +44,10 @@ pub(crate) enum Step {
     Interrupt(TurnId),
     /// Answer a pending `item/tool/call` with an error.
     RejectCall(Box<RawValue>),
+    /// Say what there is in the thread, which can be gone on from.
+    Say(Said),
+    /// Say where the thread stands.
+    Settle(ThreadState),
     /// Let Codex unload the thread; the machine is done.
     Unsubscribe,
     /// Count something.

@@ -1,5 +1,6 @@
 use std::borrow::Cow;
 
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::*;
@@ -23,7 +24,7 @@ impl Bench {
             idle_timeout: Duration::from_secs(50),
             probe_after: Some(Duration::from_secs(10)),
         };
-        let machine = TurnMachine::new(Arc::default(), limits, now, now);
+        let machine = TurnMachine::new(Arc::default(), limits, None, now, now);
         Self { machine, now, log: Vec::new() }
     }
 
@@ -36,7 +37,9 @@ impl Bench {
     fn step(&mut self, change: impl FnOnce(&mut TurnMachine, Instant, &mut Steps)) -> &mut Self {
         let mut steps = Steps::new();
         change(&mut self.machine, self.now, &mut steps);
-        self.log.extend(steps.into_iter().map(|step| match step {
+        // Where nobody may go on in the thread, nobody asks where it stands.
+        let told = |step: &Step| !matches!(step, Step::Settle(_));
+        self.log.extend(steps.into_iter().filter(told).map(|step| match step {
             Step::Emit(TurnEvent::Failed(failure)) => format!("failed {:?}", failure.kind),
             Step::Emit(TurnEvent::Text(text)) => format!("text {text}"),
             Step::Emit(TurnEvent::ToolCall(call)) => {
@@ -54,6 +57,8 @@ impl Bench {
             Step::Interrupt(_) => "interrupt".to_owned(),
             Step::RejectCall(id) => format!("reject {id}"),
             Step::Unsubscribe => "unsubscribe".to_owned(),
+            Step::Say(said) => format!("said, with calls {:?}", said.calls),
+            Step::Settle(state) => format!("settle {state:?}"),
             Step::Count(counter) => format!("count {counter:?}"),
         }));
         self
@@ -75,13 +80,17 @@ impl Bench {
     }
 }
 
+fn item(what: Utterance) -> Happening<'static> {
+    Happening::Said { raw: Cow::Borrowed("{}"), what }
+}
+
 fn call(name: &str) -> Happening<'static> {
-    Happening::Call(ToolCall {
+    item(Utterance::Call(ToolCall {
         call_id: "call_1".to_owned(),
         name: name.to_owned(),
         arguments: "{}".to_owned(),
         kind: ToolCallKind::Function,
-    })
+    }))
 }
 
 fn text(text: &'static str) -> Happening<'static> {
@@ -219,26 +228,26 @@ fn a_retry_of_codex_is_harmless_before_output_and_fatal_after_it() {
 
 #[test]
 fn reasoning_that_nobody_was_told_of_may_start_over() {
-    let item = |name: &str| {
-        Happening::ReasoningItem(ReasoningItem {
+    let reasoning = |name: &str| {
+        item(Utterance::Reasoning(ReasoningItem {
             summary: Vec::new(),
             encrypted_content: Some(name.to_owned()),
-        })
+        }))
     };
     Bench::started()
-        .see(item("lost"))
+        .see(reasoning("lost"))
         .see(error(true))
-        .see(item("one"))
+        .see(reasoning("one"))
         .expect(&["count CodexRetry"])
         .see(Happening::MessageStarted(None))
         .see(text("a"))
         .see(Happening::MessageCompleted("a".into()))
-        .see(item("two"))
+        .see(reasoning("two"))
         .expect(&["reasoned one", "text a", "reasoned two"])
         .see(response_end())
         .expect(&["response end"]);
     Bench::started()
-        .see(item("alone"))
+        .see(reasoning("alone"))
         .see(response_end())
         .expect(&["reasoned alone", "response end"]);
 }
@@ -319,7 +328,10 @@ fn a_failure_is_reported_once() {
 fn pending_calls_are_probed_once_per_silence() {
     let mut bench = Bench::started();
     bench.see(call("a")).pass(20).expect(&["call a {}"]);
-    bench.machine.on_tool_request(request_id(), bench.now);
+    bench.step(|machine, now, steps| {
+        let call = PendingCall { call_id: "call_1".to_owned(), request: request_id() };
+        machine.on_tool_request(call, now, steps);
+    });
     bench.pass(9).expect(&[]).pass(1).expect(&["count Probe", "reject 7"]).pass(5).expect(&[]);
     bench.see(error(false)).expect(&["failed StreamCut"]);
 }
@@ -388,7 +400,7 @@ fn an_end_without_a_reason_is_not_a_success() {
 /// The events that a recorded exchange leads to, with adjacent text joined.
 fn replay(transcript: &str) -> Vec<TurnEvent> {
     let now = Instant::now();
-    let mut machine = TurnMachine::new(Arc::default(), TurnLimits::default(), now, now);
+    let mut machine = TurnMachine::new(Arc::default(), TurnLimits::default(), None, now, now);
     let mut events: Vec<TurnEvent> = Vec::new();
     for line in transcript.lines() {
         let record: Value = serde_json::from_str(line).unwrap();

@@ -1,0 +1,132 @@
+//! The outputs of calls as answers to the turn that waits for them.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// The answer to a call that Codex has asked us to make.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) call_id: String,
+    /// The result of Codex's request.
+    pub(crate) result: Box<RawValue>,
+}
+
+/// An item of a history, if it is an output.
+#[derive(Deserialize)]
+#[serde(tag = "type")]
+enum Item<'a> {
+    #[serde(rename = "function_call_output")]
+    Output {
+        #[serde(borrow)]
+        call_id: Cow<'a, str>,
+        #[serde(borrow)]
+        output: Output<'a>,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Output<'a> {
+    Text(Cow<'a, str>),
+    #[serde(borrow)]
+    Parts(Vec<Part<'a>>),
+}
+
+/// Codex adds something of its own to images that come as answers, so that the model would see
+/// something else than in a history.
+#[derive(Deserialize)]
+#[serde(tag = "type")]
+enum Part<'a> {
+    #[serde(rename = "input_text")]
+    Text {
+        #[serde(borrow)]
+        text: Cow<'a, str>,
+    },
+}
+
+/// Codex's `DynamicToolCallResponse`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CallResult<'a> {
+    content_items: Vec<ContentItem<'a>>,
+    success: bool,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "camelCase")]
+enum ContentItem<'a> {
+    InputText { text: &'a str },
+}
+
+/// Answers to exactly these calls, if the items are their outputs in that order, and nothing else.
+///
+/// Codex tells the model the outputs in the order of the calls, whichever is answered first.
+pub(crate) fn answers<'a>(
+    items: impl ExactSizeIterator<Item = &'a RawValue>,
+    calls: &[String],
+) -> Option<Vec<Answer>> {
+    if items.len() != calls.len() {
+        return None;
+    }
+    items.zip(calls).map(|(item, call_id)| answer(item.get(), call_id)).collect()
+}
+
+fn answer(item: &str, expected: &str) -> Option<Answer> {
+    let Ok(Item::Output { call_id, output }) = serde_json::from_str(item) else { return None };
+    if call_id != expected {
+        return None;
+    }
+    let texts = match &output {
+        Output::Text(text) => vec![text],
+        Output::Parts(parts) => parts.iter().map(|Part::Text { text }| text).collect(),
+    };
+    let content_items =
+        texts.into_iter().map(|text| ContentItem::InputText { text: text.as_ref() }).collect();
+    let result =
+        serde_json::value::to_raw_value(&CallResult { content_items, success: true }).ok()?;
+    Some(Answer { call_id: call_id.into_owned(), result })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(json: &str) -> Box<RawValue> {
+        RawValue::from_string(json.to_owned()).unwrap()
+    }
+
+    fn results(items: &[&str], calls: &[&str]) -> Option<Vec<String>> {
+        let items: Vec<_> = items.iter().map(|json| raw(json)).collect();
+        let calls: Vec<_> = calls.iter().map(ToString::to_string).collect();
+        let answers = answers(items.iter().map(|item| &**item), &calls)?;
+        Some(answers.into_iter().map(|answer| answer.result.get().to_owned()).collect())
+    }
+
+    const A: &str =
+        r#"{"type":"function_call_output","call_id":"a","output":"line\none","id":"fco_1"}"#;
+    const B: &str = r#"{"type":"function_call_output","call_id":"b","output":[{"type":"input_text","text":"1"},{"type":"input_text","text":"2"}]}"#;
+
+    #[test]
+    fn every_output_in_the_order_of_the_calls_is_an_answer() {
+        assert_eq!(
+            results(&[A, B], &["a", "b"]).unwrap(),
+            [
+                r#"{"contentItems":[{"type":"inputText","text":"line\none"}],"success":true}"#,
+                r#"{"contentItems":[{"type":"inputText","text":"1"},{"type":"inputText","text":"2"}],"success":true}"#,
+            ]
+        );
+    }
+
+    #[test]
+    fn anything_else_is_none() {
+        let image = r#"{"type":"function_call_output","call_id":"a","output":[{"type":"input_image","image_url":"data:"}]}"#;
+        let message = r#"{"type":"message","role":"user","content":[]}"#;
+        for items in [&[A][..], &[B, A], &[A, B, message], &[A, message], &[image, B], &[]] {
+            assert_eq!(results(items, &["a", "b"]), None, "{items:?}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The threads that are kept for conversations that may go on.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use serde_json::value::RawValue;
+use tokio::sync::Notify;
+
+use super::answers::{Answer, answers};
+use super::kept_thread::KeptThread;
+use super::shelf::{Shelf, Taken, Verdict};
+use super::trail::Trail;
+use super::transcript::FingerprintKey;
+use super::{ContinuityLimits, FreshReason, KeptCounts};
+use crate::connection::Connection;
+
+/// The threads of all children that may be gone on with.
+#[derive(Debug)]
+pub(crate) struct KeptThreads {
+    key: FingerprintKey,
+    shelf: Mutex<Shelf<KeptThread>>,
+    /// There is something to expire.
+    filled: Notify,
+}
+
+/// A thread that a turn can go on with, and how.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) kept: KeptThread,
+    pub(crate) how: GoingOn,
+}
+
+#[derive(Debug)]
+pub(crate) enum GoingOn {
+    /// By a turn that is given these items of the history.
+    Inject(Vec<usize>),
+    /// By answering the calls of its last turn.
+    Answer(Vec<Answer>),
+}
+
+// === impl KeptThreads ===
+
+impl KeptThreads {
+    pub(crate) fn new(limits: ContinuityLimits) -> Self {
+        Self {
+            key: FingerprintKey::random(),
+            shelf: Mutex::new(Shelf::new(limits)),
+            filled: Notify::new(),
+        }
+    }
+
+    pub(crate) fn key(&self) -> FingerprintKey {
+        self.key
+    }
+
+    /// The thread that has had most of a history, if any has. Nobody else finds it from then on.
+    pub(crate) fn find(
+        &self,
+        trail: &Trail,
+        items: &[Box<RawValue>],
+    ) -> Result<Found, FreshReason> {
+        let mut why = None;
+        let mut ends = trail.ends().peekable();
+        if ends.peek().is_none() {
+            return Err(FreshReason::First);
+        }
+        for (first, fingerprint) in ends {
+            let judge = |kept: &KeptThread| judge(kept, first, trail, items);
+            let taken = self.lock().take(fingerprint, judge);
+            match taken {
+                Some(Taken::Found(kept, how)) => return Ok(Found { kept, how }),
+                Some(Taken::Not(reason, useless)) => {
+                    drop(useless);
+                    why.get_or_insert(reason);
+                }
+                None => {}
+            }
+        }
+        Err(why.unwrap_or(FreshReason::Unknown))
+    }
+
+    /// Keeps a thread, if it can be gone on with.
+    pub(crate) fn keep(&self, owner: Arc<str>, kept: KeptThread) {
+        let Some(said) = kept.said() else { return };
+        let (fingerprint, bytes) = (said.transcript.fingerprint(), said.transcript.bytes());
+        let going = self.lock().put(fingerprint, owner, bytes, kept, Instant::now());
+        // Not under the lock: a thread that goes has something to say to its child.
+        drop(going);
+        self.filled.notify_one();
+    }
+
+    /// Lets go of every thread of a child.
+    pub(crate) fn forget(&self, connection: &Arc<Connection>) {
+        let going = self.lock().remove_where(|kept| kept.is_of(connection), FreshReason::ChildGone);
+        drop(going);
+    }
+
+    /// Lets go of threads as their time comes, for ever.
+    pub(crate) async fn expire(&self) {
+        loop {
+            let next = self.lock().next_expiry();
+            match next {
+                Some(at) => tokio::time::sleep_until(at.into()).await,
+                None => self.filled.notified().await,
+            }
+            let going = self.lock().expire(Instant::now());
+            drop(going);
+        }
+    }
+
+    pub(crate) fn counts(&self) -> KeptCounts {
+        let kept = self.lock();
+        let held = kept.things().filter(|kept| kept.is_held()).count();
+        KeptCounts { idle: kept.things().count() - held, held, bytes: kept.bytes() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shelf<KeptThread>> {
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What becomes of a thread that has had the first items of a history.
+fn judge(
+    kept: &KeptThread,
+    first: usize,
+    trail: &Trail,
+    items: &[Box<RawValue>],
+) -> Verdict<GoingOn> {
+    let Some(said) = kept.said() else { return Verdict::Drop(FreshReason::NotReady) };
+    if !kept.is_usable() {
+        return Verdict::Drop(FreshReason::ChildGone);
+    }
+    let known = said.transcript.reasoning();
+    if !trail.thoughts_are_known(first, known) {
+        return Verdict::Leave(FreshReason::Reasoning);
+    }
+    let news = trail.news(first, known);
+    if !said.calls.is_empty() {
+        let items = news.iter().map(|index| &*items[*index]);
+        return match answers(items, &said.calls) {
+            Some(answers) => Verdict::Take(GoingOn::Answer(answers)),
+            // The conversation has gone on without it.
+            None => Verdict::Drop(FreshReason::Outputs),
+        };
+    }
+    if news.iter().any(|index| trail.is_spoken(*index)) {
+        Verdict::Take(GoingOn::Inject(news))
+    } else {
+        Verdict::Leave(FreshReason::NothingNew)
+    }
+}

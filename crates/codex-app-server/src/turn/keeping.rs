@@ -1,0 +1,61 @@
+//! What a turn notes down so that its thread can be gone on with.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::event::{ToolCall, ToolCallKind};
+use crate::continuity::kept_thread::Said;
+use crate::continuity::transcript::{Transcript, Unsayable};
+use crate::protocol::incoming::TokenUsage;
+
+/// Codex replaces a history by a summary of its own when the upstream says that it has become very
+/// large. No model has so much room; far below what the catalog allows.
+const MOST_TOKENS: u64 = 100_000_000;
+
+/// The notes of a turn whose thread may be kept. They are thrown away when something happens that a
+/// client's history could not say.
+#[derive(Debug)]
+pub(crate) struct Keeping {
+    transcript: Transcript,
+    /// Names of the tools that Codex asks us to run.
+    offered: Arc<HashSet<String>>,
+    calls: Vec<String>,
+    /// Whether Codex asks us for every call.
+    answerable: bool,
+}
+
+// === impl Keeping ===
+
+impl Keeping {
+    /// `transcript` is what the thread has when the turn begins.
+    pub(crate) fn new(transcript: Transcript, offered: Arc<HashSet<String>>) -> Self {
+        Self { transcript, offered, calls: Vec::new(), answerable: true }
+    }
+
+    /// An item that Codex has put into the thread.
+    pub(super) fn note(&mut self, raw: &str) -> Result<(), Unsayable> {
+        self.transcript.note(raw)
+    }
+
+    /// A call of the model's, by its name towards Codex.
+    pub(super) fn on_call(&mut self, call: &ToolCall) {
+        // Codex answers calls of other tools, and those that it cannot read, itself.
+        self.answerable &= call.kind == ToolCallKind::Function
+            && self.offered.contains(&call.name)
+            && serde_json::from_str::<Value>(&call.arguments).is_ok()
+            && !self.calls.contains(&call.call_id);
+        self.calls.push(call.call_id.clone());
+    }
+
+    /// Whether the turn may be left as it is when its response has ended.
+    pub(super) fn is_good(&self, usage: Option<&TokenUsage>) -> bool {
+        self.answerable && usage.is_none_or(|usage| usage.total_tokens < MOST_TOKENS)
+    }
+
+    /// What there is in the thread.
+    pub(super) fn into_said(self) -> Said {
+        Said { transcript: self.transcript, calls: self.calls }
+    }
+}

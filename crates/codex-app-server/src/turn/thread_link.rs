@@ -1,0 +1,59 @@
+//! What the consumer of a turn has of its thread.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::continuity::kept_thread::KeptThread;
+use crate::continuity::kept_threads::KeptThreads;
+use crate::continuity::{Continued, FreshReason};
+
+/// Between the consumer of a turn and the task behind it.
+#[derive(Debug)]
+pub(crate) struct ThreadLink {
+    /// Where threads are kept, and for whom.
+    keeper: Option<(Arc<KeptThreads>, Arc<str>)>,
+    shared: Mutex<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    continued: Continued,
+    /// The thread, from when there is one until it is kept. One that nobody keeps is let go with this.
+    thread: Option<KeptThread>,
+}
+
+// === impl ThreadLink ===
+
+impl ThreadLink {
+    pub(crate) fn new(keeper: Option<(Arc<KeptThreads>, Arc<str>)>) -> Self {
+        let continued = Continued::Fresh(FreshReason::Off);
+        Self { keeper, shared: Mutex::new(Shared { continued, thread: None }) }
+    }
+
+    /// How the turn got its thread.
+    pub(crate) fn continued(&self) -> Continued {
+        self.lock().continued
+    }
+
+    pub(crate) fn tell(&self, continued: Continued) {
+        self.lock().continued = continued;
+    }
+
+    /// The turn has a thread, or another than before.
+    pub(crate) fn hold(&self, thread: Option<KeptThread>) {
+        let before = std::mem::replace(&mut self.lock().thread, thread);
+        // Not under the lock: a thread that goes has something to say to its child.
+        drop(before);
+    }
+
+    /// Keeps the thread for the next request of the same conversation.
+    pub(crate) fn keep(&self) {
+        let thread = self.lock().thread.take();
+        if let (Some((kept, owner)), Some(thread)) = (&self.keeper, thread) {
+            kept.keep(Arc::clone(owner), thread);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
