@@ -124,13 +124,18 @@ impl KeptThread {
         self.said().is_some_and(|said| !said.calls.is_empty())
     }
 
+    /// Whether its turn has ended as it should, or still may.
+    pub(crate) fn is_well(&self) -> bool {
+        *self.fate.state.borrow() != ThreadState::Gone
+    }
+
     /// Whether its child is still there, and signed in as the same.
-    pub(crate) fn is_usable(&self) -> bool {
+    pub(crate) fn has_its_child(&self) -> bool {
         let is_same = match self.asked_as {
             AskedAs::Account(account) => account == self.login.account(),
             AskedAs::Stranger => true,
         };
-        is_same && !self.connection.is_closed() && *self.fate.state.borrow() != ThreadState::Gone
+        is_same && !self.connection.is_closed()
     }
 
     /// Waits for the end of its turn.

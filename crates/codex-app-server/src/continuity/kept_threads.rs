@@ -126,10 +126,12 @@ fn judge(
     trail: &Trail,
     items: &[Box<RawValue>],
 ) -> Verdict<GoingOn> {
-    let Some(said) = kept.said() else { return Verdict::Drop(FreshReason::NotReady) };
-    if !kept.is_usable() {
+    if !kept.has_its_child() {
         return Verdict::Drop(FreshReason::ChildGone);
     }
+    let Some(said) = kept.said().filter(|_| kept.is_well()) else {
+        return Verdict::Drop(FreshReason::NotReady);
+    };
     let known = said.transcript.reasoning();
     if !trail.thoughts_are_known(first, known) {
         return Verdict::Leave(FreshReason::Reasoning);

@@ -151,7 +151,8 @@ impl Driver {
                 for answer in answers {
                     let call = calls.iter().find(|call| call.call_id == answer.call_id);
                     if let Some(call) = call {
-                        self.connection.answer(&call.request, &answer.result).await;
+                        let answering = self.connection.answer(&call.request, &answer.result);
+                        waiting.see_through(&set_ups, answering).await;
                     }
                 }
                 Ok(self.watch(&thread, attempt).await)
