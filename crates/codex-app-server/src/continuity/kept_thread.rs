@@ -125,12 +125,17 @@ impl KeptThread {
     }
 
     /// Whether its child is still there, and signed in as the same.
-    pub(crate) fn is_usable(&self) -> bool {
+    pub(crate) fn has_its_child(&self) -> bool {
         let is_same = match self.asked_as {
             AskedAs::Account(account) => account == self.login.account(),
             AskedAs::Stranger => true,
         };
-        is_same && !self.connection.is_closed() && *self.fate.state.borrow() != ThreadState::Gone
+        is_same && !self.connection.is_closed()
+    }
+
+    /// Whether its turn has ended in a way that nobody can go on from.
+    pub(crate) fn is_gone(&self) -> bool {
+        *self.fate.state.borrow() == ThreadState::Gone
     }
 
     /// Waits for the end of its turn.

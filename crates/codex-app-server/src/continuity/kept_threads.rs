@@ -127,8 +127,11 @@ fn judge(
     items: &[Box<RawValue>],
 ) -> Verdict<GoingOn> {
     let Some(said) = kept.said() else { return Verdict::Drop(FreshReason::NotReady) };
-    if !kept.is_usable() {
+    if !kept.has_its_child() {
         return Verdict::Drop(FreshReason::ChildGone);
+    }
+    if kept.is_gone() {
+        return Verdict::Drop(FreshReason::NotReady);
     }
     let known = said.transcript.reasoning();
     if !trail.thoughts_are_known(first, known) {
