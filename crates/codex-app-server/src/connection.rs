@@ -293,8 +293,9 @@ impl Connection {
     pub(crate) async fn answer(&self, id: &RawValue, result: &RawValue) {
         let line = format!(r#"{{"id":{id},"result":{result}}}"#);
         self.see(Direction::ToCodex, line.as_bytes());
-        // A connection that has ended is noticed elsewhere.
-        let _ = self.outbox.push_when_there_is_room(line.as_bytes()).await;
+        // A connection that has ended is noticed elsewhere, and so is a turn in which nothing happens.
+        let pushing = self.outbox.push_when_there_is_room(line.as_bytes());
+        let _ = tokio::time::timeout(self.request_timeout, pushing).await;
     }
 
     /// Lets Codex unload the threads of finished turns, until the connection ends.

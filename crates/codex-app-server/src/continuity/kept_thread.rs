@@ -124,6 +124,11 @@ impl KeptThread {
         self.said().is_some_and(|said| !said.calls.is_empty())
     }
 
+    /// Whether its turn has ended as it should, or still may.
+    pub(crate) fn is_well(&self) -> bool {
+        *self.fate.state.borrow() != ThreadState::Gone
+    }
+
     /// Whether its child is still there, and signed in as the same.
     pub(crate) fn has_its_child(&self) -> bool {
         let is_same = match self.asked_as {
@@ -131,11 +136,6 @@ impl KeptThread {
             AskedAs::Stranger => true,
         };
         is_same && !self.connection.is_closed()
-    }
-
-    /// Whether its turn has ended in a way that nobody can go on from.
-    pub(crate) fn is_gone(&self) -> bool {
-        *self.fate.state.borrow() == ThreadState::Gone
     }
 
     /// Waits for the end of its turn.

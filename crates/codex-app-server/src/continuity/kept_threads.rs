@@ -60,23 +60,21 @@ impl KeptThreads {
         items: &[Box<RawValue>],
     ) -> Result<Found, FreshReason> {
         let mut why = None;
-        let mut ends = trail.ends().peekable();
-        if ends.peek().is_none() {
-            return Err(FreshReason::First);
-        }
-        for (first, fingerprint) in ends {
-            let judge = |kept: &KeptThread| judge(kept, first, trail, items);
-            let taken = self.lock().take(fingerprint, judge);
-            match taken {
+        // Dropped after the lock: a thread that goes has something to say to its child.
+        let mut useless = Vec::new();
+        let mut threads = self.lock();
+        for (first, fingerprint) in trail.ends() {
+            match threads.take(fingerprint, |kept| judge(kept, first, trail, items)) {
                 Some(Taken::Found(kept, how)) => return Ok(Found { kept, how }),
-                Some(Taken::Not(reason, useless)) => {
-                    drop(useless);
+                Some(Taken::Not(reason, thread)) => {
                     why.get_or_insert(reason);
+                    useless.extend(thread);
                 }
                 None => {}
             }
         }
-        Err(why.unwrap_or(FreshReason::Unknown))
+        let is_first = trail.ends().next().is_none();
+        Err(why.unwrap_or(if is_first { FreshReason::First } else { FreshReason::Unknown }))
     }
 
     /// Keeps a thread, if it can be gone on with.
@@ -84,7 +82,6 @@ impl KeptThreads {
         let Some(said) = kept.said() else { return };
         let (fingerprint, bytes) = (said.transcript.fingerprint(), said.transcript.bytes());
         let going = self.lock().put(fingerprint, owner, bytes, kept, Instant::now());
-        // Not under the lock: a thread that goes has something to say to its child.
         drop(going);
         self.filled.notify_one();
     }
@@ -126,13 +123,12 @@ fn judge(
     trail: &Trail,
     items: &[Box<RawValue>],
 ) -> Verdict<GoingOn> {
-    let Some(said) = kept.said() else { return Verdict::Drop(FreshReason::NotReady) };
     if !kept.has_its_child() {
         return Verdict::Drop(FreshReason::ChildGone);
     }
-    if kept.is_gone() {
+    let Some(said) = kept.said().filter(|_| kept.is_well()) else {
         return Verdict::Drop(FreshReason::NotReady);
-    }
+    };
     let known = said.transcript.reasoning();
     if !trail.thoughts_are_known(first, known) {
         return Verdict::Leave(FreshReason::Reasoning);

@@ -444,7 +444,7 @@ pub struct RawResponseCompleted<'a> {
 }
 
 /// Token counts of one response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenUsage {
     /// Prompt, cached part included.

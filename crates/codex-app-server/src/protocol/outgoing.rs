@@ -65,7 +65,7 @@ pub struct Capabilities<'a> {
     pub opt_out_notification_methods: &'a [&'a str],
 }
 
-/// Starts a thread: here always a fresh one, for one turn. Its `config` may hold a key.
+/// Starts a thread. Its `config` may hold a key.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadStart<'a> {
@@ -123,7 +123,7 @@ pub struct ThreadInjectItems<'a> {
 pub struct TurnStart<'a> {
     /// The thread.
     pub thread_id: &'a str,
-    /// Always empty: the whole history was injected.
+    /// Always empty: what is new was injected.
     pub input: [Value; 0],
     /// Reasoning effort.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -57,15 +57,10 @@ impl Driver {
                 Attempt::FailedEarly(failure) => failure,
             };
             self.turn.link.hold(None);
-            if self.turn.link.continued().fresh_reason().is_none() {
-                self.turn.link.tell(Continued::Fresh(FreshReason::Failed));
-                // What the thread has of it may be all that is wrong.
-                if failure.is_about_reasoning() {
-                    self.connection.count(Counter::ReasoningRefused);
-                    continue;
-                }
-            }
-            if failure.is_about_reasoning() && self.turn.plan.leave_reasoning_out() {
+            // Where a thread was gone on with, what that has of it may be all that is wrong.
+            if failure.is_about_reasoning()
+                && (self.turn.link.gone_on_in_vain() || self.turn.plan.leave_reasoning_out())
+            {
                 self.connection.count(Counter::ReasoningRefused);
                 tracing::info!(
                     "trying a turn again, without reasoning that the upstream cannot read"
@@ -81,6 +76,7 @@ impl Driver {
             if let Some(stop) = self.turn.stop_wanted() {
                 return self.turn.stopped(stop);
             }
+            self.turn.link.gone_on_in_vain();
             retries_left -= 1;
             self.connection.count(Counter::Retry);
             tracing::info!(kind = ?failure.kind, ?pause, "trying a turn again");
@@ -151,7 +147,8 @@ impl Driver {
                 for answer in answers {
                     let call = calls.iter().find(|call| call.call_id == answer.call_id);
                     if let Some(call) = call {
-                        self.connection.answer(&call.request, &answer.result).await;
+                        let answering = self.connection.answer(&call.request, &answer.result);
+                        waiting.see_through(&set_ups, answering).await;
                     }
                 }
                 Ok(self.watch(&thread, attempt).await)

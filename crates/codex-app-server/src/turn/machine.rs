@@ -2,6 +2,8 @@
 //!
 //! It has no I/O and no clock of its own, so that races and time-outs can be tested exactly.
 
+mod ending;
+mod holding;
 mod step;
 
 use std::sync::Arc;
@@ -12,12 +14,13 @@ use super::keeping::Keeping;
 use super::open_message::{Contradiction, OpenMessage};
 use super::thread_event::{Happening, Utterance};
 use crate::alias::ToolAliases;
-use crate::continuity::kept_thread::{Said, ThreadState};
+use crate::continuity::kept_thread::ThreadState;
 use crate::failure::{Failure, FailureKind};
 use crate::history::MessagePhase;
 use crate::ids::TurnId;
-use crate::protocol::incoming::{TokenUsage, TurnError, TurnStatus};
 use crate::stats::Counter;
+use ending::withheld;
+use holding::Notes;
 pub use step::TurnLimits;
 pub(crate) use step::{PendingCall, Step, Steps};
 
@@ -65,17 +68,6 @@ pub(crate) struct TurnMachine {
 #[derive(Debug)]
 struct Begun {
     phase: Option<MessagePhase>,
-}
-
-/// What is noted down of the turn, for whoever may go on in its thread.
-#[derive(Debug)]
-enum Notes {
-    /// Nothing: nobody may.
-    None,
-    /// The response has not ended.
-    Open(Keeping),
-    /// They are told. The thread can be gone on with when the turn has ended, or its calls are answered.
-    Told,
 }
 
 /// What the model has said so far.
@@ -159,18 +151,6 @@ impl TurnMachine {
         self.phase == Phase::Closed
     }
 
-    /// Whether it waits for the outputs of its calls, and for nobody else.
-    pub(crate) fn is_held(&self) -> bool {
-        self.phase == Phase::Held
-    }
-
-    /// Goes on with a turn that was held, whose calls are being answered. Gives the calls.
-    pub(crate) fn take_over(&mut self, held: &mut Self) -> Vec<PendingCall> {
-        self.turn_id.clone_from(&held.turn_id);
-        held.phase = Phase::Closed;
-        std::mem::take(&mut held.pending_calls)
-    }
-
     /// Whether anything was emitted: from then on the turn cannot be repeated unnoticed.
     pub(crate) fn has_emitted(&self) -> bool {
         self.said == Speech::Something || self.response_ended
@@ -226,64 +206,6 @@ impl TurnMachine {
         self.last_event_at = now;
         self.pending_calls.push(call);
         self.tell_if_held(steps);
-    }
-
-    /// The consumer wants the turn to stop.
-    pub(crate) fn interrupt(&mut self, now: Instant, steps: &mut Steps) {
-        if self.phase == Phase::Running && self.interrupt == Interrupt::None {
-            self.last_event_at = now;
-            self.ask_interrupt(Interrupt::Consumers, now, steps);
-        }
-    }
-
-    /// The consumer has gone.
-    pub(crate) fn abandon(&mut self, now: Instant, steps: &mut Steps) {
-        if self.phase == Phase::Running {
-            self.ask_interrupt(Interrupt::Ours, now, steps);
-            self.phase = Phase::Ending { since: now };
-        }
-    }
-
-    /// Nobody wants to go on in the thread.
-    pub(crate) fn let_go(&mut self, now: Instant, steps: &mut Steps) {
-        self.notes = Notes::None;
-        if self.phase == Phase::Held {
-            self.ask_interrupt(Interrupt::Ours, now, steps);
-            self.phase = Phase::Ending { since: now };
-        }
-    }
-
-    /// Ends the turn for a reason that did not come from Codex.
-    pub(crate) fn fail(&mut self, failure: Failure, now: Instant, steps: &mut Steps) {
-        match self.phase {
-            Phase::Running => {
-                self.ask_interrupt(Interrupt::Ours, now, steps);
-                self.finish(TurnEvent::Failed(failure), now, steps);
-            }
-            Phase::Held => {
-                steps.push_back(Step::Settle(ThreadState::Gone));
-                self.let_go(now, steps);
-            }
-            Phase::Ending { .. } | Phase::Closed => {}
-        }
-    }
-
-    /// Codex has not taken the turn: there is nothing to interrupt or to wait for.
-    pub(crate) fn never_started(&mut self, failure: Failure, steps: &mut Steps) {
-        if self.phase == Phase::Running {
-            steps.push_back(Step::Emit(TurnEvent::Failed(failure)));
-            self.close(steps);
-        }
-    }
-
-    /// The connection is gone: there is nothing to interrupt or to wait for.
-    pub(crate) fn child_gone(&mut self, reason: &str, steps: &mut Steps) {
-        if self.phase == Phase::Running {
-            let failure = Failure::new(FailureKind::ChildGone, reason);
-            steps.push_back(Step::Emit(TurnEvent::Failed(failure)));
-        }
-        steps.push_back(Step::Settle(ThreadState::Gone));
-        self.phase = Phase::Closed;
     }
 
     /// Time has passed.
@@ -429,46 +351,6 @@ impl TurnMachine {
         }
     }
 
-    /// An item that the thread has from now on.
-    fn note(&mut self, raw: &str) {
-        if let Notes::Open(keeping) = &mut self.notes
-            && keeping.note(raw).is_err()
-        {
-            self.notes = Notes::None;
-        }
-    }
-
-    /// What there is in the thread now that the response has ended, if anybody can go on from there.
-    fn close_notes(&mut self, usage: Option<&TokenUsage>) -> Option<Said> {
-        let Notes::Open(keeping) = std::mem::replace(&mut self.notes, Notes::None) else {
-            return None;
-        };
-        if self.interrupt != Interrupt::None || !keeping.is_good(usage) {
-            return None;
-        }
-        self.notes = Notes::Told;
-        Some(keeping.into_said())
-    }
-
-    /// Every call was asked for, so that every one can be answered.
-    fn tell_if_held(&self, steps: &mut Steps) {
-        if self.phase == Phase::Held && self.pending_calls.len() == self.calls {
-            steps.push_back(Step::Settle(ThreadState::Held));
-        }
-    }
-
-    /// While its calls are unanswered nothing happens in a turn.
-    fn wait_for_outputs(&mut self, happening: &Happening<'_>, now: Instant, steps: &mut Steps) {
-        match happening {
-            Happening::TurnCompleted { .. } => return self.close(steps),
-            Happening::Other | Happening::TurnStarted | Happening::MessageCompleted(_) => return,
-            Happening::Error { .. } | Happening::Said { what: Utterance::Other, .. } => {}
-            _ => self.count_extra_request(steps),
-        }
-        steps.push_back(Step::Settle(ThreadState::Gone));
-        self.let_go(now, steps);
-    }
-
     fn refuses_after_text(&self) -> bool {
         let began_in_vain = self.open_message.as_ref().is_some_and(OpenMessage::is_empty);
         began_in_vain && self.calls == 0 && self.said == Speech::Something
@@ -489,34 +371,6 @@ impl TurnMachine {
                 let words = "a message differs from what was streamed of it";
                 self.fail(Failure::new(FailureKind::Unexpected, words), now, steps);
             }
-        }
-    }
-
-    /// After the consumer's last event only the end matters, and a request that should not be.
-    fn wind_down(&mut self, happening: &Happening<'_>, steps: &mut Steps) {
-        match happening {
-            Happening::TurnCompleted { .. } => self.close(steps),
-            Happening::MessageStarted(_)
-            | Happening::ReasoningStarted
-            | Happening::Said { what: Utterance::Call(_), .. }
-                if self.response_ended =>
-            {
-                self.count_extra_request(steps);
-            }
-            Happening::ResponseCompleted { .. } if self.response_ended => {
-                self.count_extra_request(steps);
-                self.extra_request_seen = false;
-            }
-            Happening::ResponseCompleted { .. } => self.response_ended = true,
-            _ => {}
-        }
-    }
-
-    /// One that is interrupted before the model says anything leaves no trace, so this is the
-    /// least there was.
-    fn count_extra_request(&mut self, steps: &mut Steps) {
-        if !std::mem::replace(&mut self.extra_request_seen, true) {
-            steps.push_back(Step::Count(Counter::ExtraModelRequest));
         }
     }
 
@@ -543,88 +397,6 @@ impl TurnMachine {
         let untold = self.untold_reasoning.drain(..);
         steps.extend(untold.map(|item| Step::Emit(TurnEvent::ReasoningItem(item))));
     }
-
-    /// The last event of a turn that Codex has ended.
-    fn last_event(&self, status: TurnStatus, error: Option<TurnError>) -> TurnEvent {
-        match (status, error) {
-            (TurnStatus::Failed, Some(error)) => TurnEvent::Failed(Failure::from_codex(&error)),
-            (TurnStatus::Interrupted, _) if self.interrupt == Interrupt::Consumers => {
-                TurnEvent::End(TurnEnd::Interrupted)
-            }
-            (TurnStatus::Completed, _) if self.calls > 0 => TurnEvent::End(TurnEnd::ToolCalls),
-            (TurnStatus::Completed, _) if !self.response_ended => {
-                let words = "Codex ended the turn before the response had ended";
-                TurnEvent::Failed(Failure::new(FailureKind::Unexpected, words))
-            }
-            (TurnStatus::Completed, _) if self.open_message.is_some() => {
-                TurnEvent::Failed(withheld())
-            }
-            (TurnStatus::Completed, _) if self.said == Speech::Nothing => {
-                TurnEvent::Failed(Failure::new(
-                    FailureKind::ContentFilter,
-                    "the response is empty: the model said nothing, or it refused in a way that \
-                     Codex does not pass on",
-                ))
-            }
-            (TurnStatus::Completed, _) => TurnEvent::End(TurnEnd::Completed),
-            (status, _) => TurnEvent::Failed(Failure::new(
-                FailureKind::Unexpected,
-                format!("Codex ended the turn as {status:?} without a reason"),
-            )),
-        }
-    }
-
-    /// Codex starts the answer over, so that text already passed on would come again.
-    fn refuse_repetition(&mut self, detail: &str, now: Instant, steps: &mut Steps) {
-        steps.push_back(Step::Count(Counter::RepeatedOutput));
-        let words = format!("the upstream's stream broke after a part of the answer: {detail}");
-        self.fail(Failure::new(FailureKind::StreamCut, words), now, steps);
-    }
-
-    /// The response was whole, but Codex asks the model once more: one answer is enough.
-    fn refuse_second_request(&mut self, now: Instant, steps: &mut Steps) {
-        self.count_extra_request(steps);
-        self.ask_interrupt(Interrupt::Ours, now, steps);
-        let last = self.last_event(TurnStatus::Completed, None);
-        self.finish(last, now, steps);
-    }
-
-    fn ask_interrupt(&mut self, whose: Interrupt, now: Instant, steps: &mut Steps) {
-        self.interrupt = whose;
-        self.send_interrupt(now, steps);
-    }
-
-    /// Where the turn has no name yet, `turn_known` makes up for it.
-    fn send_interrupt(&mut self, now: Instant, steps: &mut Steps) {
-        if let Some(turn) = self.turn_id.clone() {
-            self.interrupt_sent_at = Some(now);
-            steps.push_back(Step::Interrupt(turn));
-        }
-    }
-
-    fn finish(&mut self, last: TurnEvent, now: Instant, steps: &mut Steps) {
-        steps.push_back(Step::Emit(last));
-        self.phase = Phase::Ending { since: now };
-    }
-
-    fn close(&mut self, steps: &mut Steps) {
-        steps.push_back(Step::Settle(ThreadState::Gone));
-        steps.push_back(Step::Unsubscribe);
-        self.phase = Phase::Closed;
-    }
-
-    fn close_unconfirmed(&mut self, steps: &mut Steps) {
-        steps.push_back(Step::Count(Counter::UnconfirmedEnd));
-        self.close(steps);
-    }
-}
-
-/// Codex shows a refusal as a message that begins and never ends.
-fn withheld() -> Failure {
-    Failure::new(
-        FailureKind::ContentFilter,
-        "the model began an answer and withheld it; Codex does not pass on the words of a refusal",
-    )
 }
 
 #[cfg(test)]

@@ -38,6 +38,16 @@ impl ThreadLink {
         self.lock().continued = continued;
     }
 
+    /// The turn is about to get a thread of its own after all; false if it had one already.
+    pub(crate) fn gone_on_in_vain(&self) -> bool {
+        let mut shared = self.lock();
+        let had_gone_on = shared.continued.fresh_reason().is_none();
+        if had_gone_on {
+            shared.continued = Continued::Fresh(FreshReason::Failed);
+        }
+        had_gone_on
+    }
+
     /// The turn has a thread, or another than before.
     pub(crate) fn hold(&self, thread: Option<KeptThread>) {
         let before = std::mem::replace(&mut self.lock().thread, thread);

@@ -10,6 +10,7 @@ mod captures;
 mod chat_faults;
 #[cfg(feature = "otlp")]
 mod collector;
+mod continuity;
 mod exact_text;
 mod golden;
 mod http;

@@ -1,6 +1,6 @@
 //! `/v1/responses`.
 
-mod asking;
+pub(crate) mod asking;
 mod cancelled;
 mod captures;
 mod client;
@@ -10,7 +10,7 @@ mod kept_reasoning;
 mod limits;
 mod paths;
 mod refused;
-mod reply;
+pub(crate) mod reply;
 mod same_either_way;
 mod state;
 mod telling;

@@ -113,7 +113,7 @@ impl Story {
 
 /// Where a text has an `m` with three digits and a dot behind it, and no letter or digit before. Ids,
 /// which are random, have no dots.
-fn marks(text: &str) -> impl Iterator<Item = usize> {
+pub(crate) fn marks(text: &str) -> impl Iterator<Item = usize> {
     let bytes = text.as_bytes();
     bytes.windows(6).enumerate().filter_map(|(at, window)| {
         let is_mark = !window[0].is_ascii_alphanumeric()

@@ -5,10 +5,12 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::message::Message;
-use crate::protocol::incoming::TokenUsage;
+use crate::protocol::incoming::{TokenUsage, TurnError, TurnStatus};
 use crate::turn::event::{ReasoningKind, ToolCallKind};
 
 const TURN: &str = "turn-1";
+
+mod holding;
 
 struct Bench {
     machine: TurnMachine,
@@ -18,13 +20,17 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
+        Self::with(None)
+    }
+
+    fn with(keeping: Option<Keeping>) -> Self {
         let now = Instant::now();
         let limits = TurnLimits {
             timeout: Duration::from_secs(100),
             idle_timeout: Duration::from_secs(50),
             probe_after: Some(Duration::from_secs(10)),
         };
-        let machine = TurnMachine::new(Arc::default(), limits, None, now, now);
+        let machine = TurnMachine::new(Arc::default(), limits, keeping, now, now);
         Self { machine, now, log: Vec::new() }
     }
 
@@ -37,8 +43,8 @@ impl Bench {
     fn step(&mut self, change: impl FnOnce(&mut TurnMachine, Instant, &mut Steps)) -> &mut Self {
         let mut steps = Steps::new();
         change(&mut self.machine, self.now, &mut steps);
-        // Where nobody may go on in the thread, nobody asks where it stands.
-        let told = |step: &Step| !matches!(step, Step::Settle(_));
+        // That it cannot be gone on with is told of every thread in the end.
+        let told = |step: &Step| !matches!(step, Step::Settle(ThreadState::Gone));
         self.log.extend(steps.into_iter().filter(told).map(|step| match step {
             Step::Emit(TurnEvent::Failed(failure)) => format!("failed {:?}", failure.kind),
             Step::Emit(TurnEvent::Text(text)) => format!("text {text}"),

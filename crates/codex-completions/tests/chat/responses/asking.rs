@@ -23,7 +23,7 @@ pub(super) fn with_tools(request: Value) -> Value {
 }
 
 /// Tools of these names, each with a city as its parameter.
-pub(super) fn tools(names: &[&str]) -> Value {
+pub(crate) fn tools(names: &[&str]) -> Value {
     names.iter().map(|name| with(json!({"type": "function"}), function(name))).collect()
 }
 
@@ -33,7 +33,7 @@ pub(super) async fn respond(proxy: &Proxy, body: &Value) -> Answer {
 }
 
 /// The same with more headers.
-pub(super) async fn respond_with(proxy: &Proxy, body: &Value, headers: &[(&str, &str)]) -> Answer {
+pub(crate) async fn respond_with(proxy: &Proxy, body: &Value, headers: &[(&str, &str)]) -> Answer {
     open_with(proxy, body, headers).await.whole().await
 }
 
@@ -42,7 +42,7 @@ pub(super) async fn open(proxy: &Proxy, body: &Value) -> Exchange {
     open_with(proxy, body, &[]).await
 }
 
-pub(super) async fn open_with(proxy: &Proxy, body: &Value, headers: &[(&str, &str)]) -> Exchange {
+pub(crate) async fn open_with(proxy: &Proxy, body: &Value, headers: &[(&str, &str)]) -> Exchange {
     post(proxy, RESPONSES, body.to_string(), headers).await
 }
 

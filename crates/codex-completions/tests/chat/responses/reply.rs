@@ -8,19 +8,19 @@ use crate::reply::Call;
 
 /// What came of a request, streamed or not.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Reply {
+pub(crate) struct Reply {
     /// The response object in the end; null if there was none.
-    pub(super) response: Value,
+    pub(crate) response: Value,
     /// The telemetry at a stream's end.
-    pub(super) telemetry: Option<Value>,
+    pub(crate) telemetry: Option<Value>,
     /// What a failed request was answered with, or a stream ended with.
-    pub(super) error: Option<Value>,
+    pub(crate) error: Option<Value>,
 }
 
 // === impl Reply ===
 
 impl Reply {
-    pub(super) fn of(answer: &Answer) -> Self {
+    pub(crate) fn of(answer: &Answer) -> Self {
         if answer.status != 200 {
             answer.error();
             let error = Some(answer.json()["error"].take());
@@ -50,15 +50,15 @@ impl Reply {
         }
     }
 
-    pub(super) fn id(&self) -> &str {
+    pub(crate) fn id(&self) -> &str {
         self.response["id"].as_str().unwrap()
     }
 
-    pub(super) fn status(&self) -> &str {
+    pub(crate) fn status(&self) -> &str {
         self.response["status"].as_str().unwrap()
     }
 
-    pub(super) fn items(&self) -> &[Value] {
+    pub(crate) fn items(&self) -> &[Value] {
         self.response["output"].as_array().unwrap_or_else(|| panic!("{self:?}"))
     }
 
@@ -67,7 +67,7 @@ impl Reply {
     }
 
     /// The text of all messages.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let text = |message: &Value| {
             assert_eq!(message["content"].as_array().map(Vec::len), Some(1), "{message}");
             message["content"][0]["text"].as_str().unwrap().to_owned()
@@ -76,7 +76,7 @@ impl Reply {
     }
 
     /// The calls; their ids are those that results refer to.
-    pub(super) fn calls(&self) -> Vec<Call> {
+    pub(crate) fn calls(&self) -> Vec<Call> {
         let text = |item: &Value, name: &str| item[name].as_str().unwrap().to_owned();
         let call = |item: &Value| Call {
             id: text(item, "call_id"),
@@ -87,7 +87,7 @@ impl Reply {
     }
 
     /// The items without what differs from turn to turn.
-    pub(super) fn steady_items(&self) -> Value {
+    pub(crate) fn steady_items(&self) -> Value {
         let steady = |item: &Value| {
             let mut item = item.clone();
             let members = item.as_object_mut().unwrap();

@@ -1,0 +1,90 @@
+//! What is noted down of a turn for whoever goes on in its thread, and how one waits for that.
+
+use std::time::Instant;
+
+use super::{Interrupt, PendingCall, Phase, Step, Steps, TurnMachine};
+use crate::continuity::kept_thread::{Said, ThreadState};
+use crate::protocol::incoming::TokenUsage;
+use crate::turn::keeping::Keeping;
+use crate::turn::thread_event::{Happening, Utterance};
+
+/// What is noted down of the turn, for whoever may go on in its thread.
+#[derive(Debug)]
+pub(super) enum Notes {
+    /// Nothing: nobody may.
+    None,
+    /// The response has not ended.
+    Open(Keeping),
+    /// They are told. The thread can be gone on with when the turn has ended, or its calls are answered.
+    Told,
+}
+
+// === impl TurnMachine ===
+
+impl TurnMachine {
+    /// Whether it waits for the outputs of its calls, and for nobody else.
+    pub(crate) fn is_held(&self) -> bool {
+        self.phase == Phase::Held
+    }
+
+    /// Goes on with a turn that was held, whose calls are being answered. Gives the calls.
+    pub(crate) fn take_over(&mut self, held: &mut Self) -> Vec<PendingCall> {
+        self.turn_id.clone_from(&held.turn_id);
+        held.phase = Phase::Closed;
+        std::mem::take(&mut held.pending_calls)
+    }
+
+    /// Nobody wants to go on in the thread.
+    pub(crate) fn let_go(&mut self, now: Instant, steps: &mut Steps) {
+        self.notes = Notes::None;
+        if self.phase == Phase::Held {
+            self.ask_interrupt(Interrupt::Ours, now, steps);
+            self.phase = Phase::Ending { since: now };
+        }
+    }
+
+    /// An item that the thread has from now on.
+    pub(super) fn note(&mut self, raw: &str) {
+        if let Notes::Open(keeping) = &mut self.notes
+            && keeping.note(raw).is_err()
+        {
+            self.notes = Notes::None;
+        }
+    }
+
+    /// What there is in the thread now that the response has ended, if anybody can go on from there.
+    pub(super) fn close_notes(&mut self, usage: Option<&TokenUsage>) -> Option<Said> {
+        let Notes::Open(keeping) = std::mem::replace(&mut self.notes, Notes::None) else {
+            return None;
+        };
+        if self.interrupt != Interrupt::None || !keeping.is_good(usage) {
+            return None;
+        }
+        self.notes = Notes::Told;
+        Some(keeping.into_said())
+    }
+
+    /// Every call was asked for, so that every one can be answered.
+    pub(super) fn tell_if_held(&self, steps: &mut Steps) {
+        if self.phase == Phase::Held && self.pending_calls.len() == self.calls {
+            steps.push_back(Step::Settle(ThreadState::Held));
+        }
+    }
+
+    /// While its calls are unanswered nothing happens in a turn.
+    pub(super) fn wait_for_outputs(
+        &mut self,
+        happening: &Happening<'_>,
+        now: Instant,
+        steps: &mut Steps,
+    ) {
+        match happening {
+            Happening::TurnCompleted { .. } => return self.close(steps),
+            Happening::Other | Happening::TurnStarted | Happening::MessageCompleted(_) => return,
+            Happening::Error { .. } | Happening::Said { what: Utterance::Other, .. } => {}
+            _ => self.count_extra_request(steps),
+        }
+        steps.push_back(Step::Settle(ThreadState::Gone));
+        self.let_go(now, steps);
+    }
+}
