@@ -63,6 +63,10 @@ pub(crate) fn tool(scene: &Scene<'_>) -> Script {
     scene.begin().call(&Call::new(name, arguments).within(namespace)).completed()
 }
 
+pub(crate) fn weather(scene: &Scene<'_>) -> Script {
+    scene.begin().call(&weather_in_paris()).completed()
+}
+
 pub(crate) fn parallel(scene: &Scene<'_>) -> Script {
     marked_calls(scene, scene.count()).completed()
 }

@@ -35,6 +35,15 @@ impl<'a> Mark<'a> {
         [&self.text[..self.place.start], &self.text[self.place.end..]].concat()
     }
 
+    /// The mark that this one's argument writes, in the same text.
+    pub(crate) fn inner(&self) -> Option<Self> {
+        let (name, argument) = match self.argument?.split_once(':') {
+            Some((name, argument)) => (name, Some(argument)),
+            None => (self.argument?, None),
+        };
+        Some(Self { name, argument, text: self.text, place: self.place.clone() })
+    }
+
     /// Only lower-case names are marks: people write `[[Links]]` to their notes.
     fn at(text: &'a str, start: usize) -> Option<Self> {
         let inner = &text[start + 2..];

@@ -141,6 +141,7 @@ static SCENARIOS: &[Scenario] = &[
     row("think-loop", number("N", 1, 10_000), THINK_LOOP, calls::think_loop).sticky(),
     row("parallel", number("N", 3, 10_000), "N calls in one response", calls::parallel),
     row("round-trip", number("N", 1, 10_000), ROUND_TRIP, calls::round_trip).sticky(),
+    row(THEN, Text("MARK"), "a call, then what the mark plays after its result", calls::weather),
     row_or_error("marked", Text("ID:…"), MARKED, marked::marked),
     row_or_error("items", Text("[ITEM,…]"), ITEMS, calls::items),
     row("call-hang", Nothing, "a call with the user's text, then silence", calls::call_hang),
@@ -176,6 +177,8 @@ static SCENARIOS: &[Scenario] = &[
     row("message-cut", Nothing, "a whole message, then a cut", failures::message_cut),
 ];
 
+/// The scenario that goes on with another one.
+const THEN: &str = "then";
 const USE_TOOL: &str = "a <use_tool> block in text, a character a delta or cut after byte K";
 const ROUND_TRIP: &str = "N calls, then a text that quotes their results";
 const UNREAD: &str = "reasoning and a call, then text; 400 if the reasoning comes back";
@@ -201,19 +204,24 @@ pub(crate) fn answer(
     attempt: impl FnOnce(&str) -> u64,
 ) -> Result<Script, ErrorReply> {
     let asked = request.last_user_text();
+    let has_result = request.ends_with_tool_output();
+    let outer = Mark::last_in(&asked);
+    let later = outer.as_ref().filter(|mark| has_result && mark.name == THEN).and_then(Mark::inner);
+    let goes_on = later.is_some();
     // A note's `[[wiki link]]` is no mark, so an unknown name leads to the demo model too.
-    let marked = Mark::last_in(&asked).and_then(|mark| {
+    let marked = later.or(outer).and_then(|mark| {
         let scenario = SCENARIOS.iter().find(|scenario| scenario.name == mark.name)?;
         Some((mark, scenario))
     });
     let Some((mark, scenario)) = marked else {
         return Ok(demo::answer(request, ids));
     };
-    if request.ends_with_tool_output() && !scenario.sticky {
+    if has_result && !scenario.sticky && !goes_on {
         return Ok(texts::thanks(ids));
     }
     let number = scenario.number(mark.argument, most)?;
-    let attempt = attempt(mark.text());
+    // The call before was none at this.
+    let attempt = attempt(mark.text()).saturating_sub(u64::from(goes_on));
     let scene = Scene { request, mark, ids, number, attempt, now };
     match scenario.play {
         Play::Stream(play) => Ok(play(&scene)),

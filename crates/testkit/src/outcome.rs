@@ -39,8 +39,16 @@ impl Outcome {
     ///
     /// # Panics
     /// If the turn breaks the contract: one last event, nothing after the response's end.
-    #[allow(clippy::panic, reason = "a broken contract fails the test")]
     pub async fn of(mut turn: Turn) -> Self {
+        Self::read(&mut turn).await
+    }
+
+    /// The same for somebody who still needs the turn.
+    ///
+    /// # Panics
+    /// As for [`Self::of`].
+    #[allow(clippy::panic, reason = "a broken contract fails the test")]
+    pub async fn read(turn: &mut Turn) -> Self {
         let mut outcome = Self {
             text: String::new(),
             reasoning: Vec::new(),

@@ -110,6 +110,19 @@ fn names_are_unique_and_listed() {
 }
 
 #[test]
+fn a_scenario_can_come_after_a_call() {
+    let text = "before [[then:http:503,x1]] after";
+    assert_eq!(calls(&steps(text)).len(), 1);
+    let mut answered = asked(text);
+    let items = answered["input"].as_array_mut().unwrap();
+    items.push(json!({"type": "function_call", "call_id": "c", "name": "n", "arguments": "{}"}));
+    items.push(json!({"type": "function_call_output", "call_id": "c", "output": "o"}));
+    assert_eq!(reply(&answered, 2).err().map(|error| error.status), Some(503));
+    let steps: Vec<Step> = reply(&answered, 3).unwrap().collect();
+    assert_eq!(text_of(&steps), "before  after");
+}
+
+#[test]
 fn a_mark_counts_only_in_the_last_user_message_and_only_if_it_is_known() {
     assert!(reply(&asked("see [[some-note]]"), 1).is_ok());
     assert!(reply(&asked("[[http:500]]"), 1).is_err());

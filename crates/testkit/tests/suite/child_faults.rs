@@ -2,6 +2,7 @@
 //! seen, and no turn is left waiting.
 
 mod hangs;
+mod held_calls;
 mod lines;
 mod slow_images;
 mod standard_error;

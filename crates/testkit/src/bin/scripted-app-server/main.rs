@@ -7,10 +7,13 @@
 //! an answer in which every piece says whose it is; without a mark it is a text in one delta. Messages have the fields of Codex 0.166 that a client reads.
 //! Notifications that the client opts out of are never sent.
 //!
+//! Calls wait for their answers, and then the turn goes on with a text that is what they say.
+//!
 //! It also goes wrong in every way that a child can: in a turn by a mark such as `[[half-line]]`,
 //! at a start by `SCRIPTED_FAULTS` and `SCRIPTED_STATE`.
 
 mod fault;
+mod held;
 mod marked;
 mod pace;
 mod play;

@@ -9,7 +9,7 @@ use crate::server::{Server, turn_member};
 // === impl Server ===
 
 impl Server {
-    /// Says it slowly. Calls at its end wait for `turn/interrupt`.
+    /// Says it slowly. Calls at its end wait for their answers or for `turn/interrupt`.
     pub(crate) fn play_marked(&mut self, thread: &str, turn: &str, answer: &MarkedAnswer) {
         let of = format!(r#""threadId":"{thread}","turnId":"{turn}""#);
         let from = self.out.len();
@@ -31,10 +31,15 @@ impl Server {
             }
             self.complete_text(&text);
         }
+        let mut requests = Vec::new();
         for (index, MarkedCall { name, city }) in answer.calls().enumerate() {
             self.call(&of, index, name, &city);
+            requests.push(self.ask_for_call(&of, index, name, &city));
         }
         self.response_completed(&of);
+        if !requests.is_empty() {
+            self.hold(thread, turn, requests);
+        }
         if answer.calls == 0 {
             self.notify(
                 "turn/completed",

@@ -129,15 +129,22 @@ impl Server {
         );
     }
 
-    pub(crate) fn play_calls(&mut self, thread: &str, turn: &str, count: usize) {
+    /// Makes so many calls, of which the client is asked to make the first ones.
+    pub(crate) fn play_calls(&mut self, thread: &str, turn: &str, count: usize, asked: usize) {
         let of = format!(r#""threadId":"{thread}","turnId":"{turn}""#);
+        let mut requests = Vec::with_capacity(asked);
         for (index, tool) in TOOLS.into_iter().cycle().take(count).enumerate() {
-            self.call(&of, index, tool, &format!("C{index}"));
+            let city = format!("C{index}");
+            self.call(&of, index, tool, &city);
+            if index < asked {
+                requests.push(self.ask_for_call(&of, index, tool, &city));
+            }
         }
         self.response_completed(&of);
+        self.hold(thread, turn, requests);
     }
 
-    /// Makes one call, which waits for its answer.
+    /// Makes one call.
     pub(crate) fn call(&mut self, of: &str, index: usize, tool: &str, city: &str) {
         self.raw_item(
             of,
@@ -145,12 +152,17 @@ impl Server {
                 r#"{{"type":"function_call","status":"completed","id":"fc_{index}","name":"{tool}","arguments":"{{\"city\": \"{city}\"}}","call_id":"call_{index}"}}"#
             ),
         );
+    }
+
+    /// Asks the client to make a call, and gives the id of the request.
+    pub(crate) fn ask_for_call(&mut self, of: &str, index: usize, tool: &str, city: &str) -> u64 {
         let item = tool_call_item(index, tool, "inProgress");
         self.notify("item/started", &format!(r#""item":{item},{of}"#));
         let request = self.next_request();
         self.line(&format!(
             r#"{{"method":"item/tool/call","id":{request},"params":{{{of},"callId":"call_{index}","namespace":null,"tool":"{tool}","arguments":{{"city":"{city}"}}}}}}"#
         ));
+        request
     }
 
     /// Ends the calls that wait, as Codex does: failed items, and made-up outputs.
@@ -161,13 +173,19 @@ impl Server {
             self.notify("item/completed", &format!(r#""item":{item},{of}"#));
         }
         for (index, _) in calls() {
-            self.raw_item(
-                of,
-                &format!(
-                    r#"{{"type":"function_call_output","id":"fco_{index}","call_id":"call_{index}","output":"dynamic tool call was cancelled before receiving a response"}}"#
-                ),
-            );
+            let words = "dynamic tool call was cancelled before receiving a response";
+            self.output(of, index, words);
         }
+    }
+
+    /// The output of a call, as the model will see it; `text` is the inside of a JSON string.
+    pub(crate) fn output(&mut self, of: &str, index: usize, text: &str) {
+        self.raw_item(
+            of,
+            &format!(
+                r#"{{"type":"function_call_output","id":"fco_{index}","call_id":"call_{index}","output":"{text}"}}"#
+            ),
+        );
     }
 
     fn raw_item(&mut self, of: &str, item: &str) {

@@ -3,6 +3,7 @@
 use scripted_model::MarkedAnswer;
 
 use crate::fault::TurnFault;
+use crate::held::CallFault;
 
 /// What a turn plays.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,8 +14,12 @@ pub(crate) enum Scenario {
     Paced { deltas: usize },
     /// A text that is one call, whose argument comes in so many deltas.
     Block { deltas: usize },
-    /// So many tool calls, which wait for `turn/interrupt`.
+    /// So many tool calls, which wait for their answers or for `turn/interrupt`.
     Calls { count: usize },
+    /// The same with something wrong.
+    FaultyCalls { count: usize, fault: CallFault },
+    /// A text after which the thread takes no more items.
+    LastWords,
     /// A slow answer in which every piece says whose it is.
     Marked(MarkedAnswer),
     /// The first delta of a text, whose rest comes with `Finish`: the neighbour of a fault.
@@ -51,11 +56,16 @@ impl Scenario {
             Some(("paced", deltas)) => Self::Paced { deltas },
             Some(("block", deltas)) => Self::Block { deltas },
             Some(("calls", count)) => Self::Calls { count },
+            Some(("last-words", _)) => Self::LastWords,
             Some(("open", _)) => Self::Open,
             Some(("finish", _)) => Self::Finish,
             Some(("slow", _)) => Self::Slow,
             Some((name, number)) => {
-                TurnFault::named(name, number).map_or(Self::Text { deltas: 1 }, Self::Faulty)
+                let calls =
+                    CallFault::named(name).map(|fault| Self::FaultyCalls { count: number, fault });
+                calls
+                    .or_else(|| TurnFault::named(name, number).map(Self::Faulty))
+                    .unwrap_or(Self::Text { deltas: 1 })
             }
             None => Self::Text { deltas: 1 },
         }

@@ -11,6 +11,7 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use crate::fault::{Deed, TurnFault, UNKNOWN_REQUESTS};
+use crate::held::HeldTurn;
 use crate::pace::{PacedLines, Pacer};
 use crate::play::{block, words};
 use crate::scenario::Scenario;
@@ -25,6 +26,8 @@ struct Incoming<'a> {
     method: Option<&'a str>,
     #[serde(borrow, default)]
     params: Params<'a>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
     error: Option<IgnoredAny>,
 }
 
@@ -45,6 +48,8 @@ pub(crate) struct Server {
     threads: HashMap<String, Scenario>,
     /// Thread and turn of each text that is to be finished later.
     open: Vec<(String, String)>,
+    /// The turns whose calls wait for their answers, by their threads.
+    pub(crate) held: HashMap<String, HeldTurn>,
     /// Requests whose history is still to be taken.
     slow: Vec<u64>,
     /// Threads and turns so far.
@@ -104,7 +109,7 @@ impl Server {
 
     fn answer(&mut self, message: &Incoming<'_>) {
         let (Some(id), Some(method)) = (message.id, message.method) else {
-            return self.note_refusal(message);
+            return self.take_reply(message);
         };
         let params = &message.params;
         match method {
@@ -121,8 +126,11 @@ impl Server {
         }
     }
 
-    /// The client has declined a request of ours; the last one lets the open texts end.
-    fn note_refusal(&mut self, message: &Incoming<'_>) {
+    /// The client has answered a request of ours. The last one that it declines lets the open texts end.
+    fn take_reply(&mut self, message: &Incoming<'_>) {
+        if let (Some(id), Some(result)) = (message.id, message.result) {
+            self.take_answer(id, result.get());
+        }
         if message.error.is_some() {
             self.answers += 1;
             if self.answers == UNKNOWN_REQUESTS {
@@ -161,6 +169,11 @@ impl Server {
 
     fn inject_items(&mut self, id: u64, params: &Params<'_>) {
         let thread = params.thread_id;
+        if self.threads.get(thread) == Some(&Scenario::LastWords) {
+            return self.line(&format!(
+                r#"{{"error":{{"code":-32600,"message":"the thread takes no items"}},"id":{id}}}"#
+            ));
+        }
         let scenario = params.items.last().map(|item| Scenario::marked(item.get()));
         if scenario == Some(Scenario::Slow) {
             return self.slow.push(id);
@@ -194,10 +207,13 @@ impl Server {
         );
         match scenario {
             Scenario::Text { deltas } => self.play_text(thread, &turn, words(deltas)),
-            Scenario::Slow => self.play_text(thread, &turn, words(1)),
+            Scenario::Slow | Scenario::LastWords => self.play_text(thread, &turn, words(1)),
             Scenario::Paced { deltas } => self.play_paced(thread, &turn, deltas),
             Scenario::Block { deltas } => self.play_text(thread, &turn, block(deltas)),
-            Scenario::Calls { count } => self.play_calls(thread, &turn, count),
+            Scenario::Calls { count } => self.play_calls(thread, &turn, count, count),
+            Scenario::FaultyCalls { count, fault } => {
+                self.play_faulty_calls(thread, &turn, count, fault);
+            }
             Scenario::Marked(answer) => self.play_marked(thread, &turn, &answer),
             Scenario::Open => {
                 self.open_text(thread, &turn);
@@ -241,8 +257,9 @@ impl Server {
     fn interrupt(&mut self, id: u64, params: &Params<'_>) {
         let Params { thread_id: thread, turn_id: turn, .. } = params;
         self.fall_silent(thread);
+        self.held.remove(*thread);
         let calls = match self.threads.get(*thread) {
-            Some(Scenario::Calls { count }) => Some(*count),
+            Some(Scenario::Calls { count } | Scenario::FaultyCalls { count, .. }) => Some(*count),
             Some(Scenario::Marked(answer)) => usize::try_from(answer.calls).ok(),
             _ => None,
         };
@@ -259,6 +276,7 @@ impl Server {
     fn unsubscribe(&mut self, id: u64, thread: &str) {
         self.threads.remove(thread);
         self.unwanted.remove(thread);
+        self.held.remove(thread);
         self.result(id, r#"{"status":"unsubscribed"}"#);
     }
 

@@ -1,0 +1,108 @@
+//! A thousand clients that ask for a call and never come back.
+//!
+//! Our own memory and files are those of this process, which nextest gives to each test alone.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use codex_app_server::{ContinuityLimits, KeptCounts};
+use testkit::{TestPool, process};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::{LOOK, assert_confirmed, hold, keeping, kept, until_loaded};
+
+/// The first time, and once more.
+const CLIENTS: [usize; 2] = [1_000, 200];
+
+const AT_ONCE: usize = 10;
+
+/// Long enough that most of the clients have come before the first is forgotten.
+const MAX_AGE: Duration = Duration::from_secs(25);
+
+/// Codex opens connections to its databases as it needs them, up to a few each.
+const DATABASE_FILES: usize = 20;
+
+/// What is held at some point.
+#[derive(Clone, Copy)]
+struct Reading {
+    child_kilobytes: u64,
+    own_kilobytes: u64,
+    child_files: usize,
+    own_files: usize,
+}
+
+// === impl Reading ===
+
+impl Reading {
+    fn take(codex: &TestPool, when: &str) -> Self {
+        let (child, own) = (codex.process_ids()[0], std::process::id());
+        let reading = Self {
+            child_kilobytes: process::resident_kilobytes(child),
+            own_kilobytes: process::resident_kilobytes(own),
+            child_files: process::open_files(child),
+            own_files: process::open_files(own),
+        };
+        println!(
+            "{when:<14} held {:>4}, child {:>7} kB, {:>3} files; own {:>6} kB, {:>3} files",
+            kept(codex).1,
+            reading.child_kilobytes,
+            reading.child_files,
+            reading.own_kilobytes,
+            reading.own_files,
+        );
+        reading
+    }
+}
+
+/// So many clients ask for a call; says how many are held when the last of them is answered.
+async fn never_come_back(codex: &Arc<TestPool>, round: usize, clients: usize) -> usize {
+    let places = Arc::new(Semaphore::new(AT_ONCE));
+    let mut running = JoinSet::new();
+    for number in 0..clients {
+        let (codex, places) = (Arc::clone(codex), Arc::clone(&places));
+        running.spawn(async move {
+            let _place = places.acquire().await.unwrap();
+            hold(&codex, "owner", &format!("{round}, {number}")).await;
+            // What the scripted model remembers of its requests is in our memory too.
+            codex.model.reset();
+        });
+    }
+    running.join_all().await;
+    kept(codex).1
+}
+
+#[tokio::test]
+async fn a_thousand_clients_that_never_come_back_leave_nothing() {
+    let limits = ContinuityLimits {
+        max_threads: CLIENTS[0],
+        max_age: MAX_AGE,
+        ..ContinuityLimits::default()
+    };
+    let codex = Arc::new(keeping(limits).await);
+    let began = Instant::now();
+    hold(&codex, "owner", "the first of all").await;
+    Reading::take(&codex, "before");
+    let mut gone = Vec::new();
+    for (round, clients) in CLIENTS.into_iter().enumerate() {
+        let held = never_come_back(&codex, round, clients).await;
+        Reading::take(&codex, "all have asked");
+        println!("{clients} clients have asked after {:?}", began.elapsed());
+        assert!(held > clients / 2, "{held} of {clients} are held at once");
+        while codex.pool.kept_threads() != KeptCounts::default() {
+            tokio::time::sleep(LOOK).await;
+        }
+        until_loaded(&codex, 0).await;
+        println!("all are gone after {:?}", began.elapsed());
+        gone.push(Reading::take(&codex, "all are gone"));
+    }
+    let [first, second] = gone.try_into().unwrap_or_else(|_| unreachable!("a round each"));
+    let grown = |first: u64, second: u64| second * 100 > first * 125;
+    assert!(!grown(first.child_kilobytes, second.child_kilobytes), "the child's memory grows");
+    assert!(!grown(first.own_kilobytes, second.own_kilobytes), "our memory grows");
+    assert!(second.child_files <= first.child_files + DATABASE_FILES, "the child's files pile up");
+    assert!(second.own_files <= first.own_files, "our files pile up");
+    assert_eq!(codex.model.in_flight(), 0);
+    assert_confirmed(&codex);
+    codex.pool.shutdown().await;
+}
