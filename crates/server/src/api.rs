@@ -317,6 +317,7 @@ async fn show_metrics(State(api): State<Api>) -> Result<Response, ErrorResponse>
         load: api.0.queue.load(),
         children: pool.map(|pool| pool.states().borrow().clone()).unwrap_or_default(),
         codex: pool.map(Pool::stats).unwrap_or_default(),
+        kept: pool.map(Pool::kept_threads).unwrap_or_default(),
         allowance: backend.and_then(|backend| backend.account.now()).map(|(limits, _)| limits),
         usage_rows_lost: api.0.usage.as_ref().map_or(0, Usage::lost),
         stored_response_bytes: stored_response_bytes(&api).await,

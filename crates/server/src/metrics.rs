@@ -3,31 +3,31 @@
 mod bounds;
 mod described;
 mod labels;
+mod now;
 mod process;
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use bridge::{EndReason, OutputMode};
-use codex_app_server::account::RateLimits;
-use codex_app_server::{FailureKind, StatsSnapshot, Timing, Timings, WorkerState};
+use codex_app_server::{Continued, FailureKind, FreshReason, Timing, Timings};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-use crate::turn_queue::Load;
 use crate::turn_record::TurnRecord;
 use described::Metric;
 pub use described::{Described, Kind};
 use labels::{
     AllowanceWindow, Block, Build, ChildState, CodexMethod, ConnectionRefusal, CutReason,
-    FailedPart, Incident, RefusalReason, RequestEnd, RequestRoute, Source, TokenKind, TurnEnd,
+    FailedPart, Incident, KeptState, RefusalReason, RequestEnd, RequestRoute, Source, ThreadOrigin,
+    TokenKind, TurnEnd,
 };
 pub(crate) use labels::{Outcome, Refused, Route};
+pub(crate) use now::Now;
 
 /// One list for the fields, the names, the explanations and the documentation.
 macro_rules! metrics {
@@ -91,6 +91,12 @@ metrics! {
     turn_cuts: Family<CutReason, Counter> = Family::default();
     /// Turns that failed, by what failed
     turn_failures: Family<FailedPart, Counter> = Family::default();
+    /// Turns by how they got their threads, and why they got fresh ones
+    turn_continuity: Family<ThreadOrigin, Counter> = Family::default();
+    /// Threads that are kept for conversations that may go on, by where they stand
+    kept_threads: Family<KeptState, Gauge> = Family::default();
+    /// Bytes of the conversations in them
+    kept_thread_bytes: Gauge = Gauge::default();
     /// Tool calls that were forwarded to clients
     tool_call_count: Counter = Counter::default();
     /// Turns of which a call was dropped, or that were cut before the response's end
@@ -146,20 +152,6 @@ metrics! {
     process_start_time_seconds: Gauge = Gauge::default();
 }
 
-/// What is looked up when somebody asks.
-#[derive(Debug, Clone)]
-pub(crate) struct Now {
-    /// When the server started.
-    pub(crate) started: SystemTime,
-    pub(crate) load: Load,
-    pub(crate) children: Vec<WorkerState>,
-    pub(crate) codex: StatsSnapshot,
-    /// `None` where there is no allowance, or nobody knows it.
-    pub(crate) allowance: Option<RateLimits>,
-    pub(crate) usage_rows_lost: u64,
-    pub(crate) stored_response_bytes: u64,
-}
-
 /// A stream that is open, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct ActiveStream(Gauge);
@@ -181,6 +173,13 @@ impl Metrics {
         }
         for kind in FailureKind::ALL.map(FailureKind::as_str) {
             self.turn_failures.get_or_create(&FailedPart { kind }).inc_by(0);
+        }
+        for continued in FreshReason::ALL
+            .map(Continued::Fresh)
+            .into_iter()
+            .chain([Continued::Reused, Continued::Resumed])
+        {
+            self.turn_continuity.get_or_create(&ThreadOrigin::of(continued)).inc_by(0);
         }
         for reason in Refused::ALL {
             self.requests_refused.get_or_create(&RefusalReason { reason }).inc_by(0);
@@ -204,62 +203,6 @@ impl Metrics {
         let mut text = String::new();
         prometheus_client::encoding::text::encode(&mut text, &self.registry)?;
         Ok(text)
-    }
-
-    fn look_at(&self, now: &Now) {
-        let Now { started, load, children, codex, allowance, .. } = now;
-        self.turns_running.set(load.running.into());
-        self.turns_waiting.set(i64::try_from(load.waiting).unwrap_or(i64::MAX));
-        self.turns_limit.set(load.limit.into());
-        for state in ChildState::ALL {
-            let count = children.iter().filter(|child| ChildState::of(child) == state).count();
-            let count = i64::try_from(count).unwrap_or(i64::MAX);
-            self.codex_children.get_or_create(&state).set(count);
-        }
-        self.codex_restarts.inner().store(codex.restarts, Ordering::Relaxed);
-        self.codex_renewals.inner().store(codex.renewals, Ordering::Relaxed);
-        self.codex_declined_requests.inner().store(codex.declined_requests, Ordering::Relaxed);
-        self.codex_probes.inner().store(codex.probes, Ordering::Relaxed);
-        self.codex_extra_model_requests
-            .inner()
-            .store(codex.extra_model_requests, Ordering::Relaxed);
-        for (incident, count) in Incident::all(codex) {
-            let counter = self.codex_incidents.get_or_create(&incident);
-            counter.inner().store(count, Ordering::Relaxed);
-        }
-        self.usage_rows_lost.inner().store(now.usage_rows_lost, Ordering::Relaxed);
-        self.stored_response_bytes
-            .set(i64::try_from(now.stored_response_bytes).unwrap_or(i64::MAX));
-        self.look_at_allowance(allowance.as_ref());
-        // Another version of Codex is another series.
-        self.build_info.clear();
-        self.build_info.get_or_create(&Build::of(children)).set(1);
-        let started = started.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        self.process_start_time_seconds.set(i64::try_from(started).unwrap_or(i64::MAX));
-        if let Some(memory) = process::resident_bytes() {
-            self.process_resident_memory_bytes.set(memory);
-        }
-        if let Some(count) = process::open_descriptors() {
-            self.process_open_fds.set(count);
-        }
-    }
-
-    /// What is not known any more is no series any more.
-    fn look_at_allowance(&self, allowance: Option<&RateLimits>) {
-        let (used, resets) =
-            (&self.account_limit_used_percent, &self.account_limit_resets_at_seconds);
-        used.clear();
-        resets.clear();
-        let windows =
-            allowance.map(|limits| [("primary", limits.primary), ("secondary", limits.secondary)]);
-        for (window, known) in windows.into_iter().flatten() {
-            let Some(known) = known else { continue };
-            let labels = AllowanceWindow { window };
-            used.get_or_create(&labels).set(known.used_percent.into());
-            if let Some(at) = known.resets_at {
-                resets.get_or_create(&labels).set(i64::try_from(at).unwrap_or(i64::MAX));
-            }
-        }
     }
 
     /// Where children tell how long they take.
@@ -288,6 +231,7 @@ impl Metrics {
         if let Some(failure) = report.failure {
             self.turn_failures.get_or_create(&FailedPart { kind: failure.as_str() }).inc();
         }
+        self.turn_continuity.get_or_create(&ThreadOrigin::of(turn.continued)).inc();
         self.tool_call_count.inc_by(count(report.call_count));
         if report.truncated {
             self.tool_call_truncated.inc();
@@ -368,24 +312,6 @@ impl Metrics {
 
 fn count(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
-}
-
-// === impl Now ===
-
-#[cfg(test)]
-impl Now {
-    /// A server that does nothing.
-    pub(crate) fn nothing() -> Self {
-        Self {
-            started: UNIX_EPOCH,
-            load: Load::default(),
-            children: vec![],
-            codex: StatsSnapshot::default(),
-            allowance: None,
-            usage_rows_lost: 0,
-            stored_response_bytes: 0,
-        }
-    }
 }
 
 // === impl ActiveStream ===

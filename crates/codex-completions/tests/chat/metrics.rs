@@ -1,5 +1,8 @@
 //! Every metric changes when it should, and nothing else does.
 
+mod codex;
+mod continuity;
+
 use std::collections::BTreeMap;
 use std::time::UNIX_EPOCH;
 
@@ -9,11 +12,9 @@ use hyper::Request;
 use hyper::header::AUTHORIZATION;
 use serde_json::{Value, json};
 use server::METRICS;
-use testkit::process::signal;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::altered_codex::AlteredCodex;
 use crate::asking::{ask, call, items, streamed, with, with_tools};
 use crate::proxy::{CHAT, Proxy};
 use crate::samples::Samples;
@@ -44,6 +45,8 @@ fn is_steady(series: &str) -> bool {
         "_seconds_sum",
         "frame_gap_seconds",
         "process_",
+        // How much is said; that it is counted has a test of its own.
+        "kept_thread_bytes",
         // Those who look are counted too.
         "/v1/metrics",
         // These come by themselves, or when they come.
@@ -56,17 +59,25 @@ fn is_steady(series: &str) -> bool {
     !unsteady.iter().any(|part| series.contains(part))
 }
 
-/// What every turn adds that Codex was asked for once.
+/// What every turn adds that begins a conversation, and that Codex was asked for once.
 fn turn(end: &str, calls: u32, more: Value) -> Changes {
+    let fresh = json!({
+        "turn_continuity_total{continuity=fresh,reason=first}": 1,
+        "codex_request_seconds_count{method=thread/start}": 1,
+        "codex_request_seconds_count{method=thread/inject_items}": 1,
+        "codex_request_seconds_count{method=turn/start}": 1,
+    });
+    turn_anywhere(end, calls, with(fresh, more))
+}
+
+/// What every turn adds, whichever thread it has.
+fn turn_anywhere(end: &str, calls: u32, more: Value) -> Changes {
     let mut changes = changes(json!({
         "queue_wait_seconds_count": 1,
         (format!("turns_total{{end={end}}}")): 1,
         "turn_tool_calls_count": 1,
         "turn_tool_calls_sum": calls,
         "tool_call_count_total": calls,
-        "codex_request_seconds_count{method=thread/start}": 1,
-        "codex_request_seconds_count{method=thread/inject_items}": 1,
-        "codex_request_seconds_count{method=turn/start}": 1,
     }));
     changes.extend(self::changes(more));
     changes
@@ -80,6 +91,11 @@ fn tokens() -> Value {
         "usage_tokens_total{kind=completion}": 45,
         "usage_tokens_total{kind=reasoning}": 7,
     })
+}
+
+/// So many more threads are kept.
+fn kept(state: &str, change: i32) -> Value {
+    json!({(format!("kept_threads{{state={state}}}")): change})
 }
 
 /// A request of this route that ended like this.
@@ -123,6 +139,7 @@ async fn a_turn_changes_what_it_is_counted_in_and_nothing_else() {
                 chat("200", "ok"),
                 begun(),
                 tokens(),
+                kept("held", 1),
                 json!({"tool_calls_total{mode=openai-json,source=structured}": 2}),
             ])
         )
@@ -160,6 +177,7 @@ async fn a_turn_changes_what_it_is_counted_in_and_nothing_else() {
                 chat("200", "ok"),
                 begun(),
                 tokens(),
+                kept("idle", 1),
                 json!({
                     "tool_blocks_total{state=started}": 1,
                     "tool_blocks_total{state=aborted}": 1,
@@ -234,7 +252,9 @@ async fn a_response_is_counted_as_a_turn_and_where_it_is_stored() {
         all([request(RESPONSES, "200", "ok"), json!({"first_token_seconds_count": 1}), tokens()])
     };
     let unstored = with(response.clone(), json!({"store": false}));
-    assert_eq!(changes_by(&proxy, respond(unstored)).await, turn("completed", 0, counted()));
+    let first = with(counted(), kept("idle", 1));
+    assert_eq!(changes_by(&proxy, respond(unstored)).await, turn("completed", 0, first));
+    // The thread of the same conversation takes the place of the first one's.
     let mut stored = changes_by(&proxy, respond(streamed(response))).await;
     let bytes = stored.remove("stored_response_bytes");
     assert!(bytes.is_some_and(|bytes| bytes > 0.0), "{bytes:?}");
@@ -320,6 +340,7 @@ async fn clients_that_leave_or_wait_are_counted() {
             "turns_total{end=completed}": 1,
             "turn_cuts_total{reason=client_gone}": 1,
             "tool_call_truncated_total": 1,
+            "turn_continuity_total{continuity=fresh,reason=first}": 2,
             "turn_tool_calls_count": 2,
             "codex_request_seconds_count{method=thread/start}": 1,
             "codex_request_seconds_count{method=thread/inject_items}": 1,
@@ -329,41 +350,9 @@ async fn clients_that_leave_or_wait_are_counted() {
             "streams_active": -1,
         }),
         tokens(),
+        kept("idle", 1),
     ]);
     assert_eq!(changed, changes(expected));
-}
-
-#[tokio::test]
-async fn what_happens_to_codex_is_counted() {
-    const APPROVAL: &str = r#"s/^.*approve.*$/{"method":"item\/fileChange\/requestApproval","id":777,"params":{}}\n&/"#;
-    let codex = AlteredCodex::new(&[APPROVAL]).await;
-    let proxy = Proxy::start(&[("CODEX_BIN", codex.path()), ("PROXY_UPSTREAM_RETRIES", "1")]).await;
-    let fresh = Samples::of(&proxy).await;
-    assert_eq!(fresh.value("codex_children{state=ready}"), Some(1.0));
-    assert_eq!(fresh.value("codex_handshake_seconds_count"), Some(1.0));
-    let versions = fresh.series().into_iter().find(|series| series.name == "build_info").unwrap();
-    assert_eq!(versions.labels["version"], env!("CARGO_PKG_VERSION"));
-    assert_eq!(versions.labels["codex"], testkit::codex_binary().await.version().to_string());
-
-    proxy.chat(&ask("approve[[echo-whole]]")).await;
-    proxy.chat(&ask("[[http:500]]")).await;
-    proxy.chat(&with_tools(ask("[[call-cut]]"))).await;
-    signal(proxy.process_id(), "-USR2");
-    proxy.logged("all turns go to a new Codex from now on").await;
-    let renewed = Samples::of(&proxy).await.changed_since(&fresh);
-    for (series, change) in [
-        ("codex_declined_requests_total", 1.0),
-        ("codex_incidents_total{kind=retry}", 1.0),
-        ("codex_probes_total", 1.0),
-        ("codex_renewals_total", 1.0),
-        ("codex_handshake_seconds_count", 1.0),
-    ] {
-        assert_eq!(renewed.get(series), Some(&change), "{series}");
-    }
-    let child = proxy.children();
-    signal(*child.last().expect("a child"), "-KILL");
-    while proxy.counter("codex_restarts_total").await != 1 {}
-    while Samples::of(&proxy).await.value("codex_children{state=ready}") != Some(1.0) {}
 }
 
 /// The real gaps, and what the system says about the process.
@@ -399,7 +388,11 @@ fn every_metric_is_tried_here() {
         "usage_rows_lost",
         "responses_not_stored",
     ];
-    let here = include_str!("metrics.rs");
+    let here = concat!(
+        include_str!("metrics.rs"),
+        include_str!("metrics/codex.rs"),
+        include_str!("metrics/continuity.rs")
+    );
     let is_tried = |name: &str| here.contains(&format!("\"{name}")) || ELSEWHERE.contains(&name);
     let names = METRICS.iter().map(|metric| metric.name);
     assert_eq!(names.filter(|name| !is_tried(name)).collect::<Vec<_>>(), [""; 0]);

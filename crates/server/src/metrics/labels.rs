@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use bridge::EndReason;
-use codex_app_server::{StatsSnapshot, WorkerState};
+use codex_app_server::{Continued, FreshReason, StatsSnapshot, WorkerState};
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 
 use crate::turn_queue::Refusal;
@@ -35,6 +35,10 @@ labels! {
     TurnEnd { end: &'static str }
     CutReason { reason: &'static str }
     FailedPart { kind: &'static str }
+    /// How a turn got its thread, and why it got a fresh one.
+    ThreadOrigin { continuity: &'static str, reason: &'static str }
+    /// Where a thread stands that is kept.
+    KeptState { state: &'static str }
     /// How the model said a call, and how it was sent.
     Source { source: &'static str, mode: &'static str }
     Block { state: &'static str }
@@ -107,6 +111,15 @@ impl TurnEnd {
 impl CutReason {
     pub(super) fn of(end: EndReason) -> Self {
         Self { reason: end.as_str() }
+    }
+}
+
+// === impl ThreadOrigin ===
+
+impl ThreadOrigin {
+    pub(super) fn of(continued: Continued) -> Self {
+        let reason = continued.fresh_reason().map_or("none", FreshReason::as_str);
+        Self { continuity: continued.as_str(), reason }
     }
 }
 

@@ -1,5 +1,7 @@
 use std::collections::BTreeSet;
 
+use codex_app_server::StatsSnapshot;
+
 use super::*;
 
 /// Each counter of others is passed on under a name of its own.

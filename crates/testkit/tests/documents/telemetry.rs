@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use codex_app_server::FreshReason;
 use server::{Described, Kind, METRICS};
 
 use crate::sources;
@@ -56,6 +57,16 @@ fn every_failure_is_explained() {
     let kinds = part(&file, "pub fn as_str(self)", "pub fn retry_can_help");
     let names: BTreeSet<_> = kinds.split('"').skip(1).step_by(2).map(str::to_owned).collect();
     assert_eq!(told("## What failed"), names);
+}
+
+#[test]
+fn every_reason_of_a_fresh_thread_is_explained_and_has_advice() {
+    let names: BTreeSet<_> = FreshReason::ALL.map(|reason| reason.as_str().to_owned()).into();
+    assert_eq!(told("## Why a turn is fresh"), names);
+    let run_book = sources::read("docs/operations.md");
+    let rows = rows(&run_book, "### Why is a conversation not continued?");
+    let advised = rows.iter().flat_map(|row| quoted(row[0])).map(str::to_owned);
+    assert_eq!(advised.collect::<BTreeSet<_>>(), names);
 }
 
 /// In the section's tables, each metric with the labels that it has.

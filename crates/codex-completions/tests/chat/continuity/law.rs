@@ -24,6 +24,9 @@ use moves::{DECK, Expected, Move};
 /// People with a key each.
 const CALLERS: usize = 4;
 
+/// So that threads are kept in more than one place.
+const CHILDREN: usize = 2;
+
 /// Conversations that may go on.
 const TALKS: usize = 12;
 
@@ -84,8 +87,8 @@ struct World {
 
 impl World {
     async fn new(seed: u64) -> Self {
-        // So that threads are kept in more than one place.
-        let children = ("WORKER_COUNT", "2");
+        let workers = CHILDREN.to_string();
+        let children = ("WORKER_COUNT", workers.as_str());
         let quick = ("WORKER_BACKOFF_INITIAL_MS", "50");
         // Some are pushed out by others.
         let most = ("PROXY_CONTINUITY_MAX", "16");
@@ -228,6 +231,8 @@ impl World {
     }
 
     async fn restart_a_child(&mut self) {
+        // One that has not started yet is not lost.
+        self.server.logged_times("Codex is ready", CHILDREN + self.restarts).await;
         let children = self.server.children();
         let child = *self.dice.choice(&children).expect("a child");
         signal(child, "-KILL");

@@ -48,8 +48,9 @@ type SentBack = fn(&Value) -> Value;
 
 #[tokio::test]
 async fn the_whole_conversation_reaches_the_model_in_every_form() {
-    // What was kept of a call's reasoning would hide that it was not sent.
-    let proxy = Proxy::start(&[("PROXY_KEEP_REASONING_BYTES", "0")]).await;
+    // What was kept, of a call's reasoning or in its thread, would hide that it was not sent.
+    let kept = [("PROXY_KEEP_REASONING_BYTES", "0"), ("PROXY_CONTINUITY", "off")];
+    let proxy = Proxy::start(&kept).await;
     let whole: SentBack = Value::clone;
     let by_id: SentBack = |item| json!({"type": "item_reference", "id": item["id"]});
     let by_id_alone: SentBack = |item| json!({"id": item["id"]});

@@ -78,9 +78,12 @@ impl<'a> Chat<'a> {
 
 const KEY: &str = crate::proxy::KEY;
 
+/// Every turn has a thread of its own: one that goes on has its thoughts without our help.
+const ALWAYS_FRESH: (&str, &str) = ("PROXY_CONTINUITY", "off");
+
 #[tokio::test]
 async fn a_chat_client_has_its_models_thoughts_put_back() {
-    let proxy = Proxy::start(&[]).await;
+    let proxy = Proxy::start(&[ALWAYS_FRESH]).await;
     let mut chat = Chat::new(&proxy, KEY, "[[think-loop:3]]");
     chat.step().await;
     assert_eq!(seen(&proxy), ["user"]);
@@ -103,7 +106,7 @@ async fn a_chat_client_has_its_models_thoughts_put_back() {
 
 #[tokio::test]
 async fn thoughts_are_put_back_where_they_were() {
-    let proxy = Proxy::start(&[]).await;
+    let proxy = Proxy::start(&[ALWAYS_FRESH]).await;
     let thought = |text: &str| json!({"reasoning": text});
     for (said, expected) in [
         // Before the text, or between it and the call.
@@ -133,7 +136,7 @@ async fn thoughts_belong_to_a_key_and_are_kept_in_memory_alone() {
     let data = ("PROXY_DATA_DIR", folder.path().to_str().unwrap());
     let with_thought = ["user", "(Thought 0)", "call", "result"];
     let without = ["user", "call", "result"];
-    let mut proxy = Proxy::start(&[data]).await;
+    let mut proxy = Proxy::start(&[ALWAYS_FRESH, data]).await;
     let mut chat = Chat::new(&proxy, KEY, "[[think-loop]]");
     chat.step().await;
     let request = chat.request.clone();
@@ -146,14 +149,14 @@ async fn thoughts_belong_to_a_key_and_are_kept_in_memory_alone() {
 
     // The same model, so that nothing but the memory is another.
     let url = proxy.model.base_url();
-    let again = Proxy::start(&[data, ("PROXY_UPSTREAM_BASE_URL", &url)]).await;
+    let again = Proxy::start(&[ALWAYS_FRESH, data, ("PROXY_UPSTREAM_BASE_URL", &url)]).await;
     assert_eq!(again.chat(&request).await.status, 200);
     assert_eq!(seen(&proxy), without);
 }
 
 #[tokio::test]
 async fn another_key_has_thoughts_of_its_own() {
-    let proxy = Proxy::start(&[]).await;
+    let proxy = Proxy::start(&[ALWAYS_FRESH]).await;
     let phone = proxy.add_key("phone").await;
     let mut chat = Chat::new(&proxy, KEY, "[[think-loop]]");
     chat.step().await;
@@ -167,7 +170,7 @@ async fn another_key_has_thoughts_of_its_own() {
 
 #[tokio::test]
 async fn nothing_is_kept_where_there_is_no_room_for_it() {
-    let proxy = Proxy::start(&[("PROXY_KEEP_REASONING_BYTES", "0")]).await;
+    let proxy = Proxy::start(&[ALWAYS_FRESH, ("PROXY_KEEP_REASONING_BYTES", "0")]).await;
     Chat::new(&proxy, KEY, "[[think-loop]]").steps(2).await;
     assert_eq!(seen(&proxy), ["user", "call", "result"]);
 }
@@ -175,7 +178,7 @@ async fn nothing_is_kept_where_there_is_no_room_for_it() {
 /// Clients of responses, with every way to bring the results back.
 #[tokio::test]
 async fn no_thought_comes_twice() {
-    let proxy = Proxy::start(&[]).await;
+    let proxy = Proxy::start(&[ALWAYS_FRESH]).await;
     let client = Responder::new(&proxy);
     let request = with_tools(ask("[[think-loop]]"));
     let expected = ["user", "(Thought 0)", "call", "result"];
@@ -210,7 +213,7 @@ async fn no_thought_comes_twice() {
 /// Whoever has not sent reasoning cannot take it out either.
 #[tokio::test]
 async fn thoughts_that_the_upstream_cannot_read_are_left_out() {
-    let proxy = Proxy::start(&[("PROXY_UPSTREAM_RETRIES", "0")]).await;
+    let proxy = Proxy::start(&[ALWAYS_FRESH, ("PROXY_UPSTREAM_RETRIES", "0")]).await;
     let mut chat = Chat::new(&proxy, KEY, "[[unread-reasoning]]");
     chat.steps(2).await;
     assert_eq!(seen(&proxy), ["user", "call", "result"]);
@@ -234,10 +237,22 @@ async fn thoughts_that_the_upstream_cannot_read_are_left_out() {
     assert_eq!(answer.json()["error"]["code"], "invalid_encrypted_content");
 }
 
+/// Neither the thread that has them nor the memory of them is of any use then.
+#[tokio::test]
+async fn thoughts_of_a_kept_thread_that_the_upstream_cannot_read_are_left_out_too() {
+    let proxy = Proxy::start(&[]).await;
+    Chat::new(&proxy, KEY, "[[unread-reasoning]]").steps(2).await;
+    assert_eq!(seen(&proxy), ["user", "call", "result"]);
+    let refused = r#"codex_incidents_total{kind="reasoning_refused"}"#;
+    assert_eq!(proxy.counter(refused).await, 2);
+    let failed = r#"turn_continuity_total{continuity="fresh",reason="failed"}"#;
+    assert_eq!(proxy.counter(failed).await, 1);
+}
+
 /// Some upstreams count the calls of every conversation anew.
 #[tokio::test]
 async fn calls_of_the_same_id_in_another_conversation_are_other_calls() {
-    let proxy = Proxy::start(&[]).await;
+    let proxy = Proxy::start(&[ALWAYS_FRESH]).await;
     let mut chat = Chat::new(&proxy, KEY, "[[think-loop]] one");
     chat.step().await;
     let mut other = Chat::new(&proxy, KEY, "[[think-loop]] two");

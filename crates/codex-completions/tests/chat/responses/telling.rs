@@ -31,7 +31,8 @@ async fn row_9_each_turn_has_a_line_without_any_content() {
                 "has_tool_calls": true, "tool_call_count": 2,
                 "tool_call_names": "get_weather,get_time", "tool_call_truncated": false,
                 "stop_after_tools_mode": "burst", "stop_reason": "tool_calls",
-                "suppressed_bytes": 0, "settings": "PROXY_TOOL_BLOCK_MAX=7",
+                "suppressed_bytes": 0, "continuity": "fresh", "fresh_reason": "first",
+                "settings": "PROXY_TOOL_BLOCK_MAX=7",
                 "prompt_tokens": 123, "cached_tokens": 100,
                 "completion_tokens": 45, "reasoning_tokens": 7,
             })
