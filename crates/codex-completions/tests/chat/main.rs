@@ -13,6 +13,7 @@ mod collector;
 mod continuity;
 mod exact_text;
 mod golden;
+mod held_turns;
 mod http;
 mod metric_labels;
 mod metrics;
