@@ -67,6 +67,24 @@ async fn what_is_too_large_is_let_go() {
     codex.pool.shutdown().await;
 }
 
+/// More than Codex takes requests at once.
+#[tokio::test]
+async fn many_that_make_room_at_once_are_all_let_go() {
+    let limits =
+        ContinuityLimits { max_threads: 1_000, max_bytes: 500_000, ..ContinuityLimits::default() };
+    let codex = keeping(limits).await;
+    hold_all(&codex, "owner", 400).await;
+    assert_eq!(kept(&codex), (0, 400));
+    let began = std::time::Instant::now();
+    hold(&codex, "owner", &"x".repeat(249_000)).await;
+    println!("{:?} are left", kept(&codex));
+    assert!(kept(&codex).1 < 50);
+    until_loaded(&codex, kept(&codex).1).await;
+    println!("the others were gone after {:?}", began.elapsed());
+    assert_confirmed(&codex);
+    codex.pool.shutdown().await;
+}
+
 /// Just before, just after, or while it is let go.
 #[tokio::test]
 async fn a_client_that_comes_back_at_the_last_moment_is_answered_once() {
