@@ -153,33 +153,31 @@ fn secrets_are_hidden_and_what_is_unset_is_explained() {
 
 #[test]
 fn settings_of_another_time_are_warned_about() {
-    let scene = Scene::new().with_dotenv("PROXY_USE_APP_SERVER=true\nPROXY_CONTINUITY_MAX=3\n");
+    let scene = Scene::new().with_dotenv("PROXY_USE_APP_SERVER=true\n");
     let output = scene.command(&["config"]).env("PROXY_LOG_FORMAT", "text").output().unwrap();
     assert!(output.status.success());
     let dotenv = Scene::path(&scene.folder, ".env");
-    for words in [
-        format!(
-            "PROXY_USE_APP_SERVER is not used: codex app-server is always used (from: {dotenv})"
-        ),
-        format!("PROXY_CONTINUITY_MAX has no effect in this version yet (from: {dotenv})"),
-    ] {
-        let told = err(&output);
-        let warned = |line: &str| line.contains(" WARN ") && line.ends_with(&words);
-        assert_eq!(told.lines().filter(|line| warned(line)).count(), 1, "{told}");
-    }
+    let words = format!(
+        "PROXY_USE_APP_SERVER is not used: codex app-server is always used (from: {dotenv})"
+    );
+    let told = err(&output);
+    let warned = |line: &str| line.contains(" WARN ") && line.ends_with(&words);
+    assert_eq!(told.lines().filter(|line| warned(line)).count(), 1, "{told}");
 }
 
 #[test]
 fn logs_are_json_where_no_person_reads_them() {
     let scene = Scene::new();
     let mut command = scene.command(&["config"]);
-    let output = command.env("PROXY_CONTINUITY_MAX", "3").output().unwrap();
+    let output = command.env("PROXY_USE_APP_SERVER", "true").output().unwrap();
     let line: Value = serde_json::from_str(&err(&output)).unwrap();
     assert_eq!(
         (&line["level"], &line["message"]),
         (
             &json!("WARN"),
-            &json!("PROXY_CONTINUITY_MAX has no effect in this version yet (from: environment)")
+            &json!(
+                "PROXY_USE_APP_SERVER is not used: codex app-server is always used (from: environment)"
+            )
         )
     );
 }

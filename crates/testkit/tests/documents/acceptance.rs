@@ -10,7 +10,12 @@ fn every_criterion_has_tests_that_exist() {
     let tests: BTreeSet<String> = sources::all().iter().flat_map(sources::Source::tests).collect();
     assert!(tests.len() > 500, "only {} tests were found", tests.len());
     let document = sources::read("docs/acceptance.md");
-    for (heading, criteria) in [("## The aggregator", 24), ("## Several calls in a turn", 5)] {
+    for (heading, criteria) in [
+        ("## The aggregator", 24),
+        ("## Several calls in a turn", 5),
+        ("## Responses", 8),
+        ("## Continuity", 7),
+    ] {
         let rows = rows(&document, heading);
         let numbers: Vec<_> = rows.iter().map(|row| row[0].to_owned()).collect();
         let expected: Vec<_> = (1..=criteria).map(|number: u32| number.to_string()).collect();

@@ -323,7 +323,7 @@ fn comparable(received: &[Received]) -> Vec<String> {
     bodies
 }
 
-/// `SEED=… ./test the_law` draws the conversations of an earlier run again.
+/// `SEED=… ./test continuity::law` draws the conversations of an earlier run again.
 #[tokio::test]
 async fn the_model_receives_what_a_fresh_thread_would_have_sent() {
     let seed = std::env::var("SEED").map_or_else(

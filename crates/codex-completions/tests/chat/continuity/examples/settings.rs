@@ -52,7 +52,7 @@ async fn calls_that_the_operator_does_not_want_are_not_continued() {
 }
 
 #[tokio::test]
-async fn nobody_continues_the_thread_of_another_key() {
+async fn row_10_nobody_continues_the_thread_of_another_key() {
     let proxy = Proxy::start(&[]).await;
     let bearer = format!("Bearer {}", proxy.add_key("phone").await);
     for api in Api::BOTH {
