@@ -14,4 +14,5 @@ mod responses;
 mod script;
 mod stopping;
 mod tail;
+mod told_everything;
 mod visible;

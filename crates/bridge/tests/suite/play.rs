@@ -58,6 +58,7 @@ pub(crate) struct Played {
     pub(crate) report: ChoiceReport,
     /// Whether the response's end was heard before the answer ended, or with it.
     pub(crate) response_ended: bool,
+    pub(crate) told_everything: bool,
 }
 
 #[derive(Debug, Default)]
@@ -134,9 +135,11 @@ pub(crate) fn play_whole(policy: TurnPolicy, script: &[Line]) -> Played {
         }
     }
     assert_eq!(sent_before_end, out.chunks.len() + out.sent.len(), "nothing follows the end");
+    let told_everything = reply.told_everything();
     let report = reply.report();
     out.agrees_with(&report);
-    Played { sent: out.sent, chunks: out.chunks, ended, report, response_ended }
+    let (sent, chunks) = (out.sent, out.chunks);
+    Played { sent, chunks, ended, report, response_ended, told_everything }
 }
 
 pub(crate) fn text(text: &str) -> Sent {

@@ -116,14 +116,14 @@ async fn what_is_kept_is_told_until_it_goes() {
     let told = async || {
         let now = Samples::of(&proxy).await;
         ["kept_threads{state=idle}", "kept_threads{state=held}", "kept_thread_bytes"]
-            .map(|series| now.value(series).unwrap())
+            .map(|series| now.value(series).unwrap().to_string().parse::<u64>().unwrap())
     };
-    assert_eq!(told().await, [0.0, 0.0, 0.0]);
+    assert_eq!(told().await, [0, 0, 0]);
     proxy.chat(&ask(&format!("{text}[[text]]"))).await;
     let [idle, held, bytes] = told().await;
-    assert_eq!([idle, held], [1.0, 0.0]);
-    assert!((10_000.0..11_000.0).contains(&bytes), "{bytes}");
+    assert_eq!([idle, held], [1, 0]);
+    assert!((10_000..11_000).contains(&bytes), "{bytes}");
     // It goes with the child that has it.
     signal(proxy.process_id(), "-USR2");
-    while told().await != [0.0, 0.0, 0.0] {}
+    while told().await != [0, 0, 0] {}
 }
