@@ -133,7 +133,7 @@ impl Client {
         let (child, pipes) =
             Child::spawn(&config.binary, &home, &config.environment).map_err(StartError::Spawn)?;
         let onlookers = Onlookers { tap: config.tap.clone(), timings: config.timings.clone() };
-        let (connection, finished) = Connection::new(config.request_timeout, onlookers, stats);
+        let (connection, unwanted) = Connection::new(config.request_timeout, onlookers, stats);
         let connection = Arc::new(connection);
         let tasks = TaskTracker::new();
         let over = CancellationToken::new();
@@ -164,7 +164,7 @@ impl Client {
         });
         tasks.spawn({
             let connection = Arc::clone(&connection);
-            async move { connection.unsubscribe_all(finished).await }
+            async move { connection.let_go_of_all(unwanted).await }
         });
         let handshake = stop.run_until_cancelled(initialize(&connection, &config));
         let initialized = match handshake.await {

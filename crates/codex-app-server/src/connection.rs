@@ -1,5 +1,6 @@
 //! One JSON-RPC connection: requests and their answers, notifications, requests of the server.
 
+mod letting_go;
 mod reading;
 
 use std::collections::HashMap;
@@ -7,10 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
-use futures_util::stream::FuturesUnordered;
 use serde::Serialize;
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, Semaphore, broadcast, mpsc, oneshot, watch};
 use tokio::time::Instant;
@@ -19,11 +18,12 @@ use crate::backoff::Backoff;
 use crate::ids::{ThreadId, TurnId};
 use crate::message::RpcError;
 use crate::outbox::{Closed, Outbox};
-use crate::protocol::outgoing::{LoginCancel, Request, ThreadUnsubscribe, TurnInterrupt};
+use crate::protocol::outgoing::{LoginCancel, Request, TurnInterrupt};
 use crate::request_error::RequestError;
 use crate::stats::{Counter, Stats};
 use crate::timing::{Timing, Timings};
 use crate::turn::router::{Router, Wire};
+use letting_go::Unwanted;
 pub(crate) use reading::Damage;
 
 /// Unrouted notifications that a slow listener may fall behind by.
@@ -73,7 +73,7 @@ pub(crate) struct Connection {
     waiting: Mutex<HashMap<u64, oneshot::Sender<Reply>>>,
     all_answered: Notify,
     places: Semaphore,
-    unsubscribes: mpsc::UnboundedSender<ThreadId>,
+    unwanted: mpsc::UnboundedSender<Unwanted>,
     pub(crate) router: Router,
     stats: Arc<Stats>,
     lines_read: AtomicU64,
@@ -127,20 +127,20 @@ fn encode(message: &impl Serialize) -> Result<Vec<u8>, String> {
 // === impl Connection ===
 
 impl Connection {
-    /// The connection, and the threads that [`Self::unsubscribe_all`] is to let go.
+    /// The connection, and what [`Self::let_go_of_all`] is to let go.
     pub(crate) fn new(
         request_timeout: Duration,
         onlookers: Onlookers,
         stats: Arc<Stats>,
-    ) -> (Self, mpsc::UnboundedReceiver<ThreadId>) {
-        let (unsubscribes, finished) = mpsc::unbounded_channel();
+    ) -> (Self, mpsc::UnboundedReceiver<Unwanted>) {
+        let (unwanted, left) = mpsc::unbounded_channel();
         let connection = Self {
             outbox: Outbox::default(),
             next_id: AtomicU64::new(1),
             waiting: Mutex::default(),
             all_answered: Notify::new(),
             places: Semaphore::new(MAX_WAITING_REQUESTS),
-            unsubscribes,
+            unwanted,
             router: Router::default(),
             stats,
             lines_read: AtomicU64::new(0),
@@ -149,7 +149,7 @@ impl Connection {
             request_timeout,
             onlookers,
         };
-        (connection, finished)
+        (connection, left)
     }
 
     pub(crate) fn outbox(&self) -> &Outbox {
@@ -298,36 +298,6 @@ impl Connection {
         let _ = tokio::time::timeout(self.request_timeout, pushing).await;
     }
 
-    /// Lets Codex unload the threads of finished turns, until the connection ends.
-    ///
-    /// A thread that is never let go stays in Codex's memory for good, so each of these waits for
-    /// its answer like any other request, and is sent again if there is none.
-    pub(crate) async fn unsubscribe_all(&self, mut finished: mpsc::UnboundedReceiver<ThreadId>) {
-        const AT_ONCE: usize = 16;
-        let mut closed = self.closed();
-        let mut requests = FuturesUnordered::new();
-        loop {
-            tokio::select! {
-                _ = closed.wait_for(Option::is_some) => return,
-                Some(thread) = finished.recv(), if requests.len() < AT_ONCE => {
-                    requests.push(self.unsubscribe_one(thread));
-                }
-                Some(()) = requests.next(), if !requests.is_empty() => {}
-            }
-        }
-    }
-
-    async fn unsubscribe_one(&self, thread: ThreadId) {
-        let params = ThreadUnsubscribe { thread_id: thread.as_str() };
-        match self.request::<_, IgnoredAny>(&params).await {
-            Ok(_) => {}
-            Err(RequestError::Timeout { .. } | RequestError::Overloaded { .. }) => {
-                self.unsubscribe(&thread);
-            }
-            Err(error) => tracing::debug!(%error, "a thread could not be let go"),
-        }
-    }
-
     /// Gives a login up, whatever comes of it.
     pub(crate) fn cancel_login(&self, login_id: &str) {
         self.send_request(&LoginCancel { login_id });
@@ -400,12 +370,16 @@ impl Wire for Connection {
         self.send_request(&TurnInterrupt { thread_id: thread.as_str(), turn_id: turn.as_str() });
     }
 
+    fn interrupt_later(&self, thread: &ThreadId, turn: &TurnId) {
+        self.leave(Unwanted::Turn(thread.clone(), turn.clone()));
+    }
+
     fn reject_call(&self, request: &RawValue) {
         self.answer_error(request, "the client runs its tools itself");
     }
 
     fn unsubscribe(&self, thread: &ThreadId) {
-        let _ = self.unsubscribes.send(thread.clone());
+        self.leave(Unwanted::Thread(thread.clone()));
     }
 
     fn count(&self, counter: Counter) {

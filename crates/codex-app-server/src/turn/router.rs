@@ -20,6 +20,7 @@ use crate::stats::Counter;
 /// What a turn asks of the connection.
 pub(crate) trait Wire {
     fn interrupt(&self, thread: &ThreadId, turn: &TurnId);
+    fn interrupt_later(&self, thread: &ThreadId, turn: &TurnId);
     fn reject_call(&self, request: &RawValue);
     fn unsubscribe(&self, thread: &ThreadId);
     fn count(&self, counter: Counter);
@@ -102,6 +103,7 @@ impl Route {
             match step {
                 Step::Emit(event) => self.emit(event, now, &mut steps),
                 Step::Interrupt(turn) => wire.interrupt(&self.thread, &turn),
+                Step::InterruptLater(turn) => wire.interrupt_later(&self.thread, &turn),
                 Step::RejectCall(request) => wire.reject_call(&request),
                 Step::Say(said) => {
                     if let Some(fate) = &self.fate {

@@ -1,6 +1,7 @@
 //! Turns whose calls wait for their outputs, as the clients see them that bring these or never do.
 
 mod faults;
+mod never_back;
 mod upstream;
 
 use serde_json::{Value, json};

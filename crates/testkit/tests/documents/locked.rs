@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use crate::sources;
 
 /// Scripts that people and the tests run.
-const SCRIPTS: [&str; 11] = [
+const SCRIPTS: [&str; 12] = [
     "start",
     "test",
     "bench/run",
+    "scripts/bench-continuity",
     "scripts/bench-proxy",
     "scripts/check-dependencies",
     "scripts/fuzz",

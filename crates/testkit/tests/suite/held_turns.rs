@@ -4,16 +4,22 @@ mod bounds;
 mod lost_child;
 mod never_back;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use codex_app_server::turn::event::TurnEnd;
 use codex_app_server::{Continued, ContinuityLimits, FreshReason, KeptCounts};
 use testkit::{TestPool, codex_binary};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
 
 use crate::conversation::{Conversation, OUTPUT};
 
 /// How often is looked whether something is gone. Nobody tells.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// Turns that are begun together.
+const AT_ONCE: usize = 10;
 
 /// The real Codex, with these limits.
 async fn keeping(limits: ContinuityLimits) -> TestPool {
@@ -38,6 +44,23 @@ async fn hold_all(codex: &TestPool, owner: &str, count: usize) -> Vec<Conversati
         conversations.push(hold(codex, owner, &format!("{owner} {number}")).await);
     }
     conversations
+}
+
+/// So many of them, some at once.
+async fn hold_at_once(codex: &Arc<TestPool>, text: &str, count: usize) {
+    let places = Arc::new(Semaphore::new(AT_ONCE));
+    let mut running = JoinSet::new();
+    for number in 0..count {
+        let (codex, places) = (Arc::clone(codex), Arc::clone(&places));
+        let text = format!("{text} {number}");
+        running.spawn(async move {
+            let _place = places.acquire().await.unwrap();
+            hold(&codex, "owner", &text).await;
+            // What the scripted model remembers of its requests is in our memory.
+            codex.model.reset();
+        });
+    }
+    running.join_all().await;
 }
 
 /// Brings the output of its call, and is answered with it.

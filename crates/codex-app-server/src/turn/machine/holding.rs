@@ -38,7 +38,8 @@ impl TurnMachine {
     pub(crate) fn let_go(&mut self, now: Instant, steps: &mut Steps) {
         self.notes = Notes::None;
         if self.phase == Phase::Held {
-            self.ask_interrupt(Interrupt::Ours, now, steps);
+            self.interrupt = Interrupt::Ours;
+            steps.extend(self.turn_id.clone().map(Step::InterruptLater));
             self.phase = Phase::Ending { since: now };
         }
     }
@@ -85,6 +86,8 @@ impl TurnMachine {
             _ => self.count_extra_request(steps),
         }
         steps.push_back(Step::Settle(ThreadState::Gone));
-        self.let_go(now, steps);
+        self.notes = Notes::None;
+        self.ask_interrupt(Interrupt::Ours, now, steps);
+        self.phase = Phase::Ending { since: now };
     }
 }

@@ -40,8 +40,10 @@ pub(crate) struct PendingCall {
 pub(crate) enum Step {
     /// Hand an event to the consumer.
     Emit(TurnEvent),
-    /// Interrupt the turn.
+    /// Interrupt the turn, before anything else happens in it.
     Interrupt(TurnId),
+    /// Interrupt the turn when there is time: nothing happens in it.
+    InterruptLater(TurnId),
     /// Answer a pending `item/tool/call` with an error.
     RejectCall(Box<RawValue>),
     /// Say what there is in the thread, which can be gone on from.

@@ -61,6 +61,7 @@ impl Bench {
             Step::Emit(TurnEvent::MessageStart { phase }) => format!("message {phase:?}"),
             Step::Emit(TurnEvent::End(end)) => format!("end {end:?}"),
             Step::Interrupt(_) => "interrupt".to_owned(),
+            Step::InterruptLater(_) => "interrupt later".to_owned(),
             Step::RejectCall(id) => format!("reject {id}"),
             Step::Unsubscribe => "unsubscribe".to_owned(),
             Step::Say(said) => format!("said, with calls {:?}", said.calls),

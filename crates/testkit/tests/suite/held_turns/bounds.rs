@@ -7,7 +7,9 @@ use codex_app_server::{Continued, ContinuityLimits, FreshReason};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::{assert_confirmed, bring_output, hold, hold_all, keeping, kept, until_loaded};
+use super::{
+    assert_confirmed, bring_output, hold, hold_all, hold_at_once, keeping, kept, until_loaded,
+};
 
 #[tokio::test]
 async fn the_oldest_make_room() {
@@ -63,6 +65,28 @@ async fn what_is_too_large_is_let_go() {
     }
     let evicted = Continued::Fresh(FreshReason::Evicted);
     assert_eq!(how, [Continued::Resumed, Continued::Resumed, evicted]);
+    assert_confirmed(&codex);
+    codex.pool.shutdown().await;
+}
+
+/// More of them than Codex takes requests at once, and nobody else has to wait for that.
+#[tokio::test]
+async fn many_that_make_room_at_once_are_all_let_go() {
+    let limits =
+        ContinuityLimits { max_threads: 1_000, max_bytes: 500_000, ..ContinuityLimits::default() };
+    let codex = Arc::new(keeping(limits).await);
+    hold_at_once(&codex, "small", 300).await;
+    assert_eq!(kept(&codex), (0, 300));
+    hold(&codex, "owner", &"x".repeat(249_000)).await;
+    let made_room = Instant::now();
+    let (_, left) = kept(&codex);
+    assert!(left < 100, "{left}");
+    hold(&codex, "owner", "the next").await;
+    println!("the next was answered {:?} after that", made_room.elapsed());
+    until_loaded(&codex, kept(&codex).1).await;
+    println!("{left} of 301 were left, the others gone after {:?}", made_room.elapsed());
+    // Long before anything that Codex has dropped would be sent again.
+    assert!(made_room.elapsed() < Duration::from_secs(20));
     assert_confirmed(&codex);
     codex.pool.shutdown().await;
 }

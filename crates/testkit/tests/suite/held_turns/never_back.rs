@@ -7,15 +7,11 @@ use std::time::{Duration, Instant};
 
 use codex_app_server::{ContinuityLimits, KeptCounts};
 use testkit::{TestPool, process};
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
 
-use super::{LOOK, assert_confirmed, hold, keeping, kept, until_loaded};
+use super::{LOOK, assert_confirmed, hold, hold_at_once, keeping, kept, until_loaded};
 
 /// The first time, and once more.
 const CLIENTS: [usize; 2] = [1_000, 200];
-
-const AT_ONCE: usize = 10;
 
 /// Long enough that most of the clients have come before the first is forgotten.
 const MAX_AGE: Duration = Duration::from_secs(25);
@@ -55,23 +51,6 @@ impl Reading {
     }
 }
 
-/// So many clients ask for a call; says how many are held when the last of them is answered.
-async fn never_come_back(codex: &Arc<TestPool>, round: usize, clients: usize) -> usize {
-    let places = Arc::new(Semaphore::new(AT_ONCE));
-    let mut running = JoinSet::new();
-    for number in 0..clients {
-        let (codex, places) = (Arc::clone(codex), Arc::clone(&places));
-        running.spawn(async move {
-            let _place = places.acquire().await.unwrap();
-            hold(&codex, "owner", &format!("{round}, {number}")).await;
-            // What the scripted model remembers of its requests is in our memory too.
-            codex.model.reset();
-        });
-    }
-    running.join_all().await;
-    kept(codex).1
-}
-
 #[tokio::test]
 async fn a_thousand_clients_that_never_come_back_leave_nothing() {
     let limits = ContinuityLimits {
@@ -85,7 +64,8 @@ async fn a_thousand_clients_that_never_come_back_leave_nothing() {
     Reading::take(&codex, "before");
     let mut gone = Vec::new();
     for (round, clients) in CLIENTS.into_iter().enumerate() {
-        let held = never_come_back(&codex, round, clients).await;
+        hold_at_once(&codex, &format!("round {round},"), clients).await;
+        let (_, held) = kept(&codex);
         Reading::take(&codex, "all have asked");
         println!("{clients} clients have asked after {:?}", began.elapsed());
         assert!(held > clients / 2, "{held} of {clients} are held at once");

@@ -100,7 +100,7 @@ fn a_turn_with_calls_is_held_once_all_of_them_were_asked_for() {
     assert!(bench.machine.is_held());
     // However long that takes.
     bench.pass(100_000).see(Happening::Other).expect(&[]);
-    bench.let_go().expect(&["interrupt"]).see(completed(TurnStatus::Interrupted));
+    bench.let_go().expect(&["interrupt later"]).see(completed(TurnStatus::Interrupted));
     bench.expect(&["unsubscribe"]);
     assert!(bench.machine.is_closed());
 }
@@ -195,7 +195,9 @@ fn a_held_turn_in_which_something_happens_is_ended() {
     held().see(raw_message("a")).expect(&["interrupt"]);
     held().see(Happening::MessageStarted(None)).expect(&["count ExtraModelRequest", "interrupt"]);
     let stopping = Failure::new(FailureKind::Stopping, "stopping");
-    held().step(|machine, now, steps| machine.fail(stopping, now, steps)).expect(&["interrupt"]);
+    let mut stopped = held();
+    stopped.step(|machine, now, steps| machine.fail(stopping, now, steps));
+    stopped.expect(&["interrupt later"]);
     let mut lost = held();
     lost.step(|machine, _, steps| machine.child_gone("gone", steps)).expect(&[]);
     assert!(lost.machine.is_closed());
