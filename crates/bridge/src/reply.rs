@@ -211,7 +211,8 @@ impl Reply {
         // Blocks are made of calls, or calls of blocks; and the legacy way of calls has no ids.
         let calls_as_they_are = self.policy.mode == OutputMode::OpenAiJson
             && self.policy.shape == CallShape::ToolCalls
-            && self.calls.count_of_text() == 0;
+            && self.calls.count_of_text() == 0
+            && self.calls.ids_come_back();
         ended_by_itself
             && !self.calls.has_dropped()
             && self.visible.suppressed() == 0

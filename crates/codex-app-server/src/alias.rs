@@ -12,7 +12,7 @@ const MAX_NAME: usize = 128;
 const MAX_ALIAS: usize = 64;
 
 /// Names that Codex accepts and then leaves out of the request.
-const HIDDEN: [&str; 1] = ["exec_command"];
+const HIDDEN: [&str; 2] = ["exec_command", "shell_command"];
 
 /// Name and prefix that Codex keeps for itself.
 const RESERVED: &str = "mcp";

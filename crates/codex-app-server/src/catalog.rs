@@ -9,6 +9,9 @@ use crate::binary::{CodexBinary, output_of};
 /// Slug of the built-in model that needs no account.
 pub const DEMO_MODEL: &str = "demo";
 
+/// Slug of the entry for all models that have none: every slug begins with it.
+pub(crate) const ANY_OTHER: &str = "";
+
 /// Larger than any input: Codex never shortens a history or a tool's output by itself.
 const UNLIMITED_TOKENS: u64 = 1_000_000_000;
 
@@ -81,8 +84,30 @@ fn patch(mut catalog: Value, dialect: Dialect) -> Result<Value, CatalogError> {
         "additional_speed_tiers": [],
     });
     overwrite(&mut demo, demo_fields);
+    models.push(any_other(&demo));
     models.push(demo);
     Ok(catalog)
+}
+
+/// What holds for models that nobody knows, of an upstream of one's own. Codex takes the entry whose slug a
+/// model's begins with. Without one it assumes a small window, and replaces long histories by summaries.
+fn any_other(model: &Value) -> Value {
+    let mut other = model.clone();
+    let fields = json!({
+        "slug": ANY_OTHER,
+        "display_name": "Any other",
+        "description": "",
+        "visibility": "hide",
+        // As Codex does with a model that it does not know: nothing is asked for that nobody wants.
+        "default_reasoning_level": null,
+        "supported_reasoning_levels": [],
+        "supports_reasoning_effort_updates": false,
+        "default_reasoning_summary": "auto",
+        "support_verbosity": false,
+        "default_verbosity": null,
+    });
+    overwrite(&mut other, fields);
+    other
 }
 
 /// What makes a model quiet, whatever it ships with.

@@ -170,6 +170,11 @@ impl Failure {
 
     /// Reads Codex's description of a failed turn.
     /// Whether the upstream could not read the encrypted reasoning of the history.
+    /// Whether the upstream does not take what it was given.
+    pub(crate) fn is_about_the_input(&self) -> bool {
+        matches!(self.kind, FailureKind::BadRequest | FailureKind::ContextLength)
+    }
+
     pub(crate) fn is_about_reasoning(&self) -> bool {
         let code = self.upstream_body.as_ref().map(|body| &body["error"]["code"]);
         self.kind == FailureKind::BadRequest

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use crate::catalog::ANY_OTHER;
 use crate::client::Client;
 use crate::protocol::incoming::Models;
 use crate::protocol::outgoing::ModelList;
@@ -63,7 +64,7 @@ impl Client {
             let page: Models = self.connection().request(&list).await?;
             // An empty page would be followed by itself.
             cursor = page.next_cursor.filter(|_| !page.data.is_empty());
-            models.extend(page.data);
+            models.extend(page.data.into_iter().filter(|model| model.id != ANY_OTHER));
             if cursor.is_none() {
                 return Ok(models);
             }

@@ -217,6 +217,11 @@ impl Pool {
         renewed
     }
 
+    /// Lets go of every thread that is kept.
+    pub fn let_go_of_kept_threads(&self) {
+        self.inner.kept.let_go();
+    }
+
     /// What is kept at the moment for conversations that may go on.
     pub fn kept_threads(&self) -> KeptCounts {
         self.inner.kept.counts()

@@ -152,6 +152,9 @@ impl Api {
             keep_within(database, &settings);
         }
         self.0.reasoning.keep_within(settings.keep_reasoning.unwrap_or(0));
+        if let Some(backend) = self.0.backend.get().filter(|_| !settings.continuity) {
+            backend.pool.let_go_of_kept_threads();
+        }
         self.0.settings.store(Arc::new(settings));
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use tool_call_aggregator::obsidian::{XmlOptions, to_obsidian_xml};
 use tool_call_aggregator::{
     Arguments, CallEvent, IdPolicy, Ingest, Limit, ParsedTextBlock, Position, SuffixSource,
-    TextPatterns, TextScanner, ToolCallAggregator, ToolCallDelta, UseTool,
+    TextPatterns, TextScanner, ToolCallAggregator, ToolCallDelta, UseTool, backend_call_id,
 };
 
 use crate::policy::{DeclaredTools, OutputMode, TurnPolicy};
@@ -109,6 +109,12 @@ impl Calls {
 
     pub(super) fn has_dropped(&self) -> bool {
         self.dropped
+    }
+
+    /// Whether the backend knows each call again by the id that a client sends back.
+    pub(super) fn ids_come_back(&self) -> bool {
+        let records = self.aggregator.snapshot(self.choice);
+        records.iter().all(|record| backend_call_id(&record.id) == record.backend_id)
     }
 
     /// Names and ids of what was forwarded.

@@ -10,7 +10,7 @@ fn every_model_becomes_quiet_and_demo_is_added() {
     let patched = patch(bundled, Dialect::AsShipped).unwrap();
     let models = patched["models"].as_array().unwrap();
     let slugs: Vec<_> = models.iter().map(|model| model["slug"].as_str().unwrap()).collect();
-    assert_eq!(slugs, ["a", "b", "demo"]);
+    assert_eq!(slugs, ["a", "b", ANY_OTHER, "demo"]);
     for model in models {
         assert_eq!(model["tool_mode"], "direct");
         assert_eq!(model["base_instructions"], "");
@@ -18,7 +18,12 @@ fn every_model_becomes_quiet_and_demo_is_added() {
     }
     assert_eq!(models[0]["kept"], json!([1]));
     assert_eq!(models[0]["use_responses_lite"], true);
-    assert_eq!(models[2]["use_responses_lite"], false);
+    assert_eq!(models[3]["use_responses_lite"], false);
+    let other = &models[2];
+    assert_eq!(
+        (&other["visibility"], &other["context_window"]),
+        (&json!("hide"), &json!(UNLIMITED_TOKENS))
+    );
 }
 
 #[test]
@@ -30,7 +35,7 @@ fn models_can_all_be_asked_the_classic_way() {
     let patched = patch(bundled, Dialect::Classic).unwrap();
     let models = patched["models"].as_array().unwrap();
     let lite: Vec<_> = models.iter().map(|model| &model["use_responses_lite"]).collect();
-    assert_eq!(lite, [false, false, false]);
+    assert_eq!(lite, [false; 4]);
 }
 
 #[test]

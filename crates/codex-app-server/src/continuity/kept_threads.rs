@@ -59,6 +59,7 @@ impl KeptThreads {
         trail: &Trail,
         items: &[Box<RawValue>],
     ) -> Result<Found, FreshReason> {
+        // Of where the last turn should have ended, if the model has said anything.
         let mut why = None;
         // Dropped after the lock: a thread that goes has something to say to its child.
         let mut useless = Vec::new();
@@ -70,11 +71,20 @@ impl KeptThreads {
                     why.get_or_insert(reason);
                     useless.extend(thread);
                 }
-                None => {}
+                None => {
+                    why.get_or_insert(FreshReason::Unknown);
+                }
             }
         }
-        let is_first = trail.ends().next().is_none();
-        Err(why.unwrap_or(if is_first { FreshReason::First } else { FreshReason::Unknown }))
+        // Their client has come back, with something else.
+        if !trail.last_outputs().is_empty() {
+            let waits_for_them = |kept: &KeptThread| {
+                let calls = kept.said().map_or(&[][..], |said| &said.calls);
+                calls.iter().any(|call_id| trail.last_outputs().contains(call_id))
+            };
+            useless.extend(threads.remove_of(trail.owner(), waits_for_them, FreshReason::Outputs));
+        }
+        Err(why.unwrap_or(FreshReason::First))
     }
 
     /// Keeps a thread, if it can be gone on with.
@@ -84,6 +94,12 @@ impl KeptThreads {
         let going = self.lock().put(fingerprint, owner, bytes, kept, Instant::now());
         drop(going);
         self.filled.notify_one();
+    }
+
+    /// Lets go of every thread.
+    pub(crate) fn let_go(&self) {
+        let going = self.lock().remove_where(|_| true, FreshReason::Off);
+        drop(going);
     }
 
     /// Lets go of every thread of a child.

@@ -165,7 +165,21 @@ impl<T> Shelf<T> {
         unwanted: impl Fn(&T) -> bool,
         why: FreshReason,
     ) -> Vec<T> {
-        let places = self.places.iter().filter(|(_, place)| unwanted(&place.thing));
+        self.remove_places(|place| unwanted(&place.thing), why)
+    }
+
+    /// The same of one owner's.
+    pub(super) fn remove_of(
+        &mut self,
+        owner: &str,
+        unwanted: impl Fn(&T) -> bool,
+        why: FreshReason,
+    ) -> Vec<T> {
+        self.remove_places(|place| *place.owner == *owner && unwanted(&place.thing), why)
+    }
+
+    fn remove_places(&mut self, unwanted: impl Fn(&Place<T>) -> bool, why: FreshReason) -> Vec<T> {
+        let places = self.places.iter().filter(|(_, place)| unwanted(place));
         let fingerprints: Vec<_> = places.map(|(fingerprint, _)| *fingerprint).collect();
         fingerprints.into_iter().filter_map(|fingerprint| self.remove(fingerprint, why)).collect()
     }

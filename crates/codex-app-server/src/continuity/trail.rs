@@ -1,13 +1,19 @@
 //! A request's history, at every point of which an earlier turn may have ended.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use super::transcript::{Fingerprint, FingerprintKey, Transcript};
 use crate::history::HistoryItem;
 
 /// The way through a history, item by item.
 #[derive(Debug)]
 pub(crate) struct Trail {
+    owner: Arc<str>,
     transcript: Transcript,
     steps: Vec<TrailStep>,
+    /// The calls whose outputs have come since the model last said something.
+    last_outputs: Vec<String>,
 }
 
 /// What is known after an item.
@@ -31,22 +37,38 @@ enum StepKind {
 // === impl Trail ===
 
 impl Trail {
-    pub(crate) fn begin(key: FingerprintKey, setting: &[u8]) -> Self {
-        Self { transcript: Transcript::begin(key, setting), steps: Vec::new() }
+    pub(crate) fn begin(key: FingerprintKey, owner: Arc<str>, setting: &[u8]) -> Self {
+        let transcript = Transcript::begin(key, setting);
+        Self { owner, transcript, steps: Vec::new(), last_outputs: Vec::new() }
     }
 
     /// The next item of the history, as it is injected.
     pub(crate) fn add(&mut self, item: &HistoryItem, json: &str) {
         self.transcript.add(item, json);
+        if let HistoryItem::ToolOutput { call_id, .. } = item {
+            self.last_outputs.push(call_id.clone());
+        } else if item.is_the_models() {
+            self.last_outputs.clear();
+        }
         let kind = match item {
-            HistoryItem::Reasoning { .. } => match self.transcript.reasoning().last() {
-                Some(thought) => StepKind::Thought(*thought),
+            HistoryItem::Reasoning { .. } => match self.transcript.last_thought() {
+                Some(thought) => StepKind::Thought(thought),
                 None => StepKind::Heard,
             },
             item if item.is_the_models() => StepKind::Said,
             _ => StepKind::Heard,
         };
         self.steps.push(TrailStep { fingerprint: self.transcript.fingerprint(), kind });
+    }
+
+    /// Whose conversation it is.
+    pub(crate) fn owner(&self) -> &str {
+        &self.owner
+    }
+
+    /// The calls whose outputs are the newest that there is.
+    pub(crate) fn last_outputs(&self) -> &[String] {
+        &self.last_outputs
     }
 
     /// What a thread has had that was given the whole history.
@@ -62,7 +84,7 @@ impl Trail {
     }
 
     /// Whether all reasoning among the first items is in a thread.
-    pub(crate) fn thoughts_are_known(&self, first: usize, known: &[Fingerprint]) -> bool {
+    pub(crate) fn thoughts_are_known(&self, first: usize, known: &HashSet<Fingerprint>) -> bool {
         self.steps[..first].iter().all(|step| match step.kind {
             StepKind::Thought(thought) => known.contains(&thought),
             StepKind::Said | StepKind::Heard => true,
@@ -70,7 +92,7 @@ impl Trail {
     }
 
     /// Which of the items after the first ones a thread has not had.
-    pub(crate) fn news(&self, first: usize, known: &[Fingerprint]) -> Vec<usize> {
+    pub(crate) fn news(&self, first: usize, known: &HashSet<Fingerprint>) -> Vec<usize> {
         let is_news = |index: &usize| match self.steps[*index].kind {
             StepKind::Thought(thought) => !known.contains(&thought),
             StepKind::Said | StepKind::Heard => true,

@@ -1,5 +1,6 @@
 //! What a thread has had so far, as a fingerprint.
 
+use std::collections::HashSet;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
 use serde_json::Value;
@@ -30,7 +31,8 @@ pub(crate) struct Transcript {
     bytes: usize,
     /// The reasoning in it. Clients need not send it back, and most cannot, so it is no part of the
     /// fingerprint; what they do send must be there.
-    reasoning: Vec<Fingerprint>,
+    reasoning: HashSet<Fingerprint>,
+    last_thought: Option<Fingerprint>,
 }
 
 /// Codex has something in its thread that a client's history cannot say.
@@ -62,7 +64,13 @@ impl FingerprintKey {
 impl Transcript {
     /// Before the first item; `setting` is everything else that the model sees.
     pub(crate) fn begin(key: FingerprintKey, setting: &[u8]) -> Self {
-        Self { key, fingerprint: key.fingerprint(&[setting]), bytes: 0, reasoning: Vec::new() }
+        Self {
+            key,
+            fingerprint: key.fingerprint(&[setting]),
+            bytes: 0,
+            reasoning: HashSet::new(),
+            last_thought: None,
+        }
     }
 
     pub(crate) fn fingerprint(&self) -> Fingerprint {
@@ -74,15 +82,18 @@ impl Transcript {
         self.bytes
     }
 
-    pub(crate) fn reasoning(&self) -> &[Fingerprint] {
+    pub(crate) fn reasoning(&self) -> &HashSet<Fingerprint> {
         &self.reasoning
+    }
+
+    /// What was last thought.
+    pub(crate) fn last_thought(&self) -> Option<Fingerprint> {
+        self.last_thought
     }
 
     /// With what was thought in a thread too, of which a client may have sent nothing.
     pub(crate) fn with_thoughts_of(mut self, thread: &Self) -> Self {
-        let own = std::mem::replace(&mut self.reasoning, thread.reasoning.clone());
-        self.reasoning
-            .extend(own.into_iter().filter(|thought| !thread.reasoning.contains(thought)));
+        self.reasoning.extend(&thread.reasoning);
         self
     }
 
@@ -131,7 +142,9 @@ impl Transcript {
 
     fn think(&mut self, encrypted_content: &str) {
         let place = self.fingerprint.0.to_le_bytes();
-        self.reasoning.push(self.key.fingerprint(&[&place, encrypted_content.as_bytes()]));
+        let thought = self.key.fingerprint(&[&place, encrypted_content.as_bytes()]);
+        self.reasoning.insert(thought);
+        self.last_thought = Some(thought);
         self.bytes += encrypted_content.len();
     }
 }

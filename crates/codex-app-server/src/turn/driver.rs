@@ -57,10 +57,12 @@ impl Driver {
                 Attempt::FailedEarly(failure) => failure,
             };
             self.turn.link.hold(None);
-            // Where a thread was gone on with, what that has of it may be all that is wrong.
-            if failure.is_about_reasoning()
-                && (self.turn.link.gone_on_in_vain() || self.turn.plan.leave_reasoning_out())
-            {
+            // The thread has reasoning that a history need not have: that may be what is refused.
+            if failure.is_about_the_input() && self.turn.link.gone_on_in_vain() {
+                tracing::info!(kind = ?failure.kind, "trying a turn again, in a thread of its own");
+                continue;
+            }
+            if failure.is_about_reasoning() && self.turn.plan.leave_reasoning_out() {
                 self.connection.count(Counter::ReasoningRefused);
                 tracing::info!(
                     "trying a turn again, without reasoning that the upstream cannot read"
@@ -136,6 +138,9 @@ impl Driver {
                 Ok(self.run_turn(&thread, attempt, waiting).await)
             }
             (ThreadState::Held, GoingOn::Answer(answers)) => {
+                if self.turn.stop_wanted().is_some() {
+                    return Err(FreshReason::NotReady);
+                }
                 let keeping = self.turn.plan.keeping_on(transcript);
                 let mut calls = None;
                 let attempt = self.new_route(&thread, keeping, |route, connection| {

@@ -11,7 +11,7 @@ use crate::continuity::transcript::{Transcript, Unsayable};
 use crate::protocol::incoming::TokenUsage;
 
 /// Codex replaces a history by a summary of its own when the upstream says that it has become very
-/// large. No model has so much room; far below what the catalog allows.
+/// large. No model has so much room; it is far below what our catalog allows to all of them.
 const MOST_TOKENS: u64 = 100_000_000;
 
 /// The notes of a turn whose thread may be kept. They are thrown away when something happens that a

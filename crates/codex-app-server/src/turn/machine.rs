@@ -280,6 +280,10 @@ impl TurnMachine {
                     steps.push_back(Step::Count(Counter::CodexRetry));
                 }
             }
+            Happening::HistoryReplaced => {
+                let words = "Codex replaces the history by a summary of its own";
+                self.fail(Failure::new(FailureKind::Unexpected, words), now, steps);
+            }
             Happening::MessageCompleted(whole) => self.complete_message(&whole, now, steps),
             // What comes when the notes are closed, nobody could go on from.
             Happening::Said { what: Utterance::Other, .. } if self.response_ended => {

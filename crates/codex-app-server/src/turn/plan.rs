@@ -95,9 +95,10 @@ impl Plan {
         let tool_names: Vec<_> =
             request.tools.iter().map(|tool| aliases.alias(&tool.name)).collect();
         let has_images = request.history.iter().any(HistoryItem::has_images);
-        let mut trail = key.zip(request.owner.as_deref()).and_then(|(key, owner)| {
+        let mut trail = key.zip(request.owner.clone()).and_then(|(key, owner)| {
             let tools = dynamic_tools(&request.tools, &tool_names);
-            Some(Trail::begin(key, &setting(&request, owner, &tools).ok()?))
+            let setting = setting(&request, &owner, &tools).ok()?;
+            Some(Trail::begin(key, owner, &setting))
         });
         let items = history::to_wire(&request.history, &mut aliases, |item, json| {
             if let Some(trail) = &mut trail {

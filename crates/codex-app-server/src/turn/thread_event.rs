@@ -39,6 +39,8 @@ pub(crate) enum Happening<'a> {
         raw: Cow<'a, str>,
         what: Utterance,
     },
+    /// Codex is about to replace the history by a summary of its own.
+    HistoryReplaced,
     MessageStarted(Option<MessagePhase>),
     MessageCompleted(Cow<'a, str>),
     ResponseCompleted {
@@ -136,6 +138,7 @@ impl<'de> DeserializeSeed<'de> for TurnMethod {
                 let happening = match started.item.r#type.as_ref() {
                     "agentMessage" => Happening::MessageStarted(started.item.phase()),
                     "reasoning" => Happening::ReasoningStarted,
+                    "contextCompaction" => Happening::HistoryReplaced,
                     _ => Happening::Other,
                 };
                 event(started.thread_id, started.turn_id, happening)
@@ -192,6 +195,7 @@ impl Happening<'_> {
                 Happening::Reasoning { kind, part, text: own(text) }
             }
             Self::ReasoningStarted => Happening::ReasoningStarted,
+            Self::HistoryReplaced => Happening::HistoryReplaced,
             Self::Said { raw, what } => Happening::Said { raw: own(raw), what },
             Self::MessageStarted(phase) => Happening::MessageStarted(phase),
             Self::MessageCompleted(text) => Happening::MessageCompleted(own(text)),

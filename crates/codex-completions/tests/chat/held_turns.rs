@@ -2,6 +2,7 @@
 
 mod faults;
 mod never_back;
+mod of_no_use;
 mod upstream;
 
 use serde_json::{Value, json};

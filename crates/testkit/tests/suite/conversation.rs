@@ -23,6 +23,12 @@ impl Conversation {
         Self { request }
     }
 
+    /// The same with another model.
+    pub(crate) fn with_model(mut self, model: &str) -> Self {
+        model.clone_into(&mut self.request.model);
+        self
+    }
+
     /// The owner says something more.
     pub(crate) fn say(&mut self, text: &str) {
         self.request.history.push(HistoryItem::text(Role::User, text));
@@ -30,6 +36,15 @@ impl Conversation {
 
     /// Asks the model, and takes down what it says. Its calls have their outputs at once.
     pub(crate) async fn go_on(&mut self, codex: &TestPool) -> (Outcome, Continued) {
+        self.go_on_with(codex, OUTPUT).await
+    }
+
+    /// The same with other outputs.
+    pub(crate) async fn go_on_with(
+        &mut self,
+        codex: &TestPool,
+        output: &str,
+    ) -> (Outcome, Continued) {
         let mut turn = codex.pool.start_turn(self.request.clone()).unwrap();
         let outcome = Outcome::read(&mut turn).await;
         turn.keep();
@@ -43,7 +58,7 @@ impl Conversation {
             HistoryItem::ToolCall { call_id, name, arguments }
         }));
         history.extend(call_ids().map(|call_id| {
-            let output = ToolOutput::Text(OUTPUT.to_owned());
+            let output = ToolOutput::Text(output.to_owned());
             HistoryItem::ToolOutput { call_id, output }
         }));
         (outcome, turn.continued())

@@ -16,6 +16,7 @@ mod housekeeping;
 mod interleaved;
 mod lifecycle;
 mod login;
+mod long_conversations;
 mod protocol_schema;
 mod request_body;
 mod retries;

@@ -71,6 +71,21 @@ async fn without_retries_the_request_fails_and_the_next_is_fresh() {
     assert_eq!(told, Told::fresh("1", "taken"));
 }
 
+/// A thread has reasoning that the history of a chat has not, and may be too long because of it.
+#[tokio::test]
+async fn what_is_refused_is_tried_again_without_what_only_the_thread_has() {
+    let proxy = Proxy::start(&[]).await;
+    for (request, text) in [
+        (hold(&proxy, "1[[then:http:400,ctx,x1]]").await, "1"),
+        (streamed(go_on(&proxy, "2[[http:400,x1]]").await), "2"),
+    ] {
+        let asked = proxy.model.requests();
+        let told = Told::by(&proxy, &proxy.chat(&request).await).await;
+        assert_eq!(told, Told::fresh(text, "failed"));
+        assert_eq!(proxy.model.requests(), asked + 2);
+    }
+}
+
 /// A held turn has the reasoning that led to its call. It needs no retry to go on without.
 #[tokio::test]
 async fn reasoning_that_the_upstream_cannot_read_is_left_with_its_thread() {

@@ -171,6 +171,11 @@ fn a_history_that_the_upstream_calls_huge_is_not_gone_on_with() {
 }
 
 #[test]
+fn a_history_that_codex_replaces_fails_its_turn_before_anything_is_told() {
+    started().see(Happening::HistoryReplaced).expect(&["interrupt", "failed Unexpected"]);
+}
+
+#[test]
 fn a_turn_that_did_not_end_well_leaves_nothing() {
     let said = ["text a", "said, with calls []", "response end"];
     let mut late = started();
