@@ -218,7 +218,10 @@ impl PlannedTurn {
             _ => Err(FreshReason::Off),
         };
         let link = Arc::new(ThreadLink::new(keeper));
-        let found = found.map_err(|reason| link.tell(Continued::Fresh(reason))).ok();
+        // Until a thread that was found is really gone on with.
+        let reason = found.as_ref().err().copied().unwrap_or(FreshReason::NotReady);
+        link.tell(Continued::Fresh(reason));
+        let found = found.ok();
         let turn = Turn::new(receiver, control, Arc::clone(&link), secret);
         let planned = Self { plan, options, events, commands, asked_at, consumer, link, found };
         Ok((planned, turn))

@@ -7,7 +7,6 @@ use super::{Changes, all, changes_by, chat, kept, tokens, turn, turn_anywhere};
 use crate::asking::{ask, streamed, with, with_tools};
 use crate::proxy::Proxy;
 use crate::reply::Reply;
-use crate::samples::Samples;
 
 /// A conversation, and what the model said last.
 struct Conversation<'a> {
@@ -114,9 +113,9 @@ async fn what_is_kept_is_told_until_it_goes() {
     let proxy = Proxy::start(&[]).await;
     let text = "x".repeat(10_000);
     let told = async || {
-        let now = Samples::of(&proxy).await;
-        ["kept_threads{state=idle}", "kept_threads{state=held}", "kept_thread_bytes"]
-            .map(|series| now.value(series).unwrap().to_string().parse::<u64>().unwrap())
+        let idle = proxy.counter(r#"kept_threads{state="idle"}"#).await;
+        let held = proxy.counter(r#"kept_threads{state="held"}"#).await;
+        [idle, held, proxy.counter("kept_thread_bytes").await]
     };
     assert_eq!(told().await, [0, 0, 0]);
     proxy.chat(&ask(&format!("{text}[[text]]"))).await;
