@@ -5,7 +5,7 @@ use super::*;
 /// The rules of Codex, without those of our own.
 fn is_taken_by_codex(name: &str) -> bool {
     let pattern = !name.is_empty() && name.len() <= 128 && name.bytes().all(is_name_byte);
-    pattern && name != "mcp" && !name.starts_with("mcp__") && name != "exec_command"
+    pattern && name != "mcp" && !name.starts_with("mcp__") && !HIDDEN.contains(&name)
 }
 
 #[test]
@@ -24,9 +24,17 @@ fn ordinary_names_stay_and_difficult_ones_are_replaced() {
     for name in ["get_weather", "shell", "apply_patch", "a-b", "mcp_x", &"x".repeat(128)] {
         assert_eq!(aliases.alias(name), name);
     }
-    for name in
-        ["mcp", "mcp__git__log", "a.b", "two words", "exec_command", "", "ünï", &"x".repeat(129)]
-    {
+    for name in [
+        "mcp",
+        "mcp__git__log",
+        "a.b",
+        "two words",
+        "exec_command",
+        "shell_command",
+        "",
+        "ünï",
+        &"x".repeat(129),
+    ] {
         let alias = aliases.alias(name);
         assert!(is_taken_by_codex(&alias), "{name} became {alias}");
         assert_eq!(aliases.original(alias), name);

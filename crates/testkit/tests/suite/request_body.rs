@@ -198,9 +198,9 @@ async fn two_fresh_turns_with_the_same_history_send_the_same_bytes() {
 async fn a_tool_whose_name_codex_does_not_take_has_an_alias_in_both_directions() {
     let codex = TestCodex::start().await;
     let long = "n".repeat(200);
-    let originals = ["mcp__git__log", "a.b", "two words", "exec_command", &long];
+    let originals = ["mcp__git__log", "a.b", "two words", "exec_command", "shell_command", &long];
     for model in &MODELS {
-        let mut request = for_model(model.slug, codex.ask("[[parallel:5]]"));
+        let mut request = for_model(model.slug, codex.ask("[[parallel:6]]"));
         request.tools = tools(&originals);
         let outcome = codex.run(request.clone()).await;
         assert_eq!(outcome.end, Ok(TurnEnd::ToolCalls));

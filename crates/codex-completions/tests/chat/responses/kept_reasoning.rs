@@ -244,7 +244,7 @@ async fn thoughts_of_a_kept_thread_that_the_upstream_cannot_read_are_left_out_to
     Chat::new(&proxy, KEY, "[[unread-reasoning]]").steps(2).await;
     assert_eq!(seen(&proxy), ["user", "call", "result"]);
     let refused = r#"codex_incidents_total{kind="reasoning_refused"}"#;
-    assert_eq!(proxy.counter(refused).await, 2);
+    assert_eq!(proxy.counter(refused).await, 1);
     let failed = r#"turn_continuity_total{continuity="fresh",reason="failed"}"#;
     assert_eq!(proxy.counter(failed).await, 1);
 }
