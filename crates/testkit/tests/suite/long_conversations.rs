@@ -55,7 +55,8 @@ async fn a_long_history_stays_what_it_is() {
 #[tokio::test]
 async fn the_output_of_a_tool_reaches_any_model_whole() {
     let codex = ready().await;
-    let output: String = (0..60_000).map(|number| format!("{number} ")).collect();
+    let numbers: Vec<_> = (0..60_000).map(|number| number.to_string()).collect();
+    let output = numbers.join(" ");
     for model in ["gpt-5.5", OWN_MODEL] {
         codex.model.reset();
         let mut conversation =
