@@ -52,6 +52,7 @@ fn is_steady(series: &str) -> bool {
         // These come by themselves, or when they come.
         "method=thread/loaded/list",
         "method=thread/unsubscribe",
+        "method=turn/interrupt",
         "method=model/list",
         "method=account/",
         "kind=stale_event",
