@@ -7,6 +7,7 @@
 pub(crate) mod answers;
 pub(crate) mod kept_thread;
 pub(crate) mod kept_threads;
+mod raw_item;
 pub(crate) mod shelf;
 pub(crate) mod trail;
 pub(crate) mod transcript;

@@ -3,14 +3,10 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
-use serde_json::Value;
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
 
-use crate::history::{ContentPart, HistoryItem, MessagePhase, Role, ToolOutput};
-
-/// Members that an upstream or Codex adds to items, and that no model reads.
-const UNREAD: [&str; 4] =
-    ["id", "status", "annotations", "internal_chat_message_metadata_passthrough"];
+use super::raw_item::RawItem;
+use crate::history::HistoryItem;
 
 /// What goes on with an item larger than this is not worth the time that it takes to read it again.
 const LARGEST_ITEM: usize = 1024 * 1024;
@@ -110,27 +106,18 @@ impl Transcript {
         if raw.len() > LARGEST_ITEM {
             return Err(Unsayable);
         }
-        let mut raw: Value = serde_json::from_str(raw).map_err(|_| Unsayable)?;
-        remove_unread(&mut raw);
-        match raw.get("type").and_then(Value::as_str) {
-            Some("reasoning") => {
-                if let Some(content) = raw.get("encrypted_content").and_then(Value::as_str) {
-                    self.think(content);
+        let (item, name) = match RawItem::read(raw).ok_or(Unsayable)? {
+            RawItem::Spoken(item, name) => (item, name),
+            RawItem::Reasoning(content) => {
+                if let Some(content) = content {
+                    self.think(&content);
                 }
                 return Ok(());
             }
             // How hard the model shall think: every turn says it anew.
-            Some("configuration_update") => return Ok(()),
-            _ => {}
-        }
-        let (item, name) = item_of(&raw).ok_or(Unsayable)?;
-        let json = item.to_json(name).map_err(|_| Unsayable)?;
-        // Whatever the item has beside what a history can say, the model would see it.
-        let sayable: Value = serde_json::from_str(&json).map_err(|_| Unsayable)?;
-        if sayable != raw {
-            return Err(Unsayable);
-        }
-        self.write(&json);
+            RawItem::Setting => return Ok(()),
+        };
+        self.write(&item.to_json(&name).map_err(|_| Unsayable)?);
         Ok(())
     }
 
@@ -147,56 +134,6 @@ impl Transcript {
         self.last_thought = Some(thought);
         self.bytes += encrypted_content.len();
     }
-}
-
-fn remove_unread(item: &mut Value) {
-    let Value::Object(members) = item else { return };
-    members.retain(|name, _| !UNREAD.contains(&name.as_str()));
-    let Some(Value::Array(parts)) = members.get_mut("content") else { return };
-    for part in parts.iter_mut().filter_map(Value::as_object_mut) {
-        part.retain(|name, _| !UNREAD.contains(&name.as_str()));
-        if part.get("logprobs").and_then(Value::as_array).is_some_and(Vec::is_empty) {
-            part.remove("logprobs");
-        }
-    }
-}
-
-/// The item that a client would send for a raw one, and its name towards Codex.
-fn item_of(raw: &Value) -> Option<(HistoryItem, &str)> {
-    let text = |name: &str| raw.get(name).and_then(Value::as_str);
-    match text("type")? {
-        "message" => {
-            let parts = raw.get("content")?.as_array()?.iter();
-            let content = parts.map(text_part).collect::<Option<_>>()?;
-            let phase = match raw.get("phase") {
-                Some(phase) => Some(MessagePhase::named(phase.as_str()?)?),
-                None => None,
-            };
-            Some((HistoryItem::Message { role: Role::Assistant, content, phase }, ""))
-        }
-        "function_call" => {
-            let name = text("name")?;
-            let (call_id, arguments) = (text("call_id")?.to_owned(), text("arguments")?.to_owned());
-            let name_here = name.to_owned();
-            Some((HistoryItem::ToolCall { call_id, name: name_here, arguments }, name))
-        }
-        "function_call_output" => {
-            let call_id = text("call_id")?.to_owned();
-            let output = match raw.get("output")? {
-                Value::String(text) => ToolOutput::Text(text.clone()),
-                Value::Array(parts) => {
-                    ToolOutput::Parts(parts.iter().map(text_part).collect::<Option<_>>()?)
-                }
-                _ => return None,
-            };
-            Some((HistoryItem::ToolOutput { call_id, output }, ""))
-        }
-        _ => None,
-    }
-}
-
-fn text_part(part: &Value) -> Option<ContentPart> {
-    Some(ContentPart::Text(part.get("text")?.as_str()?.to_owned()))
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
+use crate::history::{ContentPart, MessagePhase, Role, ToolOutput};
 
 const KEY: FingerprintKey = FingerprintKey(1, 2);
 

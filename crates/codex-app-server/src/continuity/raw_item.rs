@@ -1,0 +1,158 @@
+//! Items as Codex has them in its threads, as far as a client's history can say the same.
+//!
+//! An item that has anything else is not read: the model would see it. Read are, and passed over, the members
+//! that an upstream or Codex adds and no model reads.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::history::{ContentPart, HistoryItem, MessagePhase, Role, ToolOutput};
+
+/// An item of a thread.
+#[derive(Debug)]
+pub(super) enum RawItem<'a> {
+    /// What a client would send for it, and the tool's name towards Codex if it is a call.
+    Spoken(HistoryItem, Cow<'a, str>),
+    /// What the model thought, as far as anybody can send it back.
+    Reasoning(Option<Cow<'a, str>>),
+    /// How hard the model shall think.
+    Setting,
+}
+
+macro_rules! items {
+    ($($(#[doc = $doc:literal])* $name:ident { $($field:ident: $type:ty,)* })*) => {
+        $(
+            $(#[doc = $doc])*
+            #[derive(Deserialize)]
+            #[serde(deny_unknown_fields)]
+            #[allow(dead_code, reason = "some members are there to be passed over")]
+            struct $name<'a> {
+                r#type: IgnoredAny,
+                $(#[serde(borrow)] $field: $type,)*
+                id: Option<IgnoredAny>,
+                status: Option<IgnoredAny>,
+                internal_chat_message_metadata_passthrough: Option<IgnoredAny>,
+            }
+        )*
+    };
+}
+
+items! {
+    Message { role: Cow<'a, str>, content: Vec<OutputText<'a>>, phase: Option<Cow<'a, str>>, }
+    FunctionCall { name: Cow<'a, str>, arguments: Cow<'a, str>, call_id: Cow<'a, str>, }
+    FunctionOutput { call_id: Cow<'a, str>, output: Output<'a>, }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code, reason = "some members are there to be passed over")]
+struct OutputText<'a> {
+    #[serde(borrow)]
+    r#type: Cow<'a, str>,
+    #[serde(borrow)]
+    text: Cow<'a, str>,
+    annotations: Option<IgnoredAny>,
+    /// Nobody asks for them.
+    logprobs: Option<[IgnoredAny; 0]>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Output<'a> {
+    Text(Cow<'a, str>),
+    #[serde(borrow)]
+    Parts(Vec<InputText<'a>>),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InputText<'a> {
+    #[serde(borrow)]
+    r#type: Cow<'a, str>,
+    #[serde(borrow)]
+    text: Cow<'a, str>,
+}
+
+#[derive(Deserialize)]
+struct Kind<'a> {
+    #[serde(borrow)]
+    r#type: Cow<'a, str>,
+}
+
+#[derive(Deserialize)]
+struct Reasoning<'a> {
+    #[serde(borrow)]
+    encrypted_content: Option<Cow<'a, str>>,
+}
+
+// === impl RawItem ===
+
+impl<'a> RawItem<'a> {
+    /// Reads an item, if a client could send it.
+    pub(super) fn read(raw: &'a str) -> Option<Self> {
+        let Kind { r#type: kind } = serde_json::from_str(raw).ok()?;
+        Some(match kind.as_ref() {
+            "message" => {
+                Self::Spoken(serde_json::from_str::<Message<'_>>(raw).ok()?.said()?, "".into())
+            }
+            "function_call" => {
+                let FunctionCall { name, arguments, call_id, .. } =
+                    serde_json::from_str(raw).ok()?;
+                let item = HistoryItem::ToolCall {
+                    call_id: call_id.into_owned(),
+                    name: name.clone().into_owned(),
+                    arguments: arguments.into_owned(),
+                };
+                Self::Spoken(item, name)
+            }
+            "function_call_output" => {
+                let FunctionOutput { call_id, output, .. } = serde_json::from_str(raw).ok()?;
+                let (call_id, output) = (call_id.into_owned(), output.read()?);
+                Self::Spoken(HistoryItem::ToolOutput { call_id, output }, "".into())
+            }
+            "reasoning" => {
+                let Reasoning { encrypted_content } = serde_json::from_str(raw).ok()?;
+                Self::Reasoning(encrypted_content)
+            }
+            "configuration_update" => Self::Setting,
+            _ => return None,
+        })
+    }
+}
+
+// === impl Message ===
+
+impl Message<'_> {
+    fn said(self) -> Option<HistoryItem> {
+        if self.role != "assistant" {
+            return None;
+        }
+        let phase = match self.phase {
+            Some(phase) => Some(MessagePhase::named(&phase)?),
+            None => None,
+        };
+        let text = |part: OutputText<'_>| {
+            (part.r#type == "output_text").then(|| ContentPart::Text(part.text.into_owned()))
+        };
+        let content = self.content.into_iter().map(text).collect::<Option<_>>()?;
+        Some(HistoryItem::Message { role: Role::Assistant, content, phase })
+    }
+}
+
+// === impl Output ===
+
+impl Output<'_> {
+    fn read(self) -> Option<ToolOutput> {
+        let text = |part: InputText<'_>| {
+            (part.r#type == "input_text").then(|| ContentPart::Text(part.text.into_owned()))
+        };
+        Some(match self {
+            Self::Text(text) => ToolOutput::Text(text.into_owned()),
+            Self::Parts(parts) => {
+                ToolOutput::Parts(parts.into_iter().map(text).collect::<Option<_>>()?)
+            }
+        })
+    }
+}
