@@ -25,6 +25,22 @@ pub use token::unsigned_token;
 use codex_app_server::{HistoryItem, Role, Tool, TurnRequest, Upstream};
 use serde_json::json;
 
+/// What differs between the requests of any two turns: ids of the thread, the session, the turn and the
+/// child's folder, and the time.
+pub const OF_THE_TURN: [&str; 11] = [
+    "prompt_cache_key",
+    "thread_id",
+    "session_id",
+    "turn_id",
+    "root_turn_id",
+    "window_id",
+    "context_window_id",
+    "installation_id",
+    "x-codex-window-id",
+    "x-codex-installation-id",
+    "turn_started_at_unix_ms",
+];
+
 /// A request for one user message to the model `gpt-5.5`, upstream `base_url`.
 pub fn ask(base_url: &str, text: &str) -> TurnRequest {
     TurnRequest {

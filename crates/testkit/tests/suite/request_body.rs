@@ -8,23 +8,12 @@ use std::collections::BTreeSet;
 use codex_app_server::turn::event::TurnEnd;
 use codex_app_server::{HistoryItem, ToolOutput, TurnRequest};
 use serde_json::{Value, json};
-use testkit::{TestCodex, tools};
+use testkit::{OF_THE_TURN, TestCodex, tools};
 
 use expected::{ANY, MODELS, for_model, full_request, function};
 
-/// The only values of a body, or of the metadata in it, that are not compared.
-const NOT_COMPARED: [&str; 13] = [
-    "prompt_cache_key",
-    "thread_id",
-    "session_id",
-    "turn_id",
-    "root_turn_id",
-    "window_id",
-    "context_window_id",
-    "installation_id",
-    "x-codex-window-id",
-    "x-codex-installation-id",
-    "turn_started_at_unix_ms",
+/// The only values of a body, or of the metadata in it, that are not compared beside those of the turn.
+const NOT_COMPARED: [&str; 2] = [
     // Differs between Linux and macOS.
     "sandbox",
     // Copied from the catalog of the installed Codex.
@@ -54,7 +43,7 @@ fn comparable(mut body: Value) -> Value {
 
 fn forget_values(object: &mut Value) {
     for (name, value) in object.as_object_mut().expect("an object") {
-        if NOT_COMPARED.contains(&name.as_str()) {
+        if OF_THE_TURN.contains(&name.as_str()) || NOT_COMPARED.contains(&name.as_str()) {
             *value = ANY.into();
         }
     }

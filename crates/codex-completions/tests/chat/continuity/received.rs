@@ -2,6 +2,7 @@
 
 use scripted_model::{RecordedRequest, ScriptedModel};
 use serde_json::Value;
+use testkit::OF_THE_TURN;
 
 /// Items that a kept thread has besides: the model's thoughts, and Codex's note of its settings.
 const ITEMS: [&str; 2] = ["reasoning", "configuration_update"];
@@ -9,22 +10,6 @@ const ITEMS: [&str; 2] = ["reasoning", "configuration_update"];
 /// Members that the model's own items have, and injected ones have not.
 const MEMBERS: [&str; 4] =
     ["id", "status", "annotations", "internal_chat_message_metadata_passthrough"];
-
-/// What differs between any two turns, however they came to their threads: ids of the thread, the
-/// session, the turn and the child's folder, and the time.
-const OF_THE_TURN: [&str; 11] = [
-    "prompt_cache_key",
-    "thread_id",
-    "session_id",
-    "turn_id",
-    "root_turn_id",
-    "window_id",
-    "context_window_id",
-    "installation_id",
-    "x-codex-window-id",
-    "x-codex-installation-id",
-    "turn_started_at_unix_ms",
-];
 
 /// A request that the model has received.
 #[derive(Debug, Clone, PartialEq)]
