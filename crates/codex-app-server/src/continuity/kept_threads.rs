@@ -1,5 +1,6 @@
 //! The threads that are kept for conversations that may go on.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -78,9 +79,10 @@ impl KeptThreads {
         }
         // Their client has come back, with something else.
         if !trail.last_outputs().is_empty() {
+            let outputs: HashSet<_> = trail.last_outputs().iter().collect();
             let waits_for_them = |kept: &KeptThread| {
                 let calls = kept.said().map_or(&[][..], |said| &said.calls);
-                calls.iter().any(|call_id| trail.last_outputs().contains(call_id))
+                calls.iter().any(|call_id| outputs.contains(call_id))
             };
             useless.extend(threads.remove_of(trail.owner(), waits_for_them, FreshReason::Outputs));
         }

@@ -14,6 +14,9 @@ use crate::protocol::incoming::TokenUsage;
 /// large. No model has so much room; it is far below what our catalog allows to all of them.
 const MOST_TOKENS: u64 = 100_000_000;
 
+/// More calls than any model makes at once. Each is compared with all others.
+const MOST_CALLS: usize = 1_024;
+
 /// The notes of a turn whose thread may be kept. They are thrown away when something happens that a
 /// client's history could not say.
 #[derive(Debug)]
@@ -42,11 +45,15 @@ impl Keeping {
     /// A call of the model's, by its name towards Codex.
     pub(super) fn on_call(&mut self, call: &ToolCall) {
         // Codex answers calls of other tools, and those that it cannot read, itself.
-        self.answerable &= call.kind == ToolCallKind::Function
+        self.answerable = self.answerable
+            && self.calls.len() < MOST_CALLS
+            && call.kind == ToolCallKind::Function
             && self.offered.contains(&call.name)
             && serde_json::from_str::<Value>(&call.arguments).is_ok()
             && !self.calls.contains(&call.call_id);
-        self.calls.push(call.call_id.clone());
+        if self.answerable {
+            self.calls.push(call.call_id.clone());
+        }
     }
 
     /// Whether the turn may be left as it is when its response has ended.
