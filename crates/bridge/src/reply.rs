@@ -3,6 +3,7 @@
 
 mod boundary;
 mod calls;
+mod ending;
 mod failures;
 mod output;
 mod stop_sequences;
@@ -16,14 +17,15 @@ use codex_app_server::turn::event::{ReasoningItem, ReasoningKind, ToolCall, Turn
 use codex_app_server::{Failure, FailureKind, MessagePhase, TokenUsage};
 use tool_call_aggregator::{ParsedTextBlock, ScanEvent, ScanEvents, SuffixSource, TextScanner};
 
-use crate::finish::{BlockCounts, ChoiceReport, EndReason, FinishReason};
-use crate::policy::{CallShape, OutputMode, StopAfterTools, TextBlocks, TurnPolicy};
+use crate::finish::{BlockCounts, EndReason, FinishReason};
+use crate::policy::{StopAfterTools, TextBlocks, TurnPolicy};
 use crate::reasoning::ReasoningTrail;
 use calls::{CallOutcome, Calls, Spoken};
-use failures::{answer_too_large, changed, interrupted, too_large};
+use ending::Ending;
+use failures::{changed, interrupted, too_large};
 pub use output::Output;
 pub use token_limit::Tokenizer;
-use visible::{VisibleEnd, VisibleText};
+use visible::VisibleText;
 
 /// The end of a choice. Whatever comes later is dropped.
 #[derive(Debug, PartialEq)]
@@ -74,13 +76,6 @@ enum Speech {
     /// What follows does not continue it.
     Something,
     OpenMessage,
-}
-
-/// How a choice is to end.
-#[derive(Debug)]
-enum Ending {
-    Finished(EndReason),
-    Failed(Failure),
 }
 
 // === impl Reply ===
@@ -190,64 +185,6 @@ impl Reply {
         due.then(|| self.conclude(EndReason::Grace, out))
     }
 
-    /// Ends it for a reason from outside, if it has not ended yet.
-    pub fn abandon(&mut self, reason: EndReason) {
-        if self.end.is_none() {
-            self.visible.end();
-            self.end = Some(reason);
-        }
-    }
-
-    /// Whether it ended before the turn did, which has to be interrupted.
-    pub fn was_cut(&self) -> bool {
-        self.end.is_some_and(EndReason::is_cut)
-    }
-
-    /// Whether a client that sends back what it got sends back what the model said: it ended by itself,
-    /// and nothing was cut, left out or told otherwise.
-    pub fn told_everything(&self) -> bool {
-        let ended_by_itself = matches!(self.end, Some(EndReason::Completed | EndReason::ToolCalls));
-        let has_calls = self.calls.count() > 0;
-        // Blocks are made of calls, or calls of blocks; and the legacy way of calls has no ids.
-        let calls_as_they_are = self.policy.mode == OutputMode::OpenAiJson
-            && self.policy.shape == CallShape::ToolCalls
-            && self.calls.count_of_text() == 0
-            && self.calls.ids_come_back();
-        ended_by_itself
-            && !self.calls.has_dropped()
-            && self.visible.suppressed() == 0
-            && (!has_calls || calls_as_they_are)
-    }
-
-    /// Whether it has ended.
-    pub fn has_ended(&self) -> bool {
-        self.end.is_some()
-    }
-
-    /// What became of it.
-    pub fn report(mut self) -> ChoiceReport {
-        self.abandon(EndReason::ClientGone);
-        let end = self.end.unwrap_or(EndReason::ClientGone);
-        let failed = end.is_failure();
-        let cut = !self.response_ended && (end.is_cut() || failed);
-        let (call_names, call_ids) = self.calls.names_and_ids();
-        ChoiceReport {
-            end,
-            failure: self.failure.filter(|_| failed),
-            call_count: self.calls.count(),
-            text_calls: self.calls.count_of_text(),
-            blocks: self.blocks,
-            truncated: cut || self.calls.has_dropped(),
-            call_names,
-            call_ids,
-            last_call_end: self.visible.last_call_end(),
-            suppressed_bytes: self.visible.suppressed(),
-            usage: self.usage,
-            reasoning: self.trail.into_calls(),
-            said: self.visible.into_said(),
-        }
-    }
-
     /// As much of a text as the answer may still have, however it was cut.
     fn fitting<'a>(&mut self, text: &'a str) -> &'a str {
         let mut end = text.len().min(self.bytes_left);
@@ -256,14 +193,6 @@ impl Reply {
         }
         self.bytes_left -= end;
         &text[..end]
-    }
-
-    /// The model goes on and on.
-    fn overflow(&mut self, out: &mut impl Output) -> Ended {
-        match self.calls.count() {
-            0 => self.fail(answer_too_large(self.policy.max_answer_bytes), out),
-            _ => self.conclude(EndReason::HeldText, out),
-        }
     }
 
     /// What follows does not continue the text so far, if there is any.
@@ -448,69 +377,6 @@ impl Reply {
         self.flush_scanner(out);
         if self.ending.is_none() {
             self.flush_visible(out);
-        }
-    }
-
-    /// The response has ended by itself.
-    fn complete(&mut self, out: &mut impl Output) -> Ended {
-        let reason = match self.calls.count() {
-            0 => EndReason::Completed,
-            _ => EndReason::ToolCalls,
-        };
-        self.conclude(reason, out)
-    }
-
-    /// Ends for this reason, unless what was held back gives another.
-    fn conclude(&mut self, reason: EndReason, out: &mut impl Output) -> Ended {
-        self.flush(out);
-        let ending = self.ending.take().unwrap_or(Ending::Finished(reason));
-        self.end(ending)
-    }
-
-    fn fail(&mut self, failure: Failure, out: &mut impl Output) -> Ended {
-        self.failure = Some(failure.kind);
-        self.flush(out);
-        let ending =
-            self.ending.take().unwrap_or_else(|| match (failure.kind, self.calls.count()) {
-                (_, 1..) => Ending::Finished(EndReason::FailedAfterCalls),
-                (FailureKind::MaxOutput, 0) => Ending::Finished(EndReason::UpstreamLength),
-                // A filter that refuses the request itself answers with a status.
-                (FailureKind::ContentFilter, 0) if failure.upstream_status.is_none() => {
-                    Ending::Finished(EndReason::ContentFilter)
-                }
-                (_, 0) => Ending::Failed(failure),
-            });
-        self.end(ending)
-    }
-
-    fn end(&mut self, ending: Ending) -> Ended {
-        self.visible.end();
-        match ending {
-            Ending::Failed(failure) => {
-                self.failure = Some(failure.kind);
-                self.end = Some(match failure.kind {
-                    FailureKind::SlowConsumer => EndReason::SlowClient,
-                    _ => EndReason::Failed,
-                });
-                Ended::Failed(failure)
-            }
-            Ending::Finished(reason) => {
-                self.end = Some(reason);
-                let has_calls = self.calls.count() > 0;
-                Ended::Finished(reason.finish_reason(has_calls, self.policy.shape))
-            }
-        }
-    }
-}
-
-// === impl EndReason ===
-
-impl From<VisibleEnd> for EndReason {
-    fn from(end: VisibleEnd) -> Self {
-        match end {
-            VisibleEnd::StopSequence => Self::StopSequence,
-            VisibleEnd::MaxTokens => Self::MaxTokens,
-            VisibleEnd::HeldText => Self::HeldText,
         }
     }
 }

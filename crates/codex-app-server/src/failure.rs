@@ -168,19 +168,19 @@ impl Failure {
         }
     }
 
-    /// Reads Codex's description of a failed turn.
-    /// Whether the upstream could not read the encrypted reasoning of the history.
     /// Whether the upstream does not take what it was given.
     pub(crate) fn is_about_the_input(&self) -> bool {
         matches!(self.kind, FailureKind::BadRequest | FailureKind::ContextLength)
     }
 
+    /// Whether the upstream could not read the encrypted reasoning of the history.
     pub(crate) fn is_about_reasoning(&self) -> bool {
         let code = self.upstream_body.as_ref().map(|body| &body["error"]["code"]);
         self.kind == FailureKind::BadRequest
             && code.is_some_and(|code| code == "invalid_encrypted_content")
     }
 
+    /// Reads Codex's description of a failed turn.
     pub(crate) fn from_codex(error: &TurnError) -> Self {
         let (name, status) = error_info(error.codex_error_info.as_ref());
         let text = without_address(&error.message);

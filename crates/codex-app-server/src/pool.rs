@@ -254,17 +254,18 @@ impl Drop for Inner {
 
 impl Inner {
     /// Gives a turn to the child that has its thread, or that has least to do, or else has had least.
-    fn give(&self, mut turn: PlannedTurn) -> Result<(), Box<PlannedTurn>> {
-        if turn.found.is_some() {
-            for place in &self.workers {
-                match place.slot.give(turn) {
-                    Ok(()) => return Ok(()),
-                    Err(back) => turn = *back,
-                }
+    fn give(&self, turn: PlannedTurn) -> Result<(), Box<PlannedTurn>> {
+        match self.give_as_it_is(turn) {
+            Err(mut turn) if turn.found.is_some() => {
+                turn.found = None;
+                turn.link.tell(Continued::Fresh(FreshReason::ChildGone));
+                self.give_as_it_is(*turn)
             }
-            turn.found = None;
-            turn.link.tell(Continued::Fresh(FreshReason::ChildGone));
+            given => given,
         }
+    }
+
+    fn give_as_it_is(&self, turn: PlannedTurn) -> Result<(), Box<PlannedTurn>> {
         let load = |place: &Place| {
             let running = place.slot.running_turns()?;
             Some((running, place.turns_given.load(Ordering::Relaxed)))

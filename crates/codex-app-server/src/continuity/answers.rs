@@ -1,9 +1,10 @@
 //! The outputs of calls as answers to the turn that waits for them.
 
-use std::borrow::Cow;
-
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::value::RawValue;
+
+use super::raw_item::RawItem;
+use crate::history::{ContentPart, HistoryItem, ToolOutput};
 
 /// The answer to a call that Codex has asked us to make.
 #[derive(Debug)]
@@ -11,41 +12,6 @@ pub(crate) struct Answer {
     pub(crate) call_id: String,
     /// The result of Codex's request.
     pub(crate) result: Box<RawValue>,
-}
-
-/// An item of a history, if it is an output.
-#[derive(Deserialize)]
-#[serde(tag = "type")]
-enum Item<'a> {
-    #[serde(rename = "function_call_output")]
-    Output {
-        #[serde(borrow)]
-        call_id: Cow<'a, str>,
-        #[serde(borrow)]
-        output: Output<'a>,
-    },
-    #[serde(other)]
-    Other,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Output<'a> {
-    Text(Cow<'a, str>),
-    #[serde(borrow)]
-    Parts(Vec<Part<'a>>),
-}
-
-/// Codex adds something of its own to images that come as answers, so that the model would see
-/// something else than in a history.
-#[derive(Deserialize)]
-#[serde(tag = "type")]
-enum Part<'a> {
-    #[serde(rename = "input_text")]
-    Text {
-        #[serde(borrow)]
-        text: Cow<'a, str>,
-    },
 }
 
 /// Codex's `DynamicToolCallResponse`.
@@ -75,20 +41,30 @@ pub(crate) fn answers<'a>(
     items.zip(calls).map(|(item, call_id)| answer(item.get(), call_id)).collect()
 }
 
+/// Codex adds something of its own to images that come as answers, so that the model would see something
+/// else than in a history: these are not read.
 fn answer(item: &str, expected: &str) -> Option<Answer> {
-    let Ok(Item::Output { call_id, output }) = serde_json::from_str(item) else { return None };
+    let RawItem::Spoken(HistoryItem::ToolOutput { call_id, output }, _) = RawItem::read(item)?
+    else {
+        return None;
+    };
     if call_id != expected {
         return None;
     }
-    let texts = match &output {
-        Output::Text(text) => vec![text],
-        Output::Parts(parts) => parts.iter().map(|Part::Text { text }| text).collect(),
+    let content_items = match &output {
+        ToolOutput::Text(text) => vec![ContentItem::InputText { text }],
+        ToolOutput::Parts(parts) => parts.iter().map(content_item).collect::<Option<_>>()?,
     };
-    let content_items =
-        texts.into_iter().map(|text| ContentItem::InputText { text: text.as_ref() }).collect();
     let result =
         serde_json::value::to_raw_value(&CallResult { content_items, success: true }).ok()?;
-    Some(Answer { call_id: call_id.into_owned(), result })
+    Some(Answer { call_id, result })
+}
+
+fn content_item(part: &ContentPart) -> Option<ContentItem<'_>> {
+    match part {
+        ContentPart::Text(text) => Some(ContentItem::InputText { text }),
+        ContentPart::Image { .. } => None,
+    }
 }
 
 #[cfg(test)]

@@ -44,19 +44,16 @@ impl Trail {
 
     /// The next item of the history, as it is injected.
     pub(crate) fn add(&mut self, item: &HistoryItem, json: &str) {
-        self.transcript.add(item, json);
+        let thought = self.transcript.add(item, json);
         if let HistoryItem::ToolOutput { call_id, .. } = item {
             self.last_outputs.push(call_id.clone());
         } else if item.is_the_models() {
             self.last_outputs.clear();
         }
-        let kind = match item {
-            HistoryItem::Reasoning { .. } => match self.transcript.last_thought() {
-                Some(thought) => StepKind::Thought(thought),
-                None => StepKind::Heard,
-            },
-            item if item.is_the_models() => StepKind::Said,
-            _ => StepKind::Heard,
+        let kind = match thought {
+            Some(thought) => StepKind::Thought(thought),
+            None if item.is_the_models() => StepKind::Said,
+            None => StepKind::Heard,
         };
         self.steps.push(TrailStep { fingerprint: self.transcript.fingerprint(), kind });
     }

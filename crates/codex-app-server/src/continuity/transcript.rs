@@ -28,7 +28,6 @@ pub(crate) struct Transcript {
     /// The reasoning in it. Clients need not send it back, and most cannot, so it is no part of the
     /// fingerprint; what they do send must be there.
     reasoning: HashSet<Fingerprint>,
-    last_thought: Option<Fingerprint>,
 }
 
 /// Codex has something in its thread that a client's history cannot say.
@@ -60,13 +59,8 @@ impl FingerprintKey {
 impl Transcript {
     /// Before the first item; `setting` is everything else that the model sees.
     pub(crate) fn begin(key: FingerprintKey, setting: &[u8]) -> Self {
-        Self {
-            key,
-            fingerprint: key.fingerprint(&[setting]),
-            bytes: 0,
-            reasoning: HashSet::new(),
-            last_thought: None,
-        }
+        let fingerprint = key.fingerprint(&[setting]);
+        Self { key, fingerprint, bytes: 0, reasoning: HashSet::new() }
     }
 
     pub(crate) fn fingerprint(&self) -> Fingerprint {
@@ -82,23 +76,19 @@ impl Transcript {
         &self.reasoning
     }
 
-    /// What was last thought.
-    pub(crate) fn last_thought(&self) -> Option<Fingerprint> {
-        self.last_thought
-    }
-
     /// With what was thought in a thread too, of which a client may have sent nothing.
     pub(crate) fn with_thoughts_of(mut self, thread: &Self) -> Self {
         self.reasoning.extend(&thread.reasoning);
         self
     }
 
-    /// An item as it is injected, without its id.
-    pub(crate) fn add(&mut self, item: &HistoryItem, json: &str) {
-        match item {
-            HistoryItem::Reasoning { encrypted_content, .. } => self.think(encrypted_content),
-            _ => self.write(json),
+    /// An item as it is injected, without its id. Gives what the model thought, if it is that.
+    pub(crate) fn add(&mut self, item: &HistoryItem, json: &str) -> Option<Fingerprint> {
+        if let HistoryItem::Reasoning { encrypted_content, .. } = item {
+            return Some(self.think(encrypted_content));
         }
+        self.write(json);
+        None
     }
 
     /// An item that Codex has put into its thread itself, as it tells it.
@@ -127,12 +117,12 @@ impl Transcript {
         self.bytes += json.len();
     }
 
-    fn think(&mut self, encrypted_content: &str) {
+    fn think(&mut self, encrypted_content: &str) -> Fingerprint {
         let place = self.fingerprint.0.to_le_bytes();
         let thought = self.key.fingerprint(&[&place, encrypted_content.as_bytes()]);
         self.reasoning.insert(thought);
-        self.last_thought = Some(thought);
         self.bytes += encrypted_content.len();
+        thought
     }
 }
 

@@ -132,21 +132,15 @@ impl Driver {
                 let keeping = self.turn.plan.keeping(Some(transcript));
                 kept.hand_over();
                 self.turn.link.tell(Continued::Reused);
-                let attempt = self.new_route(&thread, keeping, |route, connection| {
-                    connection.router.insert(route);
-                });
-                Ok(self.run_turn(&thread, attempt, waiting).await)
+                Ok(self.run_turn(&thread, keeping, waiting).await)
             }
             (ThreadState::Held, GoingOn::Answer(answers)) => {
                 if self.turn.stop_wanted().is_some() {
                     return Err(FreshReason::NotReady);
                 }
                 let keeping = self.turn.plan.keeping_on(transcript);
-                let mut calls = None;
-                let attempt = self.new_route(&thread, keeping, |route, connection| {
-                    calls = connection.router.resume(route);
-                });
-                let calls = calls.ok_or(FreshReason::NotReady)?;
+                let (route, attempt) = self.new_route(&thread, keeping);
+                let calls = self.connection.router.resume(route).ok_or(FreshReason::NotReady)?;
                 kept.hand_over();
                 self.turn.link.tell(Continued::Resumed);
                 for answer in answers {
@@ -187,19 +181,15 @@ impl Driver {
             return Attempt::Finished;
         }
         let keeping = self.turn.plan.keeping(None);
-        let attempt = self.new_route(&thread, keeping, |route, connection| {
-            connection.router.insert(route);
-        });
-        self.run_turn(&thread, attempt, waiting).await
+        self.run_turn(&thread, keeping, waiting).await
     }
 
-    /// Makes a place for a turn's events to go, and has it put where it belongs.
+    /// Where the events of a turn go. Its consumer has the thread from now on, if it may be kept.
     fn new_route(
         &self,
         thread: &ThreadId,
         keeping: Option<Keeping>,
-        put: impl FnOnce(Route, &Connection),
-    ) -> oneshot::Receiver<Attempt> {
+    ) -> (Route, oneshot::Receiver<Attempt>) {
         let (sender, attempt) = oneshot::channel();
         let PlannedTurn { plan, options, asked_at, events, link, .. } = &self.turn;
         let aliases = Arc::clone(&plan.aliases);
@@ -208,18 +198,19 @@ impl Driver {
         });
         let fate = kept.as_ref().map(|kept| Arc::clone(kept.fate()));
         let machine = TurnMachine::new(aliases, options.limits, keeping, *asked_at, Instant::now());
-        put(Route::new(thread.clone(), machine, events.clone(), sender, fate), &self.connection);
         link.hold(kept);
-        attempt
+        (Route::new(thread.clone(), machine, events.clone(), sender, fate), attempt)
     }
 
     /// Starts the turn of a thread, and sees it through.
     async fn run_turn(
         &mut self,
         thread: &ThreadId,
-        attempt: oneshot::Receiver<Attempt>,
+        keeping: Option<Keeping>,
         waiting: &mut Waiting,
     ) -> Attempt {
+        let (route, attempt) = self.new_route(thread, keeping);
+        self.connection.router.insert(route);
         let set_ups = Arc::clone(&self.set_ups);
         if let Err(error) = waiting.see_through(&set_ups, self.start_turn(thread)).await {
             let running = error.may_have_been_heard();
