@@ -26,9 +26,8 @@ const when = ({ started_at: at }) => [
 ];
 
 function client({ client: name, key, endpoint, stream }) {
-  const shown = name?.startsWith("Mozilla") ? "a browser" : name ?? "unknown";
   return [
-    element("span", { title: name }, shown),
+    name ?? element("span", { class: "muted" }, "unknown"),
     element("span", { class: "sub" }, `key ${key} · ${endpoint}${stream ? ", streamed" : ""}`),
   ];
 }
