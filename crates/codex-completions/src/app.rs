@@ -3,8 +3,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use configuration::{ApiKey, Host, Key, KeyOrigin, Keys, Settings};
-use secrecy::ExposeSecret as _;
+use configuration::{Host, Key, Keys, Settings};
 use server::{
     Access, AccessSettings, Api, ApiSettings, App, BodyLimits, CaptureSettings, CapturedContent,
     ConnectionLimits, ContentLog, GateSettings, IdleTimeout, Listen, QueueLimits, RateLimit,
@@ -134,21 +133,6 @@ pub(crate) fn app(
             max_headers: settings.limits.headers,
             idle_timeout,
         },
-    }
-}
-
-/// The key as a command line can use it, and where it is found. A key is shown once: when it is made.
-pub(crate) fn describe_key(key: &ApiKey) -> (String, String) {
-    match &key.origin {
-        KeyOrigin::Given => ("$PROXY_API_KEY".to_owned(), "as set in PROXY_API_KEY".to_owned()),
-        KeyOrigin::Kept(file) => {
-            (format!("$(cat '{}')", file.display()), format!("in {}", file.display()))
-        }
-        KeyOrigin::Generated(file) => {
-            let secret = key.secret.expose_secret();
-            let told = format!("{secret}\n            (new; kept in {})", file.display());
-            (format!("$(cat '{}')", file.display()), told)
-        }
     }
 }
 
