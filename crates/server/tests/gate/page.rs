@@ -88,9 +88,9 @@ async fn row_17_page_and_health_hold_nothing_and_the_rest_needs_the_key() {
     });
     let health = json!({"status": "codex_starting"});
     let readiness = json!({"ready": false, "reason": "codex_starting"});
-    for (path, expected) in
-        [("/", &index), ("/v1", &index), ("/healthz", &health), ("/readyz", &readiness)]
-    {
+    let page = include_str!("../../page/index.html");
+    assert_eq!(server.send("GET /", &[], "").await.body, page);
+    for (path, expected) in [("/v1", &index), ("/healthz", &health), ("/readyz", &readiness)] {
         assert_eq!(&server.send(&format!("GET {path}"), &[], "").await.json(), expected);
     }
     assert_eq!(server.send("GET /livez", &[], "").await.body, "ok\n");
