@@ -1,6 +1,6 @@
 // The playground: ask a model, watch the answer grow, answer its calls by hand, and go on.
 
-import { ApiError, json, send } from "./api.js";
+import { ApiError, send } from "./api.js";
 import { AnswerParts } from "./answer-parts.js";
 import { AnswerView } from "./answer-view.js";
 import { copyButton } from "./copy.js";
@@ -8,7 +8,6 @@ import { asCurl } from "./curl.js";
 import { element, icon } from "./dom.js";
 import { events } from "./event-stream.js";
 import { Frames } from "./frames.js";
-import { listen } from "./live.js";
 import { RequestForm } from "./request-form.js";
 import { DEFAULT_MESSAGE } from "./tools-json.js";
 
@@ -72,18 +71,7 @@ class Playground {
   ];
 
   constructor() {
-    listen(["status"], () => this.#form.loginChanged());
-    this.#loadModels();
-    listen(["settings", "connection"], () => this.#loadModels());
     this.#showButtons();
-  }
-
-  async #loadModels() {
-    try {
-      this.#form.setCatalog(await json("GET", "/v1/proxy/models"));
-    } catch {
-      // `demo` can always be asked; the banner says if the server is gone.
-    }
   }
 
   #key(event) {

@@ -36,13 +36,14 @@ macro_rules! files {
 }
 
 /// The first one is the page itself.
-static ALL: [File; 37] = files![
+static ALL: [File; 38] = files![
     "index.html",
     "account.js",
     "answer-parts.js",
     "answer-view.js",
     "api.js",
     "app.js",
+    "catalog.js",
     "client-settings.js",
     "clients.js",
     "confirm.js",
