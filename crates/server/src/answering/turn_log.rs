@@ -14,6 +14,7 @@ use crate::metrics::Metrics;
 use crate::request_trace::{FirstToken, RequestTrace, TraceSender, TurnTrace};
 use crate::turn_record::{TurnRecord, TurnTimes};
 
+use super::failure_context::FailureContext;
 use super::running::Endpoint;
 
 /// What is known about a request's turns before they run.
@@ -43,6 +44,8 @@ pub(crate) struct TurnLog {
     pub(super) traces: Option<TraceSender>,
     /// Where its reasoning is kept, if it is.
     pub(super) reasoning: Option<ReasoningScope>,
+    /// For turns that fail.
+    pub(crate) failures: FailureContext,
 }
 
 /// When the turns of a request came how far.
