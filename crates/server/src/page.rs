@@ -12,6 +12,11 @@ use sha2::{Digest as _, Sha256};
 /// Where the page and its files are.
 pub(crate) const PATHS: [&str; 2] = ["/", "/page/{file}"];
 
+/// As for every answer; and whatever should be smuggled into the page, it could neither send a form
+/// nor turn our own addresses into somebody else's.
+const POLICY: &str =
+    "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
 /// One of the page's files.
 struct File {
     name: &'static str,
@@ -64,6 +69,7 @@ impl File {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type()));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         headers.insert(header::ETAG, self.tag.clone());
+        headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
         response
     }
 

@@ -57,7 +57,9 @@ async fn row_17_the_page_is_public_and_may_load_nothing_of_others() {
     let page = proxy.send_without_key(page).await.whole().await;
     assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
     let policy = page.header("content-security-policy");
-    assert_eq!(policy, Some("default-src 'self'; frame-ancestors 'none'"));
+    let expected =
+        "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    assert_eq!(policy, Some(expected));
     assert!(!page.body.contains(KEY));
 }
 
