@@ -4,10 +4,9 @@ use std::error::Error;
 use std::sync::Arc;
 
 use configuration::{
-    ApiKey, DefaultValue, Effective, Host, Kept, Key, KeyOrigin, Keys, Loaded, Reload, Settings,
-    Source, Values, Warning,
+    DefaultValue, Effective, Host, Kept, Key, Keys, Loaded, Reload, Settings, Source, Values,
+    Warning,
 };
-use secrecy::ExposeSecret as _;
 use server::{
     Access, AccessSettings, Api, ApiSettings, App, BodyLimits, CaptureSettings, CapturedContent,
     ConnectionLimits, ContentLog, GateSettings, IdleTimeout, Listen, QueueLimits, RateLimit,
@@ -163,21 +162,6 @@ pub(crate) fn app(
             max_headers: settings.limits.headers,
             idle_timeout,
         },
-    }
-}
-
-/// The key as a command line can use it, and where it is found. A key is shown once: when it is made.
-pub(crate) fn describe_key(key: &ApiKey) -> (String, String) {
-    match &key.origin {
-        KeyOrigin::Given => ("$PROXY_API_KEY".to_owned(), "as set in PROXY_API_KEY".to_owned()),
-        KeyOrigin::Kept(file) => {
-            (format!("$(cat '{}')", file.display()), format!("in {}", file.display()))
-        }
-        KeyOrigin::Generated(file) => {
-            let secret = key.secret.expose_secret();
-            let told = format!("{secret}\n            (new; kept in {})", file.display());
-            (format!("$(cat '{}')", file.display()), told)
-        }
     }
 }
 
