@@ -42,6 +42,7 @@ export function accountCard(signal) {
 
   const show = () => {
     setText(state, inWords(status));
+    state.classList.toggle("bad", status?.login?.state === "failed" && !status.account.signed_in);
     fill(body, failure && note("bad", failure.message), ...parts(status));
     listenTo(body, { begin, cancel, signOut });
   };
@@ -53,11 +54,12 @@ function inWords(status) {
   const { account, login, upstream } = status;
   if (login?.state === "waiting") return "Waiting for you to sign in.";
   if (account.signed_in) {
+    if (account.type === "api_key") return "Signed in with an OpenAI API key.";
     const who = account.email ? ` as ${account.email}` : "";
     return `Signed in${who}${account.plan ? `, plan ${account.plan}` : ""}.`;
   }
   if (upstream) return `An upstream of your own is used (${upstream}): no login is needed.`;
-  if (login?.state === "failed") return `Signing in failed: ${login.message ?? "no reason was given"}`;
+  if (login?.state === "failed") return `Signing in failed: ${login.message ?? "no reason was given."}`;
   if (account.signed_in === null) return account.reason ?? "Codex has not told yet.";
   if (login?.state === "cancelled") return "Nobody is signed in. The sign-in was cancelled.";
   return "Nobody is signed in.";
@@ -75,8 +77,7 @@ function parts(status) {
   }
   if (upstream) return [];
   return [
-    login?.state === "failed" && note("bad", element("strong", {}, "That did not work. "),
-      login.message ?? "No reason was given.", " You can try again."),
+    login?.state === "failed" && element("p", {}, "You can try again, also in another way."),
     signInChoices(),
   ];
 }

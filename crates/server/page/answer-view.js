@@ -119,7 +119,8 @@ export class AnswerView {
 
   failed(error) {
     const facts = [error.status, error.code ?? error.type, error.requestId].filter(Boolean).join(" · ");
-    this.#errorBox.replaceChildren(note("bad", element("p", {}, error.message),
+    const signIn = error.code === "codex_login_required" && element("p", {}, element("a", { href: "#/overview" }, "Sign in"));
+    this.#errorBox.replaceChildren(note("bad", element("p", {}, error.message), signIn,
       facts && element("p", { class: "mono small-text" }, facts)));
   }
 

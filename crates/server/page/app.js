@@ -108,11 +108,10 @@ function showConnection() {
   banner.hidden = isLocked() || losses <= UNSAID_LOSSES;
   if (banner.hidden) return;
   const left = Math.max(0, Math.ceil((live.retryAt - Date.now()) / 1000));
-  const words = live.connection === "lost" && left > 0
-    ? `The server cannot be reached. Trying again in ${lasting(left)}.`
-    : "The server cannot be reached. Trying again…";
-  // Only the first sentence is worth announcing, and that it counts down is not.
-  fill(banner, icon("wait", "icon turning"), element("span", {}, words),
+  const next = live.connection === "lost" && left > 0 ? `Trying again in ${lasting(left)}.` : "Trying again…";
+  // A countdown is not worth announcing every second.
+  fill(banner, icon("wait", "icon turning"), element("span", {}, "The server cannot be reached."),
+    element("span", { "aria-hidden": "true" }, next),
     element("button", { type: "button", class: "quiet small", id: "retry" }, "Try now"));
   document.getElementById("retry").onclick = () => live.retryNow();
 }

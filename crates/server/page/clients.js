@@ -1,11 +1,11 @@
 // One card per client, with settings to copy.
 
-import { json } from "./api.js";
+import { catalog, shownModels } from "./catalog.js";
 import { CLIENTS } from "./client-settings.js";
 import { copyButton } from "./copy.js";
 import { element, fill, withCode } from "./dom.js";
 import * as key from "./key.js";
-import { hasModels, listen } from "./live.js";
+import { hasModels } from "./live.js";
 
 const BASE = `${location.origin}/v1`;
 
@@ -32,16 +32,14 @@ export function clients(signal) {
   toggle.addEventListener("change", () => { showsKey = toggle.checked; show(); });
   model.addEventListener("change", () => { chosenModel = model.value; show(); });
 
-  let catalog = { default: null, models: [], aliases: [] };
   const offer = () => {
-    const names = [...catalog.models.filter((one) => !one.hidden).map((one) => one.id), ...catalog.aliases.map((one) => one.name)];
-    fill(model, ["demo", ...names.filter((name) => name !== "demo")].map((name) => element("option", { value: name }, name)));
-    model.value = chosenModel ?? (hasModels() && catalog.default ? catalog.default : "demo");
+    const names = ["demo", ...shownModels().map(({ id }) => id), ...catalog.known.aliases.map(({ name }) => name)];
+    fill(model, names.map((name) => element("option", { value: name }, name)));
+    model.value = chosenModel ?? ((hasModels() && catalog.known.default) || "demo");
     if (model.selectedIndex < 0) model.selectedIndex = 0;
     show();
   };
-  json("GET", "/v1/proxy/models").then((told) => { catalog = told; if (!signal.aborted) offer(); }, () => {});
-  listen(["status"], offer, signal);
+  catalog.addEventListener("change", offer, { signal });
   offer();
   jump(signal);
 

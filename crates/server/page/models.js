@@ -1,32 +1,18 @@
 // Which models can be asked, and under which names.
 
-import { json } from "./api.js";
+import { catalog, shownModels } from "./catalog.js";
 import { copyButton } from "./copy.js";
 import { element, note, withCode } from "./dom.js";
-import { hasModels, listen, live } from "./live.js";
+import { hasModels } from "./live.js";
 
 export function models(signal) {
   const body = element("div", { class: "stack wide-gap" }, element("p", { class: "muted" }, "One moment…"));
-  let signedIn = null;
-  const load = async () => {
-    try {
-      const catalog = await json("GET", "/v1/proxy/models");
-      if (!signal.aborted) body.replaceChildren(...parts(catalog));
-    } catch (error) {
-      if (!signal.aborted && !error.isAboutTheKey) body.replaceChildren(note("bad", error.message));
-    }
+  const show = () => {
+    if (catalog.failure) body.replaceChildren(note("bad", catalog.failure.message));
+    else if (catalog.known.models.length > 0) body.replaceChildren(...parts(catalog.known));
   };
-  // Another login may have other models.
-  listen(["status"], () => {
-    if (signedIn === hasModels()) return;
-    signedIn = hasModels();
-    load();
-  }, signal);
-  listen(["settings"], load, signal);
-  if (live.status) {
-    signedIn = hasModels();
-    load();
-  }
+  catalog.addEventListener("change", show, { signal });
+  show();
   return [
     element("div", { class: "view-head" }, element("h1", {}, "Models"),
       element("p", { class: "headline" }, "What can stand in a request's ", element("code", {}, "model"), ".")),
@@ -34,24 +20,23 @@ export function models(signal) {
   ];
 }
 
-function parts(catalog) {
-  const shown = catalog.models.filter((model) => !model.hidden && model.id !== "demo");
-  const hidden = catalog.models.filter((model) => model.hidden);
+function parts({ default: preferred, models: all, aliases }) {
+  const hidden = all.filter((model) => model.hidden);
   return [
     !hasModels() && note("info", element("strong", {}, "Nobody is signed in. "), "Until then only ",
       element("code", {}, "demo"), " answers; every other model is refused with a 401. ",
       element("a", { href: "#/overview" }, "Sign in"), "."),
     element("section", { "aria-labelledby": "models-all" }, element("h2", { id: "models-all" }, "Models"),
-      element("ul", { class: "model-grid" }, shown.map((model) => modelCard(model, catalog.default)), demoCard())),
-    catalog.aliases.length > 0 && element("section", { "aria-labelledby": "models-aliases" },
+      element("ul", { class: "model-grid" }, shownModels().map((model) => modelCard(model, preferred)), demoCard())),
+    aliases.length > 0 && element("section", { "aria-labelledby": "models-aliases" },
       element("h2", { id: "models-aliases" }, "Other names"),
       element("p", { class: "muted" }, withCode("For clients that choose an endpoint or an effort by the name. "
         + "`PROXY_MODEL_ALIASES` adds your own.")),
-      aliasTable(catalog)),
+      aliasTable(aliases)),
     obsidianNames(),
     hidden.length > 0 && element("details", {},
       element("summary", {}, `${hidden.length} more that Codex does not list by default`),
-      element("ul", { class: "model-grid" }, hidden.map((model) => modelCard(model, catalog.default)))),
+      element("ul", { class: "model-grid" }, hidden.map((model) => modelCard(model, preferred)))),
   ].filter(Boolean);
 }
 
@@ -79,7 +64,7 @@ function demoCard() {
     element("p", {}, "Built in: a scripted model behind the same Codex. It calls the tools that fit the question."));
 }
 
-function aliasTable({ aliases }) {
+function aliasTable(aliases) {
   return element("div", { class: "card flush scroll", tabindex: "0", role: "group", "aria-label": "Other names" },
     element("table", {},
       element("thead", {}, element("tr", {}, ["Name", "Stands for", "Effort"].map((title) => element("th", { scope: "col" }, title)))),

@@ -116,7 +116,7 @@ function figure(value, name, remark) {
 /// What a newcomer has done, and what comes next.
 function stepsOf(status) {
   const seen = [...live.turns.values()];
-  const isFromHere = (turn) => turn.client === null || turn.client.startsWith("Mozilla");
+  const isFromHere = (turn) => turn.client === null || turn.client === "browser";
   const signedIn = isSignedIn();
   const steps = [
     step(seen.length > 0, "Try it without an account",

@@ -1,6 +1,6 @@
 // The playground: ask a model, watch the answer grow, answer its calls by hand, and go on.
 
-import { ApiError, json, send } from "./api.js";
+import { ApiError, send } from "./api.js";
 import { AnswerParts } from "./answer-parts.js";
 import { AnswerView } from "./answer-view.js";
 import { copyButton } from "./copy.js";
@@ -8,7 +8,6 @@ import { asCurl } from "./curl.js";
 import { element, icon } from "./dom.js";
 import { events } from "./event-stream.js";
 import { Frames } from "./frames.js";
-import { listen } from "./live.js";
 import { RequestForm } from "./request-form.js";
 import { DEFAULT_MESSAGE } from "./tools-json.js";
 
@@ -31,6 +30,9 @@ class Playground {
 
   /// Ends the answer that is coming; null if none is.
   #abort = null;
+
+  /// The latest request; null before the first.
+  #sent = null;
 
   /// Calls wait for their answers, so that nothing else can be said.
   #callsWait = false;
@@ -69,18 +71,7 @@ class Playground {
   ];
 
   constructor() {
-    listen(["status"], () => this.#form.loginChanged());
-    this.#loadModels();
-    listen(["settings", "connection"], () => this.#loadModels());
     this.#showButtons();
-  }
-
-  async #loadModels() {
-    try {
-      this.#form.setCatalog(await json("GET", "/v1/proxy/models"));
-    } catch {
-      // `demo` can always be asked; the banner says if the server is gone.
-    }
   }
 
   #key(event) {
@@ -101,6 +92,7 @@ class Playground {
     this.#abort = null;
     this.#messages = [];
     this.#callsWait = false;
+    this.#sent = null;
     this.#entries.replaceChildren();
     this.#frames.clear();
     this.#empty.hidden = false;
@@ -117,10 +109,11 @@ class Playground {
     return { ...parameters, messages, stream: true, stream_options: { include_usage: true } };
   }
 
+  /// What Send would send; while that is nothing, what was sent last.
   #curl() {
-    const text = this.#message.value.trim();
-    const more = text && !this.#callsWait ? [{ role: "user", content: text }] : [];
-    return asCurl(location.origin + PATH, this.#request(more) ?? {});
+    const content = this.#message.value.trim();
+    const next = content && !this.#callsWait && this.#request([{ role: "user", content }]);
+    return asCurl(location.origin + PATH, next || this.#sent || this.#request([]));
   }
 
   async #ask() {
@@ -135,7 +128,7 @@ class Playground {
     }
     this.#message.value = "";
     this.#empty.hidden = true;
-    this.#entries.append(element("article", { class: "entry question", "aria-label": "Your message" },
+    this.#entries.append(element("article", { class: "entry question", "aria-label": "Question" },
       element("h3", { class: "entry-who" }, "You"), element("div", { class: "prose" }, content)));
     const isAnswered = await this.#answer(request, asked);
     // A question that nobody has answered can be asked again.
@@ -151,6 +144,7 @@ class Playground {
     const parts = new AnswerParts();
     this.#entries.append(view.node);
     view.node.scrollIntoView({ block: "nearest" });
+    this.#sent = request;
     this.#abort = new AbortController();
     const { signal } = this.#abort;
     this.#showButtons();

@@ -39,10 +39,14 @@ const FAILURE = {
   unexpected: "Codex said something unexpected",
 };
 
-/// `{words, code}`: what people read, and what stands in the log.
-export function whyEnded({ stop_reason: reason, failure }) {
+/// Turns that came to their own end.
+const DONE = ["completed", "tool_calls"];
+
+/// What people read, what stands in the log, and whether it is done, cut or bad.
+export function whyEnded({ stop_reason: reason, failure, failed }) {
   const words = STOP[reason] ?? reason;
+  const kind = failed ? "bad" : DONE.includes(reason) ? "done" : "cut";
   return failure
-    ? { words: `${words}: ${FAILURE[failure] ?? failure}`, code: `${reason} (${failure})` }
-    : { words, code: reason };
+    ? { words: `${words}: ${FAILURE[failure] ?? failure}`, code: `${reason} (${failure})`, kind }
+    : { words, code: reason, kind };
 }

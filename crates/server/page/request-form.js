@@ -1,5 +1,6 @@
 // What a request of the playground is made of: model, effort, system prompt, tools.
 
+import { catalog, shownModels } from "./catalog.js";
 import { element, fill } from "./dom.js";
 import { hasModels } from "./live.js";
 import { DEFAULT_TOOLS, parseTools } from "./tools-json.js";
@@ -7,7 +8,6 @@ import { DEFAULT_TOOLS, parseTools } from "./tools-json.js";
 const DEMO = "demo";
 
 export class RequestForm {
-  #catalog = { default: null, models: [], aliases: [] };
   #model = element("select", { id: "model", on: { change: () => { this.#chosen = true; this.#showEfforts(); } } });
   #effort = element("select", { id: "effort" });
   #effortField = element("div", { class: "field", hidden: true },
@@ -33,22 +33,13 @@ export class RequestForm {
       this.#tools, this.#toolsNote));
 
   constructor() {
+    catalog.addEventListener("change", () => this.#showModels());
     this.#showModels();
     this.#checkTools();
   }
 
   get model() {
     return this.#model.value;
-  }
-
-  setCatalog(catalog) {
-    this.#catalog = catalog;
-    this.#showModels();
-  }
-
-  /// Somebody has signed in or out.
-  loginChanged() {
-    if (!this.#chosen) this.#showModels();
   }
 
   /// The request without its messages, or null if the tools are not right (the field then says why).
@@ -71,10 +62,9 @@ export class RequestForm {
 
   #showModels() {
     const before = this.#model.value;
-    const { default: preferred, models, aliases } = this.#catalog;
-    const listed = models.filter((model) => model.id !== DEMO && !model.hidden);
+    const { default: preferred, aliases } = catalog.known;
     const group = (label, options) => options.length > 0 && element("optgroup", { label }, options);
-    const real = group("Models", listed.map((model) => option(model.id)));
+    const real = group("Models", shownModels().map((model) => option(model.id)));
     const others = group("Other names", aliases.map(({ name }) => option(name)));
     const demo = group("Without an account", [option(DEMO)]);
     fill(this.#model, ...(hasModels() ? [real, others, demo] : [demo, real, others]));
@@ -85,8 +75,8 @@ export class RequestForm {
   }
 
   #showEfforts() {
-    const alias = this.#catalog.aliases.find(({ name }) => name === this.model);
-    const model = this.#catalog.models.find(({ id }) => id === (alias?.model ?? this.model));
+    const alias = catalog.known.aliases.find(({ name }) => name === this.model);
+    const model = catalog.known.models.find(({ id }) => id === (alias?.model ?? this.model));
     const efforts = model?.efforts ?? [];
     const usual = alias?.effort ?? model?.default_effort;
     this.#effortField.hidden = efforts.length === 0;

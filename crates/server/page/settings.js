@@ -66,7 +66,7 @@ function row(setting) {
       !setting.live && element("span", { class: "tag plain" }, "at the next start")),
     element("div", { class: "setting-value" },
       setting.value === null || setting.value === ""
-        ? element("span", { class: "muted" }, "not set")
+        ? element("span", { class: "muted" }, "not set", setting.unset_means && [": ", withCode(setting.unset_means)])
         : element("code", {}, setting.value),
       element("span", { class: "sub" }, setting.source === "default" ? "default" : `from ${sourceWords(setting.source)}`)),
     element("p", { class: "muted" }, withCode(setting.meaning)));

@@ -26,9 +26,8 @@ const when = ({ started_at: at }) => [
 ];
 
 function client({ client: name, key, endpoint, stream }) {
-  const shown = name?.startsWith("Mozilla") ? "a browser" : name ?? "unknown";
   return [
-    element("span", { title: name }, shown),
+    name ?? element("span", { class: "muted" }, "unknown"),
     element("span", { class: "sub" }, `key ${key} · ${endpoint}${stream ? ", streamed" : ""}`),
   ];
 }
@@ -61,11 +60,9 @@ function ending(turn) {
   if (turn.state === "running") {
     return [element("span", { class: "ending" }, icon("wait", "icon turning"), "Running")];
   }
-  const { words, code } = whyEnded(turn);
-  return [
-    element("span", { class: turn.failed ? "ending bad" : "ending", title: code },
-      icon(turn.failed ? "alert" : "check"), element("span", {}, words)),
-  ];
+  const { words, code, kind } = whyEnded(turn);
+  const sign = { done: "check", cut: "info", bad: "alert" }[kind];
+  return [element("span", { class: `ending ${kind}`, title: code }, icon(sign), element("span", {}, words))];
 }
 
 function duration(turn) {

@@ -36,7 +36,46 @@ macro_rules! files {
 }
 
 /// The first one is the page itself.
-static ALL: [File; 1] = files!["index.html"];
+static ALL: [File; 38] = files![
+    "index.html",
+    "account.js",
+    "answer-parts.js",
+    "answer-view.js",
+    "api.js",
+    "app.js",
+    "catalog.js",
+    "client-settings.js",
+    "clients.js",
+    "confirm.js",
+    "controls.css",
+    "copy.js",
+    "curl.js",
+    "dom.js",
+    "event-stream.js",
+    "favicon.svg",
+    "frames.js",
+    "icons.svg",
+    "key-form.js",
+    "key.js",
+    "limits.js",
+    "live.js",
+    "models.js",
+    "overview.js",
+    "playground.css",
+    "playground.js",
+    "reasons.js",
+    "request-form.js",
+    "settings.js",
+    "sign-in.js",
+    "style.css",
+    "theme.js",
+    "tokens.css",
+    "tools-json.js",
+    "turn-parts.js",
+    "turns.js",
+    "views.css",
+    "words.js",
+];
 
 pub(crate) fn routes() -> Router {
     let page = Router::new().route("/", ALL[0].route());
