@@ -3,6 +3,7 @@
 
 mod account;
 mod ask;
+mod browser;
 mod calls;
 mod clients;
 mod config;
@@ -10,6 +11,7 @@ mod doctor;
 mod greeting;
 mod key;
 mod models;
+mod page;
 mod recorder;
 mod responses_clients;
 mod run_book;

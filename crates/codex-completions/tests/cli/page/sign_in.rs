@@ -1,0 +1,41 @@
+//! Signing in on the page, with a scripted issuer.
+
+use testkit::{Consent, ScriptedIssuer};
+
+use super::alone;
+use crate::browser::{KEY, drive};
+use crate::server::Server;
+use crate::user::User;
+
+/// Runs a program whose issuer does what it asks for.
+async fn sign_in(program: &str) -> ScriptedIssuer {
+    let (user, issuer) = (User::new().await, ScriptedIssuer::start().await);
+    let mut command = user.command_at(&issuer, &["serve", "--port", "0"]);
+    command.env("PROXY_API_KEY", KEY);
+    let server = Server::spawn(command);
+    drive(program, &server.address, |wish| {
+        let consent = match wish {
+            "url of the issuer" => return issuer.url(),
+            "consent pending" => Consent::Pending,
+            "consent given" => Consent::Given,
+            "consent denied" => Consent::Denied,
+            _ => return alone(wish),
+        };
+        issuer.change(|script| script.consent = consent);
+        String::new()
+    });
+    issuer
+}
+
+// The issuer lives in this process, next to a program that is waited for: hence several threads.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_code_signs_in_and_the_page_signs_out() {
+    let issuer = sign_in("sign_in_with_a_code.mjs").await;
+    assert_eq!(issuer.requests_at("/oauth/revoke").len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_browser_signs_in() {
+    let issuer = sign_in("sign_in_with_a_browser.mjs").await;
+    assert_eq!(issuer.requests_at("/oauth/authorize").len(), 3);
+}
