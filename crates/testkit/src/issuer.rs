@@ -47,6 +47,8 @@ pub struct Script {
     pub used_up: bool,
     /// Who signs in.
     pub account: IssuedAccount,
+    /// When the windows begin anew; as in [`ScriptedIssuer::USED`] unless told.
+    pub resets_at: Option<[u64; 2]>,
 }
 
 /// What the user does when asked to sign in.
