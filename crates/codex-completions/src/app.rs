@@ -3,11 +3,14 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use configuration::{Host, Key, Keys, Settings};
+use configuration::{
+    DefaultValue, Effective, Host, Kept, Key, Keys, Loaded, Reload, Settings, Source, Values,
+    Warning,
+};
 use server::{
     Access, AccessSettings, Api, ApiSettings, App, BodyLimits, CaptureSettings, CapturedContent,
     ConnectionLimits, ContentLog, GateSettings, IdleTimeout, Listen, QueueLimits, RateLimit,
-    Readiness, ResponsesSettings,
+    Readiness, ResponsesSettings, ShownSetting, ShownSettings,
 };
 use store::{Store, StoreError};
 use tokio::sync::watch;
@@ -24,7 +27,8 @@ pub(crate) fn listen(listen: configuration::Listen) -> Listen {
     Listen { host, port: listen.port }
 }
 
-pub(crate) fn api_settings(settings: &Settings) -> ApiSettings {
+pub(crate) fn api_settings(loaded: &Loaded) -> ApiSettings {
+    let settings = &loaded.settings;
     let limits = &settings.limits;
     ApiSettings {
         turns: Arc::new(settings.turns.clone()),
@@ -60,6 +64,27 @@ pub(crate) fn api_settings(settings: &Settings) -> ApiSettings {
                 CapturedContent::Masked
             },
         }),
+        shown: Arc::new(shown_settings(&loaded.values, &loaded.warnings)),
+    }
+}
+
+fn shown_settings(values: &Values, warnings: &[Warning]) -> ShownSettings {
+    let shown = |Effective { variable, value, source }| ShownSetting {
+        name: variable.name,
+        group: variable.group,
+        unset_means: match variable.default {
+            DefaultValue::Unset(words) if value.is_none() => Some(words),
+            DefaultValue::Unset(_) | DefaultValue::Is(_) => None,
+        },
+        value,
+        is_default: source == Source::Default,
+        source: source.to_string(),
+        meaning: variable.meaning,
+        live: variable.reload == Reload::Live,
+    };
+    ShownSettings {
+        settings: values.iter().map(shown).collect(),
+        warnings: warnings.iter().map(ToString::to_string).collect(),
     }
 }
 
@@ -104,7 +129,11 @@ pub(crate) fn access_settings(
 }
 
 fn accepted(key: &Key) -> server::ApiKey {
-    server::ApiKey::from_sha256(key.name.as_str(), key.digest.to_bytes())
+    let accepted = server::ApiKey::from_sha256(key.name.as_str(), key.digest.to_bytes());
+    match key.kept {
+        Kept::Setting | Kept::Whole(_) => accepted.of_the_owner(),
+        Kept::Digest(_) => accepted,
+    }
 }
 
 pub(crate) fn app(

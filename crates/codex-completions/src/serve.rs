@@ -53,7 +53,7 @@ pub(crate) async fn run(
     }
     let (readiness, observed) = watch::channel(Readiness::default());
     let database = app::database(&settings).await;
-    let api = Api::new(app::api_settings(&settings), database.clone());
+    let api = Api::new(app::api_settings(&loaded), database.clone());
     let traces = Traces::start(&settings, &api)?;
     let listeners = server::bind(&app::listen(settings.listen)).await?;
     let address = listeners.first().map(TcpListener::local_addr).transpose()?;
