@@ -264,7 +264,8 @@ async fn failures_of_the_upstream_say_what_to_do() {
         (
             "[[http:500]]",
             502,
-            "The upstream has failed at this request. Try again.",
+            "The upstream has failed at this request. Try again. It says: We’re currently \
+             experiencing high demand, which may cause temporary errors.",
             "server_error",
             Value::Null,
             "upstream_error",
@@ -272,8 +273,8 @@ async fn failures_of_the_upstream_say_what_to_do() {
         (
             "[[http:503]]",
             503,
-            "The upstream has no room for this model at the moment. Try again in a minute, or take \
-             another model.",
+            "The upstream has no room for this model. Try again in a minute. It says: Selected model \
+             is at capacity. Please try a different model.",
             "server_error",
             Value::Null,
             "overloaded",

@@ -7,6 +7,7 @@ mod calls;
 mod clients;
 mod config;
 mod doctor;
+mod error_words;
 mod key;
 mod models;
 mod recorder;
