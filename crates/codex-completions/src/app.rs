@@ -3,12 +3,14 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use configuration::{ApiKey, Host, Key, KeyOrigin, Keys, Settings};
-use secrecy::ExposeSecret as _;
+use configuration::{
+    DefaultValue, Effective, Host, Kept, Key, Keys, Loaded, Reload, Settings, Source, Values,
+    Warning,
+};
 use server::{
     Access, AccessSettings, Api, ApiSettings, App, BodyLimits, CaptureSettings, CapturedContent,
     ConnectionLimits, ContentLog, GateSettings, IdleTimeout, Listen, QueueLimits, RateLimit,
-    Readiness, ResponsesSettings,
+    Readiness, ResponsesSettings, ShownSetting, ShownSettings,
 };
 use store::{Store, StoreError};
 use tokio::sync::watch;
@@ -25,7 +27,8 @@ pub(crate) fn listen(listen: configuration::Listen) -> Listen {
     Listen { host, port: listen.port }
 }
 
-pub(crate) fn api_settings(settings: &Settings) -> ApiSettings {
+pub(crate) fn api_settings(loaded: &Loaded) -> ApiSettings {
+    let settings = &loaded.settings;
     let limits = &settings.limits;
     ApiSettings {
         turns: Arc::new(settings.turns.clone()),
@@ -61,6 +64,27 @@ pub(crate) fn api_settings(settings: &Settings) -> ApiSettings {
                 CapturedContent::Masked
             },
         }),
+        shown: Arc::new(shown_settings(&loaded.values, &loaded.warnings)),
+    }
+}
+
+fn shown_settings(values: &Values, warnings: &[Warning]) -> ShownSettings {
+    let shown = |Effective { variable, value, source }| ShownSetting {
+        name: variable.name,
+        group: variable.group,
+        unset_means: match variable.default {
+            DefaultValue::Unset(words) if value.is_none() => Some(words),
+            DefaultValue::Unset(_) | DefaultValue::Is(_) => None,
+        },
+        value,
+        is_default: source == Source::Default,
+        source: source.to_string(),
+        meaning: variable.meaning,
+        live: variable.reload == Reload::Live,
+    };
+    ShownSettings {
+        settings: values.iter().map(shown).collect(),
+        warnings: warnings.iter().map(ToString::to_string).collect(),
     }
 }
 
@@ -105,7 +129,11 @@ pub(crate) fn access_settings(
 }
 
 fn accepted(key: &Key) -> server::ApiKey {
-    server::ApiKey::from_sha256(key.name.as_str(), key.digest.to_bytes())
+    let accepted = server::ApiKey::from_sha256(key.name.as_str(), key.digest.to_bytes());
+    match key.kept {
+        Kept::Setting | Kept::Whole(_) => accepted.of_the_owner(),
+        Kept::Digest(_) => accepted,
+    }
 }
 
 pub(crate) fn app(
@@ -134,21 +162,6 @@ pub(crate) fn app(
             max_headers: settings.limits.headers,
             idle_timeout,
         },
-    }
-}
-
-/// The key as a command line can use it, and where it is found. A key is shown once: when it is made.
-pub(crate) fn describe_key(key: &ApiKey) -> (String, String) {
-    match &key.origin {
-        KeyOrigin::Given => ("$PROXY_API_KEY".to_owned(), "as set in PROXY_API_KEY".to_owned()),
-        KeyOrigin::Kept(file) => {
-            (format!("$(cat '{}')", file.display()), format!("in {}", file.display()))
-        }
-        KeyOrigin::Generated(file) => {
-            let secret = key.secret.expose_secret();
-            let told = format!("{secret}\n            (new; kept in {})", file.display());
-            (format!("$(cat '{}')", file.display()), told)
-        }
     }
 }
 

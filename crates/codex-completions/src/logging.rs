@@ -5,6 +5,7 @@ use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use anstream::{AutoStream, ColorChoice};
 use configuration::{LogFormat, LogSettings};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::fmt::format::{Format, Writer};
@@ -56,9 +57,11 @@ pub(crate) fn start(settings: &LogSettings, command: &Command) -> Logs {
     let (filter, handle) = reload::Layer::new(EnvFilter::default());
     let logs =
         Logs { filter: handle, is_json: Arc::clone(&is_json), default_filter, default_format };
-    let text = Format::default().with_ansi(is_terminal);
+    // Not where the user wants none, or the terminal has none.
+    let has_colours = AutoStream::choice(&std::io::stderr()) != ColorChoice::Never;
+    let text = Format::default().with_ansi(has_colours);
     let lines = tracing_subscriber::fmt::layer()
-        .with_ansi(is_terminal)
+        .with_ansi(has_colours)
         .event_format(Lines { text, json: JsonLines, is_json })
         .with_writer(std::io::stderr);
     logs.change(settings);

@@ -10,6 +10,7 @@ mod config;
 mod demo;
 mod doctor;
 mod file_watch;
+mod greeting;
 mod json_log;
 mod key;
 mod logging;

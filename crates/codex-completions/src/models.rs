@@ -6,7 +6,6 @@ use std::process::ExitCode;
 
 use codex_app_server::{Model, ModelAliases};
 use configuration::Settings;
-use serde_json::{Value, json};
 
 use crate::account;
 use crate::cli::ModelsOptions;
@@ -22,7 +21,11 @@ pub(crate) async fn run(
     let models = models.map_err(|error| account::plain(&error))?;
     let default = codex::default_model(&settings, &models)?;
     if options.json {
-        writeln!(io::stdout(), "{:#}", to_json(&models, &settings.codex.aliases, &default))?;
+        writeln!(
+            io::stdout(),
+            "{:#}",
+            server::describe_models(&models, &settings.codex.aliases, Some(&default))
+        )?;
     } else {
         print(&models, &settings.codex.aliases, &default)?;
     }
@@ -52,30 +55,4 @@ fn print(models: &[Model], aliases: &ModelAliases, default: &str) -> io::Result<
 fn efforts(model: &Model) -> Vec<&str> {
     let efforts = &model.supported_reasoning_efforts;
     efforts.iter().map(|option| option.reasoning_effort.as_str()).collect()
-}
-
-fn to_json(models: &[Model], aliases: &ModelAliases, default: &str) -> Value {
-    let models: Vec<_> = models
-        .iter()
-        .map(|model| {
-            json!({
-                "id": model.id,
-                "name": model.display_name,
-                "description": model.description,
-                "default": model.id == default,
-                "hidden": model.hidden,
-                "efforts": efforts(model),
-                "default_effort": model.default_reasoning_effort,
-                "input": model.input_modalities,
-            })
-        })
-        .collect();
-    let aliases: Vec<_> = aliases
-        .iter()
-        .map(|(name, _)| {
-            let resolved = aliases.resolve(name, default);
-            json!({"name": name, "model": resolved.model, "effort": resolved.effort})
-        })
-        .collect();
-    json!({"models": models, "aliases": aliases})
 }

@@ -107,7 +107,7 @@ impl Reload {
         let access = app::access_settings(settings, &self.keys)?;
         self.in_use.access.change(access);
         self.in_use.idle_timeout.change(settings.codex.turn_limits.idle_timeout);
-        self.in_use.api.change(app::api_settings(settings));
+        self.in_use.api.change(app::api_settings(&loaded));
         self.in_use.logs.change(&settings.log);
         warn(&loaded.warnings, &self.running.warnings);
         if !changed.is_empty() {

@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::error::Error;
-use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::pin;
 use std::process::ExitCode;
@@ -23,6 +22,7 @@ use tokio_util::task::TaskTracker;
 use crate::app;
 use crate::codex;
 use crate::demo::Demo;
+use crate::greeting::Greeting;
 use crate::logging::Logs;
 use crate::reload::{InUse, Reload, TerminalGone};
 use crate::service_manager::ServiceManager;
@@ -53,7 +53,7 @@ pub(crate) async fn run(
     }
     let (readiness, observed) = watch::channel(Readiness::default());
     let database = app::database(&settings).await;
-    let api = Api::new(app::api_settings(&settings), database.clone());
+    let api = Api::new(app::api_settings(&loaded), database.clone());
     let traces = Traces::start(&settings, &api)?;
     let listeners = server::bind(&app::listen(settings.listen)).await?;
     let address = listeners.first().map(TcpListener::local_addr).transpose()?;
@@ -77,6 +77,7 @@ pub(crate) async fn run(
     let greeting = address.map(|address| Greeting {
         address: reachable(address),
         key,
+        upstream: settings.codex.upstream.clone(),
         service_manager: Arc::clone(&service_manager),
     });
     let backend = work(&settings, &api, &mut signals, &mut reload, &readiness, greeting).await?;
@@ -119,7 +120,7 @@ async fn work(
     signals: &mut Signals,
     reload: &mut Reload,
     readiness: &watch::Sender<Readiness>,
-    mut greeting: Option<Greeting>,
+    greeting: Option<Greeting>,
 ) -> Result<Option<(Pool, Demo)>, Box<dyn Error>> {
     let renewals = signal(SignalKind::user_defined2())?;
     // What no restart can mend is an error at once.
@@ -140,20 +141,16 @@ async fn work(
         account: account.clone(),
     });
     let mut states = pool.states();
+    let mut greeting = pin!(greet(greeting, readiness.subscribe(), pool.clone(), binary));
     let mut renewing = pin!(renew_on_request(pool.clone(), renewals));
     let mut following = pin!(account.follow(pool.clone()));
     let mut reloading = pin!(reload.run());
     loop {
         let now = Readiness { workers: states.borrow_and_update().clone() };
-        if now.is_ready()
-            && let Some(greeting) = greeting.take()
-        {
-            greeting.print(&binary);
-            greeting.service_manager.ready();
-        }
         readiness.send_replace(now);
         tokio::select! {
             _ = states.changed() => {}
+            never = &mut greeting => match never {},
             never = &mut renewing => match never {},
             never = &mut following => match never {},
             TerminalGone = &mut reloading => break,
@@ -161,6 +158,19 @@ async fn work(
         }
     }
     Ok(Some((pool, demo)))
+}
+
+/// Tells once that we are ready.
+async fn greet(
+    greeting: Option<Greeting>,
+    readiness: watch::Receiver<Readiness>,
+    pool: Pool,
+    binary: CodexBinary,
+) -> Infallible {
+    if let Some(greeting) = greeting {
+        greeting.tell(readiness, &pool, &binary).await;
+    }
+    std::future::pending().await
 }
 
 /// Takes up another version of Codex at every request; one that comes meanwhile is the next.
@@ -179,38 +189,6 @@ fn models(settings: &Settings, pool: &Pool, demo: &Demo) -> ModelDirectory {
     ModelDirectory::new(pool.clone(), codex.model.clone(), codex.upstream.clone(), demo.upstream())
 }
 
-/// Tells a person what there is.
-struct Greeting {
-    address: SocketAddr,
-    key: ApiKey,
-    service_manager: Arc<ServiceManager>,
-}
-
-// === impl Greeting ===
-
-impl Greeting {
-    /// Whether anybody reads it does not matter to the server.
-    fn print(&self, binary: &CodexBinary) {
-        let Self { address, key, .. } = self;
-        let (shown, told) = app::describe_key(key);
-        let greeting = format!(
-            "codex-completions {} is ready\n\
-             \n  base URL  http://{address}/v1\
-             \n  API key   {told}\
-             \n  health    http://{address}/healthz\
-             \n  codex     {} ({})\n\
-             \nTry it, without any account:\n\
-             \n  curl -N http://{address}/v1/chat/completions \\\
-             \n    -H \"Authorization: Bearer {shown}\" -H \"Content-Type: application/json\" \\\
-             \n    -d '{EXAMPLE}'\n\n",
-            env!("CARGO_PKG_VERSION"),
-            binary.version(),
-            binary.path().display(),
-        );
-        let _ = std::io::stdout().write_all(greeting.as_bytes());
-    }
-}
-
 /// An address that this machine can be asked at, where we listen on all that it has.
 fn reachable(address: SocketAddr) -> SocketAddr {
     match address.ip() {
@@ -219,11 +197,3 @@ fn reachable(address: SocketAddr) -> SocketAddr {
         IpAddr::V4(_) | IpAddr::V6(_) => address,
     }
 }
-
-/// A request that shows a streamed tool call.
-const EXAMPLE: &str = concat!(
-    r#"{"model": "demo", "stream": true, "#,
-    r#""messages": [{"role": "user", "content": "What is the weather in Paris?"}], "#,
-    r#""tools": [{"type": "function", "function": {"name": "get_weather", "#,
-    r#""parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}}]}"#,
-);

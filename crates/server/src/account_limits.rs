@@ -76,7 +76,13 @@ impl AccountLimits {
         }
     }
 
-    /// Everything that is known, after a new look if the last one was long ago and Codex answers soon.
+    /// Everything that is known. Cheap: if it was told long ago, a newer answer is there the next time.
+    pub fn standing(&self) -> AccountStanding {
+        self.0.wanted.notify_one();
+        self.0.view.borrow().standing.clone()
+    }
+
+    /// The same, after a new look if the last one was long ago and Codex answers soon.
     pub async fn refreshed(&self) -> AccountStanding {
         let mut view = self.0.view.subscribe();
         self.0.wanted.notify_one();

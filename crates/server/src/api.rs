@@ -15,6 +15,7 @@ use openai_wire::{ApiError, ErrorType};
 use serde_json::{Value, json};
 use store::{Responses, Store, Usage};
 use tokio::sync::SetOnce;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::account_limits::AccountLimits;
@@ -23,12 +24,14 @@ use crate::body::BodyLimits;
 use crate::captures::{CaptureSettings, Captures};
 use crate::chat;
 use crate::content_log::ContentLog;
+use crate::control::{self, ShownSettings, SignIn};
 use crate::gate::Caller;
 use crate::kept_reasoning::KeptReasoning;
 use crate::large_bodies::LargeBodies;
 use crate::metrics::{Metrics, Now, Refused};
 use crate::models::{ModelDirectory, unknown_model};
 use crate::rate_limit::{RateLimit, RateLimiter};
+use crate::recent_turns::RecentTurns;
 use crate::remote_images::ImageFetcher;
 use crate::request_trace::TraceSender;
 use crate::responses::{self, LiveResponses, ResponsesSettings};
@@ -47,7 +50,7 @@ const METRICS_WITHIN: Duration = Duration::from_secs(1);
 pub struct Api(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
-    started: SystemTime,
+    pub(crate) started: SystemTime,
     settings: ArcSwap<ApiSettings>,
     pub(crate) queue: TurnQueue,
     pub(crate) large: LargeBodies,
@@ -62,6 +65,10 @@ pub(crate) struct Inner {
     pub(crate) reasoning: Arc<KeptReasoning>,
     pub(crate) backend: SetOnce<Backend>,
     pub(crate) traces: OnceLock<TraceSender>,
+    pub(crate) recent: Arc<RecentTurns>,
+    pub(crate) sign_in: SignIn,
+    /// Nothing new is let in.
+    pub(crate) stopping: CancellationToken,
 }
 
 /// Where it is kept what outlives the process, or why there is no such place.
@@ -102,6 +109,8 @@ pub struct ApiSettings {
     pub content_log: ContentLog,
     /// Whether requests are recorded.
     pub captures: Option<CaptureSettings>,
+    /// All settings, for the owner.
+    pub shown: Arc<ShownSettings>,
 }
 
 /// Who answers.
@@ -141,6 +150,9 @@ impl Api {
             reasoning: Arc::default(),
             backend: SetOnce::new(),
             traces: OnceLock::new(),
+            recent: Arc::default(),
+            sign_in: SignIn::default(),
+            stopping: CancellationToken::new(),
         }))
     }
 
@@ -167,6 +179,7 @@ impl Api {
     pub fn close(&self) {
         self.0.queue.close();
         self.0.large.close();
+        self.0.stopping.cancel();
     }
 
     /// Waits until the records of what is over are written.
@@ -199,7 +212,8 @@ impl Api {
     /// The paths that it answers.
     pub fn routes(&self) -> ApiRoutes {
         let api = || self.clone();
-        let mut routes = ApiRoutes::counted(Arc::clone(&self.0.metrics))
+        let routes = ApiRoutes::counted(Arc::clone(&self.0.metrics));
+        let mut routes = control::add_routes(routes, self)
             .route("/chat/completions", post(chat::complete).with_state(api()))
             .route("/responses", post(responses::create).with_state(api()))
             .route(

@@ -36,7 +36,7 @@ pub(crate) struct Health {
 
 /// Why no turns can be served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unready {
+pub(crate) enum Unready {
     Starting,
     Restarting {
         /// When it is tried again.
@@ -113,7 +113,7 @@ impl Readiness {
     }
 
     /// The child that is nearest to being ready speaks for all.
-    fn unready(&self, now: Instant) -> Option<Unready> {
+    pub(crate) fn unready(&self, now: Instant) -> Option<Unready> {
         if self.is_ready() {
             return None;
         }
@@ -130,7 +130,7 @@ impl Readiness {
 // === impl Unready ===
 
 impl Unready {
-    fn code(self) -> &'static str {
+    pub(crate) fn code(self) -> &'static str {
         match self {
             Self::Starting => "codex_starting",
             Self::Restarting { .. } => "codex_restarting",
@@ -149,7 +149,7 @@ impl Unready {
 }
 
 /// What is told about one child.
-fn report_on(worker: &WorkerState, now: Instant) -> Value {
+pub(crate) fn report_on(worker: &WorkerState, now: Instant) -> Value {
     match worker {
         WorkerState::Starting => json!({"state": "starting"}),
         WorkerState::Ready { version, not_renewed, .. } => {

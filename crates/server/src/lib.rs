@@ -9,8 +9,10 @@ mod bind;
 mod body;
 mod captures;
 mod chat;
+mod client_name;
 mod connections;
 mod content_log;
+mod control;
 mod gate;
 pub mod headers;
 mod health;
@@ -18,7 +20,9 @@ mod kept_reasoning;
 mod large_bodies;
 mod metrics;
 mod models;
+mod page;
 mod rate_limit;
+mod recent_turns;
 mod remote_images;
 mod request_trace;
 mod responses;
@@ -51,6 +55,7 @@ pub use body::{BodyLimits, WholeBody, check_json_depth, read_body};
 pub use captures::{CaptureSettings, CapturedContent};
 pub use connections::{ConnectionLimits, IdleTimeout};
 pub use content_log::ContentLog;
+pub use control::{ShownSetting, ShownSettings};
 pub use gate::{
     Access, AccessSettings, AllowedHost, AllowedOrigin, ApiKey, Caller, GateSettings, InvalidHost,
     InvalidOrigin, REQUEST_SPAN, RequestId, TraceContext, TraceId,
@@ -58,7 +63,7 @@ pub use gate::{
 pub use health::Readiness;
 pub use large_bodies::{BodyRoom, LargeBodies};
 pub use metrics::{Described, Kind, METRICS};
-pub use models::ModelDirectory;
+pub use models::{ModelDirectory, describe_models};
 pub use rate_limit::RateLimit;
 pub use remote_images::ImageFetcher;
 pub use request_trace::{

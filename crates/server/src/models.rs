@@ -10,6 +10,7 @@ use codex_app_server::{
     DEMO_MODEL, Model, ModelAliases, Pool, ResolvedModel, Upstream, WorkerState,
 };
 use openai_wire::{ApiError, ErrorType};
+use serde_json::{Value, json};
 use siphasher::sip::SipHasher13;
 
 use crate::kept_reasoning::Origin;
@@ -110,6 +111,18 @@ impl ModelDirectory {
         Ok(names(&catalog, aliases).into_iter().map(str::to_owned).collect())
     }
 
+    /// Every model with what is known of it, and what the other names stand for.
+    pub(crate) async fn described(&self, aliases: &ModelAliases) -> Result<Value, ApiError> {
+        let catalog = self.catalog().await?;
+        let default = aliases.default_model(self.default_model.as_deref(), &catalog);
+        Ok(describe_models(&catalog, aliases, default.as_deref()))
+    }
+
+    /// Where models are asked, if not where the login leads.
+    pub(crate) fn upstream_address(&self) -> Option<&str> {
+        self.upstream.as_ref().map(|upstream| upstream.base_url.as_str())
+    }
+
     /// # Errors
     /// If the name cannot be asked.
     pub(crate) async fn find(&self, name: &str, aliases: &ModelAliases) -> Result<(), ApiError> {
@@ -158,7 +171,8 @@ impl ModelDirectory {
         self.catalog.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    async fn ready_client(&self) -> Result<codex_app_server::Client, ApiError> {
+    /// A child that is ready.
+    pub(crate) async fn ready_client(&self) -> Result<codex_app_server::Client, ApiError> {
         if let Some(client) = self.pool.client() {
             return Ok(client);
         }
@@ -170,6 +184,36 @@ impl ModelDirectory {
         let client = ready.is_ok().then(|| self.pool.client()).flatten();
         client.ok_or_else(|| unavailable("it is not ready; /readyz says why"))
     }
+}
+
+/// Models and their other names as JSON.
+pub fn describe_models(models: &[Model], aliases: &ModelAliases, default: Option<&str>) -> Value {
+    let model = |model: &Model| {
+        let efforts = model.supported_reasoning_efforts.iter();
+        json!({
+            "id": model.id,
+            "name": model.display_name,
+            "description": model.description,
+            "default": Some(model.id.as_str()) == default,
+            "hidden": model.hidden,
+            "efforts": efforts.map(|option| option.reasoning_effort.as_str()).collect::<Vec<_>>(),
+            "default_effort": model.default_reasoning_effort,
+            "input": model.input_modalities,
+        })
+    };
+    let alias = |(name, _): (&str, _)| {
+        let resolved = default.map(|default| aliases.resolve(name, default));
+        json!({
+            "name": name,
+            "model": resolved.as_ref().map(|resolved| &resolved.model),
+            "effort": resolved.as_ref().map(|resolved| &resolved.effort),
+        })
+    };
+    json!({
+        "default": default,
+        "models": models.iter().map(model).collect::<Vec<_>>(),
+        "aliases": aliases.iter().map(alias).collect::<Vec<_>>(),
+    })
 }
 
 fn check_effort(model: &Model, effort: &str, field: &str) -> Result<(), ApiError> {

@@ -22,7 +22,7 @@ impl RouteTable {
     /// Never more than there are paths, whatever is asked for.
     pub(crate) fn find(&self, path: &str) -> Route {
         let path = path.strip_suffix('/').filter(|path| !path.is_empty()).unwrap_or(path);
-        if let Some(other) = self.others.iter().find(|other| **other == path) {
+        if let Some(other) = self.others.iter().find(|other| matches(other, path)) {
             return Route::Other(other);
         }
         let path = path.strip_prefix("/v1").unwrap_or(path);

@@ -12,10 +12,12 @@ use openai_wire::{ApiError, ErrorType};
 use serde_json::{Value, json};
 
 use crate::api_error::ErrorResponse;
-use crate::gate::admission::{Admission, Reading, admit};
+use crate::control;
+use crate::gate::admission::{Admission, Audience, admit};
 use crate::gate::{Access, GateSettings};
 use crate::health::{self, Health};
 use crate::metrics::Metrics;
+use crate::page;
 use crate::route_table::RouteTable;
 use crate::unknown_path::unknown_path;
 
@@ -35,7 +37,7 @@ pub(crate) struct Routes {
 }
 
 /// Where this is told what there is.
-const INDEX: [&str; 2] = ["/", "/v1"];
+const INDEX: &str = "/v1";
 
 /// Every path, for people.
 type Paths = Arc<[String]>;
@@ -70,18 +72,20 @@ pub(crate) fn router(
     settings: &GateSettings,
 ) -> Routes {
     let ApiRoutes { paths: api, metrics } = api;
-    let others = health::PATHS.into_iter().chain(INDEX);
+    let others = health::PATHS.into_iter().chain(page::PATHS).chain([INDEX]);
     let table = RouteTable::new(api.iter().map(|(path, _)| *path), others);
     let paths: Paths = api
         .iter()
+        // The owner's are for the page, and would only confuse whoever has mistyped a path.
+        .filter(|(path, _)| !path.starts_with(control::PREFIX))
         .map(|(path, _)| format!("/v1{path}"))
         .chain(health::PATHS.map(str::to_owned))
         .collect();
-    let mut router = health::routes(health);
+    let mut router = health::routes(health).merge(page::routes());
     for (path, methods) in api {
         let admission = Admission {
             access: access.clone(),
-            reading: reading(path, settings),
+            audience: audience(path, settings),
             max_body_bytes: settings.max_body_bytes,
         };
         let methods = methods.layer(from_fn_with_state(admission, admit));
@@ -89,19 +93,17 @@ pub(crate) fn router(
     }
     let index = get(index).with_state(Arc::clone(&paths));
     let elsewhere = Router::new().fallback(not_found).with_state(paths);
-    for path in INDEX {
-        router = router.route(path, index.clone());
-    }
-    Routes { router: router.merge(elsewhere), table, metrics }
+    Routes { router: router.route(INDEX, index).merge(elsewhere), table, metrics }
 }
 
-fn reading(path: &str, settings: &GateSettings) -> Reading {
+fn audience(path: &str, settings: &GateSettings) -> Audience {
     let protected = match path {
         "/models" | "/models/{id}" => settings.protect_models,
         "/metrics" => settings.protect_metrics,
+        _ if path.starts_with(control::PREFIX) => return Audience::Owner,
         _ => true,
     };
-    if protected { Reading::Protected } else { Reading::Public }
+    if protected { Audience::KeyHolders } else { Audience::Readers }
 }
 
 async fn index(State(paths): State<Paths>) -> Json<Value> {

@@ -8,6 +8,7 @@ use store::{Tokens, UsageRow};
 
 use crate::answering::Endpoint;
 use crate::gate::{Caller, TraceContext};
+use crate::recent_turns::{EndedTurn, TurnTokens};
 
 /// Most names of calls in a line of the log.
 const MOST_NAMES: usize = 32;
@@ -99,6 +100,30 @@ impl TurnRecord<'_> {
         );
     }
 
+    /// What whoever watches is told of it.
+    pub(crate) fn ended(&self) -> EndedTurn {
+        let Self { report, times, .. } = self;
+        EndedTurn {
+            stop_reason: report.end.as_str(),
+            failed: report.end.is_failure(),
+            failure: report.failure.map(FailureKind::as_str),
+            tool_calls: told(&report.call_names),
+            tool_call_count: report.call_count,
+            truncated: report.truncated,
+            continuity: self.continued.as_str(),
+            tokens: report.usage.as_ref().map(|usage| TurnTokens {
+                prompt: usage.input_tokens,
+                cached: usage.cached_input_tokens,
+                completion: usage.output_tokens,
+                reasoning: usage.reasoning_output_tokens,
+            }),
+            queue_ms: millis(times.queued()),
+            first_event_ms: times.to_first_event().map(millis),
+            first_token_ms: times.to_first_token().map(millis),
+            duration_ms: millis(times.whole()),
+        }
+    }
+
     /// What is kept of it.
     pub(crate) fn usage_row(&self, ended_at: SystemTime) -> UsageRow {
         let Self { report, times, .. } = self;
@@ -154,19 +179,24 @@ impl TurnTimes {
     }
 }
 
-/// Names or ids for the log. A model can say anything where a name should be: what does not look like
-/// one is not told, and neither is more than a person would read.
+/// The same in one text, for the log.
 fn listed(names: &[String]) -> String {
+    told(names).join(",")
+}
+
+/// Names or ids. A model can say anything where a name should be: what does not look like one is not
+/// told, and neither is more than a person would read.
+fn told(names: &[String]) -> Vec<String> {
     let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.:/".contains(&byte);
-    let told = |name: &String| {
+    let one = |name: &String| {
         let is_a_name = (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(is_usual);
         if is_a_name { name.clone() } else { "(unusual)".to_owned() }
     };
-    let mut listed: Vec<String> = names.iter().take(MOST_NAMES).map(told).collect();
+    let mut told: Vec<String> = names.iter().take(MOST_NAMES).map(one).collect();
     if let Some(more) = names.len().checked_sub(MOST_NAMES).filter(|more| *more > 0) {
-        listed.push(format!("({more} more)"));
+        told.push(format!("({more} more)"));
     }
-    listed.join(",")
+    told
 }
 
 fn millis(duration: Duration) -> u64 {

@@ -140,7 +140,7 @@ fn listed(kind: &str, groups: &[(String, UsageSums)]) -> Value {
 }
 
 /// The same members in any case.
-fn shown_account(standing: &AccountStanding) -> Value {
+pub(crate) fn shown_account(standing: &AccountStanding) -> Value {
     let nothing = RateLimits::default();
     let (signed_in, reason, limits, as_of) = match standing {
         AccountStanding::NotAsked => (None, Some("Codex is still starting"), &nothing, None),

@@ -11,6 +11,7 @@ mod chat_faults;
 #[cfg(feature = "otlp")]
 mod collector;
 mod continuity;
+mod control;
 mod error_words;
 mod exact_text;
 mod golden;

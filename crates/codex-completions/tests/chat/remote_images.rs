@@ -175,6 +175,7 @@ fn api_settings(settings: &Settings) -> ApiSettings {
         keep_reasoning: None,
         content_log: ContentLog::Off,
         captures: None,
+        shown: Arc::default(),
     }
 }
 

@@ -87,9 +87,18 @@ impl Session {
             }
         }
         self.failed_turns().await;
-        for path in
-            ["/healthz", "/readyz", "/v1/models", "/v1/usage", "/metrics", "/v1/embeddings", "/"]
-        {
+        for path in [
+            "/healthz",
+            "/readyz",
+            "/v1/models",
+            "/v1/usage",
+            "/metrics",
+            "/v1/embeddings",
+            "/",
+            "/v1/proxy/status",
+            "/v1/proxy/turns",
+            "/v1/proxy/settings",
+        ] {
             let answer = self.proxy.get(path).await;
             self.note(&answer);
         }

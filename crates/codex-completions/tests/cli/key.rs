@@ -199,7 +199,7 @@ fn greeting(user: &User) -> String {
     let _server = Server { process, address: String::new() };
     let said: Vec<_> = lines
         .map_while(Result::ok)
-        .take_while(|line| !line.trim_start().starts_with("health"))
+        .take_while(|line| !line.trim_start().starts_with("login"))
         .collect();
     said.join("\n")
 }

@@ -1,7 +1,7 @@
 //! Starting the turns of a request.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use axum::http::{HeaderMap, HeaderValue};
 use bridge::{Prepared, Reply, TurnPolicy};
@@ -14,9 +14,10 @@ use super::failure_context::{FailureContext, WhoIsAsked};
 use super::incoming::{Incoming, aside};
 use super::random_text;
 use super::session::Session;
-use super::turn_log::TurnLog;
+use super::turn_log::{TurnLog, WatchedTurns};
 use crate::api::Api;
 use crate::captures::{BegunResponse, Draft, Recording};
+use crate::client_name::client_name;
 use crate::connections::Hangup;
 use crate::gate::{Fate, page_address};
 use crate::headers::{
@@ -24,6 +25,7 @@ use crate::headers::{
 };
 use crate::kept_reasoning::ReasoningScope;
 use crate::models::Chosen;
+use crate::recent_turns::{TurnRow, TurnState};
 use crate::tokens;
 
 /// Where turns are asked for.
@@ -192,6 +194,26 @@ impl Incoming {
             turns.push((turn, reply));
         }
         let trace = self.trace;
+        let begun = TurnRow {
+            id: String::new(),
+            started_at: millis_since_1970(self.received),
+            endpoint: endpoint.as_str(),
+            key: self.caller.name().to_owned(),
+            client: client_name(&self.parts.headers),
+            model: model.clone(),
+            backend_model: chosen.model.clone(),
+            stream,
+            output_mode: policy.mode.as_str(),
+            state: TurnState::Running,
+        };
+        let number = |choice| {
+            let id = format!("{}/{choice}", self.request_id);
+            api.0.recent.begin(TurnRow { id, ..begun.clone() })
+        };
+        let watched = WatchedTurns {
+            numbers: (0..choices).map(number).collect(),
+            recent: Arc::clone(&api.0.recent),
+        };
         let log = Arc::new(TurnLog {
             request_id: self.request_id,
             trace,
@@ -212,6 +234,7 @@ impl Incoming {
             traces: api.0.traces.get().filter(|_| trace.sampled).cloned(),
             reasoning,
             failures: FailureContext { api: api.clone(), asked: who_is_asked },
+            watched,
         });
         let tasks = api.0.tasks.clone();
         Ok(Running {
@@ -245,6 +268,12 @@ fn common_headers(policy: &TurnPolicy, log: &TurnLog, ignored: &[String]) -> Hea
         headers.insert(X_PROXY_IGNORED_PARAMS, ignored);
     }
     headers
+}
+
+fn millis_since_1970(at: Instant) -> u64 {
+    let at = SystemTime::now() - at.elapsed();
+    let elapsed = at.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn no_tokenizer(error: &tokio::task::JoinError) -> ApiError {

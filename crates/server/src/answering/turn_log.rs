@@ -11,6 +11,7 @@ use crate::content_log::ContentLog;
 use crate::gate::{Caller, Fate, TraceContext};
 use crate::kept_reasoning::ReasoningScope;
 use crate::metrics::Metrics;
+use crate::recent_turns::{RecentTurns, TurnNumber};
 use crate::request_trace::{FirstToken, RequestTrace, TraceSender, TurnTrace};
 use crate::turn_record::{TurnRecord, TurnTimes};
 
@@ -46,6 +47,16 @@ pub(crate) struct TurnLog {
     pub(super) reasoning: Option<ReasoningScope>,
     /// For turns that fail.
     pub(crate) failures: FailureContext,
+    /// Where each of its turns is told while it runs.
+    pub(super) watched: WatchedTurns,
+}
+
+/// The turns of a request among those that can be watched.
+#[derive(Debug)]
+pub(super) struct WatchedTurns {
+    pub(super) recent: Arc<RecentTurns>,
+    /// One for each choice.
+    pub(super) numbers: Vec<TurnNumber>,
 }
 
 /// When the turns of a request came how far.
@@ -92,6 +103,9 @@ impl TurnLog {
                 usage.record(turn.usage_row(ended_at));
             }
             self.fate.turn_ended(report.end);
+            if let Some(number) = self.watched.numbers.get(choice) {
+                self.watched.recent.end(*number, turn.ended());
+            }
             turn.log();
             self.content.answer(choice, &report.said);
             if let Some(reasoning) = &self.reasoning {

@@ -66,8 +66,8 @@ impl Rules {
     fn new(port: u16, settings: AccessSettings) -> Self {
         let AccessSettings { allowed_hosts, allowed_origins, keys, key_hint } = settings;
         Self {
+            origins: Origins::new(port, &allowed_hosts, allowed_origins),
             hosts: Hosts::new(port, allowed_hosts),
-            origins: Origins::new(port, allowed_origins),
             keys: Keys::new(keys, key_hint),
         }
     }

@@ -6,7 +6,7 @@ use axum::http::{HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use http_body::Body as _;
-use openai_wire::ApiError;
+use openai_wire::{ApiError, ErrorType};
 
 use super::access::Access;
 use super::content_type;
@@ -18,15 +18,19 @@ use crate::body::too_large;
 #[derive(Clone)]
 pub(crate) struct Admission {
     pub(crate) access: Access,
-    pub(crate) reading: Reading,
+    pub(crate) audience: Audience,
     pub(crate) max_body_bytes: usize,
 }
 
-/// Whether a path can be read without a key.
+/// Who may use a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reading {
-    Protected,
-    Public,
+pub(crate) enum Audience {
+    /// Everybody may read it; for all else a key is needed.
+    Readers,
+    /// Whoever has a key.
+    KeyHolders,
+    /// Only who runs the server.
+    Owner,
 }
 
 /// Middleware around every route of the API.
@@ -66,6 +70,9 @@ impl Admission {
             Err(_) if self.is_public(request.method()) => None,
             Err(error) => return Err(error),
         };
+        if self.audience == Audience::Owner && !caller.as_ref().is_some_and(Caller::is_owner) {
+            return Err(owner_needed());
+        }
         if content_type::takes_body(request.method()) && !request.body().is_end_stream() {
             content_type::check(request.headers())?;
         }
@@ -78,6 +85,12 @@ impl Admission {
     }
 
     fn is_public(&self, method: &Method) -> bool {
-        self.reading == Reading::Public && [Method::GET, Method::HEAD].contains(method)
+        self.audience == Audience::Readers && [Method::GET, Method::HEAD].contains(method)
     }
+}
+
+fn owner_needed() -> ApiError {
+    let message = "This needs the key of the server's owner: the one that the server made or was \
+        given with PROXY_API_KEY. A key that was added for a client can ask for turns only.";
+    ApiError::new(403, ErrorType::PermissionError, message).with_code("owner_key_required")
 }

@@ -20,9 +20,9 @@ const ALL: [(HeaderName, HeaderValue); 4] = [
     (CROSS_ORIGIN_RESOURCE_POLICY, HeaderValue::from_static("same-origin")),
 ];
 
-/// Adds the headers that every answer has.
+/// Adds the headers that every answer has, unless it has a stricter one of its own.
 pub(crate) fn harden(headers: &mut HeaderMap) {
     for (name, value) in ALL {
-        headers.insert(name, value);
+        headers.entry(name).or_insert(value);
     }
 }

@@ -16,6 +16,9 @@ const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto
 /// A `Host` without a port.
 const DEFAULT_PORT: u16 = 80;
 
+/// An `https` address without a port.
+const TLS_PORT: u16 = 443;
+
 /// A name that requests may be addressed to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AllowedHost {
@@ -65,6 +68,23 @@ impl AllowedHost {
             AllowedPort::Exactly(allowed) => allowed == port,
         };
         port_matches && self.name.eq_ignore_ascii_case(name)
+    }
+
+    /// The origins of our own page under this name: as we serve it on `own_port`, and as a proxy does that
+    /// adds TLS.
+    pub(super) fn origins(&self, own_port: u16) -> [String; 2] {
+        let (plain, tls) = match self.port {
+            AllowedPort::Any => (own_port, TLS_PORT),
+            // A `Host` that leaves its port out has this one here, whatever the scheme.
+            AllowedPort::Exactly(DEFAULT_PORT) => (DEFAULT_PORT, TLS_PORT),
+            AllowedPort::Exactly(port) => (port, port),
+        };
+        let schemes = [("http", plain, DEFAULT_PORT), ("https", tls, TLS_PORT)];
+        // A browser leaves the usual port out.
+        schemes.map(|(scheme, port, usual)| match port {
+            port if port == usual => format!("{scheme}://{}", self.name),
+            port => format!("{scheme}://{}:{port}", self.name),
+        })
     }
 }
 
@@ -146,6 +166,19 @@ mod tests {
             headers.append(header::HOST, HeaderValue::from_str(host).unwrap());
         }
         hosts.check(&Uri::from_static("/"), &headers).is_ok()
+    }
+
+    #[test]
+    fn our_page_has_an_origin_for_each_way_to_its_host() {
+        for (host, origins) in [
+            ("Home.example", ["http://home.example:11435", "https://home.example"]),
+            ("home.example:8443", ["http://home.example:8443", "https://home.example:8443"]),
+            ("home.example:80", ["http://home.example", "https://home.example"]),
+            ("home.example:443", ["http://home.example:443", "https://home.example"]),
+            ("[2001:db8::1]", ["http://[2001:db8::1]:11435", "https://[2001:db8::1]"]),
+        ] {
+            assert_eq!(host.parse::<AllowedHost>().unwrap().origins(11435), origins);
+        }
     }
 
     #[test]

@@ -15,6 +15,16 @@ use super::{only, page_address};
 pub struct ApiKey {
     name: String,
     digest: Digest,
+    holder: Holder,
+}
+
+/// Who has a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Holder {
+    /// Whoever runs the server.
+    Owner,
+    /// A client that was given one of its own.
+    Client,
 }
 
 /// The SHA-256 of a key. It can be compared in constant time only.
@@ -23,7 +33,10 @@ struct Digest([u8; 32]);
 
 /// Whose key a request came with. Handlers find it among the request's extensions.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Caller(Arc<str>);
+pub struct Caller {
+    name: Arc<str>,
+    holder: Holder,
+}
 
 /// Every key that is accepted.
 pub(crate) struct Keys {
@@ -37,12 +50,19 @@ pub(crate) struct Keys {
 impl ApiKey {
     /// A key, and what its owner is called in logs and figures.
     pub fn new(name: impl Into<String>, secret: &str) -> Self {
-        Self { name: name.into(), digest: Digest::of(secret.as_bytes()) }
+        let digest = Digest::of(secret.as_bytes());
+        Self { name: name.into(), digest, holder: Holder::Client }
     }
 
     /// The same for a key of which only the SHA-256 is known.
     pub fn from_sha256(name: impl Into<String>, digest: [u8; 32]) -> Self {
-        Self { name: name.into(), digest: Digest(digest) }
+        Self { name: name.into(), digest: Digest(digest), holder: Holder::Client }
+    }
+
+    /// The same as the key of whoever runs the server, who may do more than ask for turns.
+    #[must_use]
+    pub fn of_the_owner(self) -> Self {
+        Self { holder: Holder::Owner, ..self }
     }
 }
 
@@ -69,12 +89,17 @@ impl Digest {
 impl Caller {
     /// The name of the key.
     pub fn name(&self) -> &str {
-        &self.0
+        &self.name
+    }
+
+    /// Whether it is the key of whoever runs the server.
+    pub(crate) fn is_owner(&self) -> bool {
+        self.holder == Holder::Owner
     }
 
     #[cfg(test)]
     pub(crate) fn named(name: &str) -> Self {
-        Self(name.into())
+        Self { name: name.into(), holder: Holder::Client }
     }
 }
 
@@ -83,7 +108,9 @@ impl Caller {
 impl Keys {
     /// Without any key nobody is let in.
     pub(crate) fn new(keys: Vec<ApiKey>, hint: String) -> Self {
-        let accepted = keys.into_iter().map(|key| (Caller(key.name.into()), key.digest));
+        let accepted = keys
+            .into_iter()
+            .map(|ApiKey { name, digest, holder }| (Caller { name: name.into(), holder }, digest));
         Self { accepted: accepted.collect(), hint }
     }
 

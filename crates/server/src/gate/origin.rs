@@ -5,6 +5,7 @@ use std::str::FromStr;
 use axum::http::{HeaderMap, HeaderValue, header};
 use openai_wire::{ApiError, ErrorType};
 
+use super::host::AllowedHost;
 use super::only;
 
 /// Obsidian on a desktop, on iOS and on Android.
@@ -61,8 +62,10 @@ impl FromStr for AllowedOrigin {
 // === impl Origins ===
 
 impl Origins {
-    /// Obsidian's, those of our own page, and `more`.
-    pub(crate) fn new(port: u16, more: Vec<AllowedOrigin>) -> Self {
+    /// Obsidian's, those of our own page under the loopback names and `hosts`, and `more`.
+    pub(crate) fn new(port: u16, hosts: &[AllowedHost], more: Vec<AllowedOrigin>) -> Self {
+        let elsewhere = hosts.iter().flat_map(|host| host.origins(port));
+        let elsewhere = elsewhere.filter_map(|origin| HeaderValue::try_from(origin).ok());
         let own = ["localhost", "127.0.0.1", "[::1]"].into_iter().filter_map(|host| {
             // A browser leaves the usual port out.
             let origin = match port {
@@ -72,7 +75,8 @@ impl Origins {
             HeaderValue::try_from(origin).ok()
         });
         let more = more.into_iter().map(|AllowedOrigin(origin)| origin);
-        Self(OBSIDIAN.map(HeaderValue::from_static).into_iter().chain(own).chain(more).collect())
+        let obsidian = OBSIDIAN.map(HeaderValue::from_static).into_iter();
+        Self(obsidian.chain(own).chain(elsewhere).chain(more).collect())
     }
 
     pub(crate) fn sender(&self, headers: &HeaderMap) -> Sender<'_> {
@@ -110,7 +114,7 @@ mod tests {
     #[test]
     fn row_3_origin_must_be_in_the_list() {
         let configured = vec!["https://Notes.example".parse().unwrap()];
-        let origins = Origins::new(11435, configured);
+        let origins = Origins::new(11435, &["home.example".parse().unwrap()], configured);
         for origin in [
             "app://obsidian.md",
             "capacitor://localhost",
@@ -119,6 +123,8 @@ mod tests {
             "http://127.0.0.1:11435",
             "http://[::1]:11435",
             "https://notes.example",
+            "http://home.example:11435",
+            "https://home.example",
         ] {
             let expected = HeaderValue::from_static(origin);
             assert_eq!(sender(&origins, &[origin]), Sender::Allowed(&expected));
@@ -137,6 +143,9 @@ mod tests {
             "app://obsidian.md.evil.example",
             "app://obsidian.mdx",
             "https://notes.example:8443",
+            "http://home.example",
+            "http://home.example:8443",
+            "http://evil.home.example:11435",
             "http://localhost https://evil.example",
         ] {
             assert_eq!(sender(&origins, &[origin]), Sender::Refused, "{origin}");
@@ -147,7 +156,7 @@ mod tests {
 
     #[test]
     fn row_3_origin_of_our_page_has_no_port_on_port_80() {
-        let origins = Origins::new(80, Vec::new());
+        let origins = Origins::new(80, &[], Vec::new());
         for origin in ["http://127.0.0.1", "http://[::1]", "http://localhost"] {
             assert!(matches!(sender(&origins, &[origin]), Sender::Allowed(_)), "{origin}");
         }

@@ -41,7 +41,7 @@ async fn an_unknown_path_lists_what_there_is() {
 }
 
 #[tokio::test]
-async fn the_root_says_what_there_is() {
+async fn the_index_says_what_there_is() {
     let server = Server::start().await;
     let expected = json!({
         "name": "codex-completions",
@@ -51,7 +51,7 @@ async fn the_root_says_what_there_is() {
             "/healthz", "/livez", "/readyz",
         ],
     });
-    for path in ["/", "/v1", "/v1/"] {
+    for path in ["/v1", "/v1/"] {
         assert_eq!(server.send(&format!("GET {path}"), &[], "").await.json(), expected);
     }
 }

@@ -5,14 +5,16 @@ use std::collections::BTreeSet;
 use crate::sources;
 
 /// Scripts that people and the tests run.
-const SCRIPTS: [&str; 12] = [
+const SCRIPTS: [&str; 14] = [
     "start",
     "test",
     "bench/run",
     "scripts/bench-continuity",
     "scripts/bench-proxy",
     "scripts/check-dependencies",
+    "scripts/first-run",
     "scripts/fuzz",
+    "scripts/install-browser",
     "scripts/install-clients",
     "scripts/install-codex",
     "scripts/mutants",

@@ -1,0 +1,227 @@
+//! What `serve` tells a person once it is ready.
+
+use std::fmt::{self, Display};
+use std::io::{self, IsTerminal as _, Write as _};
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+use codex_app_server::{CodexBinary, Pool, Upstream};
+use configuration::{ApiKey, KeyOrigin};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use secrecy::ExposeSecret as _;
+use server::Readiness;
+use tokio::sync::watch;
+
+use crate::account::{Standing, describe};
+use crate::cli;
+use crate::service_manager::ServiceManager;
+
+/// How long we wait for Codex to tell who is signed in: it may have to ask a slow network.
+const LOOKED_UP_WITHIN: Duration = Duration::from_secs(1);
+
+/// After so long somebody who waits is told what for.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What stands for itself in a URL's fragment, whoever reads it.
+const IN_FRAGMENT: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+const TITLE: Style = Style::new().bold();
+const LABEL: Style = Style::new().dimmed();
+const LINK: Style = AnsiColor::Cyan.on_default().underline();
+
+/// A request that shows a streamed tool call.
+const EXAMPLE: &str = concat!(
+    r#"{"model": "demo", "stream": true, "#,
+    r#""messages": [{"role": "user", "content": "What is the weather in Paris?"}], "#,
+    r#""tools": [{"type": "function", "function": {"name": "get_weather", "#,
+    r#""parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}}]}"#,
+);
+
+/// What there is to tell.
+pub(crate) struct Greeting {
+    /// Where this machine can ask us.
+    pub(crate) address: SocketAddr,
+    pub(crate) key: ApiKey,
+    /// Where requests go instead of wherever the login leads.
+    pub(crate) upstream: Option<Upstream>,
+    pub(crate) service_manager: Arc<ServiceManager>,
+}
+
+/// Who reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reader {
+    /// A person, in front of a terminal.
+    Terminal,
+    /// Anybody, now or later: a journal, for instance.
+    Anybody,
+}
+
+/// What is known of the login so soon.
+enum Login {
+    /// An upstream of one's own needs none.
+    NotNeeded(Upstream),
+    Known(Standing),
+    /// There is one; whose, Codex has not told in time.
+    NotToldYet,
+}
+
+/// The whole block.
+struct Block<'a> {
+    greeting: &'a Greeting,
+    codex: String,
+    login: Login,
+    reader: Reader,
+}
+
+// === impl Greeting ===
+
+impl Greeting {
+    /// Waits until turns can be served, and tells it: the service manager at once, a person with everything else.
+    pub(crate) async fn tell(
+        &self,
+        mut readiness: watch::Receiver<Readiness>,
+        pool: &Pool,
+        binary: &CodexBinary,
+    ) {
+        let mut ready = pin!(readiness.wait_for(Readiness::is_ready));
+        if tokio::time::timeout(PATIENCE, &mut ready).await.is_err() {
+            if io::stderr().is_terminal() {
+                let _ = writeln!(io::stderr(), "Starting Codex …");
+            }
+            let _ = ready.await;
+        }
+        self.service_manager.ready();
+        let block = Block {
+            greeting: self,
+            codex: format!("{} ({})", binary.version(), binary.path().display()),
+            login: Login::look_up(self.upstream.as_ref(), pool).await,
+            reader: Reader::of_standard_output(),
+        };
+        // Whether anybody reads it does not matter to the server.
+        let _ = anstream::stdout().write_all(block.to_string().as_bytes());
+    }
+
+    /// The page. For a person at a terminal it comes with the key, in the part that browsers send nowhere; a key
+    /// that somebody has chosen is not repeated.
+    fn page(&self, reader: Reader) -> String {
+        let address = self.address;
+        match (reader, &self.key.origin) {
+            (Reader::Terminal, KeyOrigin::Kept(_) | KeyOrigin::Generated(_)) => {
+                let key = utf8_percent_encode(self.key.secret.expose_secret(), IN_FRAGMENT);
+                format!("http://{address}/#key={key}")
+            }
+            (Reader::Terminal, KeyOrigin::Given) | (Reader::Anybody, _) => {
+                format!("http://{address}/")
+            }
+        }
+    }
+
+    /// The key as a command line can use it, and where it is found. A key is shown once: when it is made.
+    fn describe_key(&self) -> (String, String) {
+        match &self.key.origin {
+            KeyOrigin::Given => ("$PROXY_API_KEY".to_owned(), "as set in PROXY_API_KEY".to_owned()),
+            KeyOrigin::Kept(file) => {
+                (format!("$(cat '{}')", file.display()), format!("in {}", file.display()))
+            }
+            KeyOrigin::Generated(file) => {
+                let secret = self.key.secret.expose_secret();
+                let told = format!("{secret}\n            (new; kept in {})", file.display());
+                (format!("$(cat '{}')", file.display()), told)
+            }
+        }
+    }
+}
+
+// === impl Reader ===
+
+impl Reader {
+    fn of_standard_output() -> Self {
+        if io::stdout().is_terminal() { Self::Terminal } else { Self::Anybody }
+    }
+}
+
+// === impl Login ===
+
+impl Login {
+    async fn look_up(upstream: Option<&Upstream>, pool: &Pool) -> Self {
+        if let Some(upstream) = upstream {
+            return Self::NotNeeded(upstream.clone());
+        }
+        // A child that is lost already will be back, and cannot tell now.
+        let Some(client) = pool.client() else { return Self::NotToldYet };
+        match tokio::time::timeout(LOOKED_UP_WITHIN, Standing::of(&client, false)).await {
+            Ok(Ok(standing)) => Self::Known(standing),
+            Ok(Err(error)) => Self::Known(Standing::NotLookedUp(error.in_plain_words())),
+            Err(_) if client.is_signed_in() => Self::NotToldYet,
+            Err(_) => Self::Known(Standing::Nobody),
+        }
+    }
+
+    /// What to do now.
+    fn next_step(&self) -> String {
+        match self {
+            Self::Known(Standing::Nobody) => {
+                format!("open the page and sign in there, or with `{} login`", cli::program())
+            }
+            Self::Known(Standing::NotLookedUp(_)) => {
+                format!("`{} doctor` looks for what is wrong", cli::program())
+            }
+            Self::NotNeeded(_) | Self::Known(Standing::SignedIn(_)) | Self::NotToldYet => {
+                "connect a client; the page has the settings of each".to_owned()
+            }
+        }
+    }
+}
+
+impl Display for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotNeeded(upstream) => {
+                write!(f, "not needed: requests go to {}", upstream.base_url)
+            }
+            Self::Known(Standing::Nobody) => {
+                f.write_str("nobody is signed in: only the model demo works")
+            }
+            Self::Known(Standing::SignedIn(account)) => {
+                write!(f, "signed in {}", describe(account))
+            }
+            Self::Known(Standing::NotLookedUp(reason)) => {
+                write!(f, "signed in, but the account cannot be looked up: {reason}")
+            }
+            Self::NotToldYet => f.write_str("signed in; the account is still being looked up"),
+        }
+    }
+}
+
+// === impl Block ===
+
+impl Display for Block<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { greeting, codex, login, reader } = self;
+        let address = greeting.address;
+        let (key, told) = greeting.describe_key();
+        let page = greeting.page(*reader);
+        let version = env!("CARGO_PKG_VERSION");
+        writeln!(f, "{TITLE}codex-completions {version} is ready{TITLE:#}\n")?;
+        writeln!(f, "  {LABEL}page{LABEL:#}      {LINK}{page}{LINK:#}")?;
+        writeln!(f, "  {LABEL}base URL{LABEL:#}  http://{address}/v1")?;
+        writeln!(f, "  {LABEL}API key{LABEL:#}   {told}")?;
+        writeln!(f, "  {LABEL}login{LABEL:#}     {login}")?;
+        writeln!(f, "  {LABEL}codex{LABEL:#}     {codex}\n")?;
+        writeln!(f, "{TITLE}Next:{TITLE:#} {}.\n", login.next_step())?;
+        writeln!(f, "A tool call of the model demo, which needs no account:\n")?;
+        writeln!(f, "  curl -N http://{address}/v1/chat/completions \\")?;
+        writeln!(
+            f,
+            "    -H \"Authorization: Bearer {key}\" -H \"Content-Type: application/json\" \\"
+        )?;
+        writeln!(f, "    -d '{EXAMPLE}'\n")
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! The turns and the state of everything, as they come.
+
+use http_body_util::Full;
+use hyper::Request;
+use serde_json::{Value, json};
+use testkit::process::signal;
+
+use super::send;
+use crate::asking::{ask, streamed, with_tools};
+use crate::http::Exchange;
+use crate::proxy::Proxy;
+
+/// Somebody who watches.
+struct Watcher {
+    stream: Exchange,
+    /// How many events were taken.
+    taken: usize,
+}
+
+impl Watcher {
+    async fn new(proxy: &Proxy) -> Self {
+        let request = Request::get("/v1/proxy/events").body(Full::default()).unwrap();
+        let stream = proxy.send(request).await;
+        assert_eq!(stream.headers["content-type"], "text/event-stream");
+        Self { stream, taken: 0 }
+    }
+
+    /// The next event of this name that is as wanted.
+    async fn next(&mut self, name: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
+        loop {
+            let mut bytes = 0;
+            let events = loop {
+                let (read, over) = self.stream.read_at_least(bytes).await;
+                let whole = read.rfind("\n\n").map_or("", |end| &read[..end]);
+                let events: Vec<_> =
+                    whole.split("\n\n").filter(|event| !event.is_empty()).collect();
+                if events.len() > self.taken {
+                    break events;
+                }
+                assert!(!over, "no {name} in {read}");
+                bytes = read.len() + 1;
+            };
+            let event = events[self.taken].to_owned();
+            self.taken += 1;
+            let (kind, data) = event.split_once('\n').unwrap_or((&event, ""));
+            if kind != format!("event: {name}") {
+                continue;
+            }
+            let data: Value = serde_json::from_str(data.strip_prefix("data: ").unwrap()).unwrap();
+            if is_wanted(&data) {
+                return data;
+            }
+        }
+    }
+}
+
+/// The same without what differs each time.
+fn timeless(mut turn: Value) -> Value {
+    for name in ["started_at", "queue_ms", "first_event_ms", "first_token_ms", "duration_ms", "id"]
+    {
+        let time = turn.as_object_mut().unwrap().remove(name);
+        assert!(time.is_some_and(|time| time.is_u64() || time.is_string()), "{name}: {turn}");
+    }
+    turn
+}
+
+#[tokio::test]
+async fn a_turn_is_told_when_it_begins_and_when_it_ends_and_nothing_of_what_was_said() {
+    let proxy = Proxy::start(&[]).await;
+    let mut watcher = Watcher::new(&proxy).await;
+    assert_eq!(watcher.next("turns", |_| true).await, json!({"turns": []}));
+    let request = with_tools(streamed(ask("canary [[parallel:2]]")));
+    let answer = proxy.chat_with(&request, &[("user-agent", "OpenAI/Python 2.1.0")]).await;
+    let id = format!("{}/0", answer.header("x-request-id").unwrap());
+    let begun = watcher.next("turn", |turn| turn["id"] == id.as_str()).await;
+    assert_eq!(begun["state"], "running");
+    let ended = watcher.next("turn", |turn| turn["id"] == id.as_str()).await;
+    let expected = json!({
+        "state": "ended", "endpoint": "chat", "key": "default", "client": "OpenAI/Python 2.1.0",
+        "model": "gpt-5.5", "backend_model": "gpt-5.5", "stream": true,
+        "output_mode": "openai-json", "stop_reason": "tool_calls", "failed": false, "failure": null,
+        "tool_calls": ["get_weather", "get_time"], "tool_call_count": 2, "truncated": false,
+        "continuity": "fresh",
+        "tokens": {"prompt": 123, "cached": 100, "completion": 45, "reasoning": 7},
+    });
+    assert_eq!(timeless(ended.clone()), expected);
+    let all = send(&proxy, "GET", "/v1/proxy/turns", None).await;
+    assert_eq!(all.json(), json!({"turns": [ended]}));
+    assert!(!all.body.contains("canary"));
+}
+
+#[tokio::test]
+async fn a_running_turn_is_told_to_somebody_who_comes_later_and_so_is_its_end() {
+    let proxy = Proxy::start(&[]).await;
+    let request = streamed(ask("[[hang]]"));
+    let hanging = proxy.open(&request).await;
+    let mut watcher = Watcher::new(&proxy).await;
+    let turns = watcher.next("turns", |_| true).await;
+    let running = &turns["turns"][0];
+    assert_eq!((&running["state"], &running["tool_calls"]), (&json!("running"), &Value::Null));
+    let status = watcher.next("status", |status| status["turns"]["running"] == 1).await;
+    assert_eq!(status["turns"]["keys"], json!({"default": {"running": 1, "waiting": 0}}));
+    drop(hanging);
+    let ended = watcher.next("turn", |turn| turn["id"] == running["id"]).await;
+    assert_eq!((&ended["state"], &ended["stop_reason"]), (&json!("ended"), &json!("client_gone")));
+    watcher.next("status", |status| status["turns"]["running"] == 0).await;
+}
+
+#[tokio::test]
+async fn whoever_watches_is_told_of_a_lost_child_of_settings_and_of_the_end() {
+    let mut proxy = Proxy::start(&[]).await;
+    let mut watcher = Watcher::new(&proxy).await;
+    let status = watcher.next("status", |status| status["ready"] == true).await;
+    assert_eq!(
+        status["workers"][0],
+        json!({"state": "ready", "codex": status["workers"][0]["codex"].as_str().unwrap()})
+    );
+    for child in proxy.children() {
+        signal(child, "-KILL");
+    }
+    watcher.next("status", |status| status["restarts"] == 1).await;
+    watcher.next("status", |status| status["ready"] == true).await;
+    std::fs::write(proxy.folder().join("config.toml"), "tool_block_max = 2\n").unwrap();
+    assert_eq!(watcher.next("settings", |_| true).await, json!({}));
+    signal(proxy.process_id(), "-TERM");
+    // A stream that never ends must not hold the server up.
+    watcher.stream.whole().await;
+    assert!(proxy.end().await.success());
+}

@@ -1,0 +1,55 @@
+// Putting an answer together from the chunks of a chat completion's stream.
+
+/// What there is of an answer so far. `take` says what a chunk has brought.
+export class AnswerParts {
+  text = "";
+  reasoning = "";
+
+  /// `{id, name, arguments}` by their index.
+  calls = [];
+  finishReason = null;
+  usage = null;
+
+  /// An error that came after the stream had begun.
+  error = null;
+
+  /// Yields `{kind: "text" | "reasoning", added}`, `{kind: "call", index}` and `{kind: "error"}`.
+  *take(chunk) {
+    if (chunk.error) {
+      this.error = chunk.error;
+      yield { kind: "error" };
+      return;
+    }
+    if (chunk.usage) this.usage = chunk.usage;
+    const choice = chunk.choices?.[0];
+    if (!choice) return;
+    const { content, reasoning_content: reasoning, tool_calls: calls } = choice.delta ?? {};
+    if (reasoning) {
+      this.reasoning += reasoning;
+      yield { kind: "reasoning", added: reasoning };
+    }
+    if (content) {
+      this.text += content;
+      yield { kind: "text", added: content };
+    }
+    for (const call of calls ?? []) {
+      const known = (this.calls[call.index] ??= { id: "", name: "", arguments: "" });
+      if (call.id) known.id = call.id;
+      known.name += call.function?.name ?? "";
+      known.arguments += call.function?.arguments ?? "";
+      yield { kind: "call", index: call.index };
+    }
+    if (choice.finish_reason) this.finishReason = choice.finish_reason;
+  }
+
+  /// As it stands in the history of the next request.
+  toMessage() {
+    const message = { role: "assistant", content: this.text || null };
+    if (this.calls.length > 0) {
+      message.tool_calls = this.calls.map((call) => ({
+        id: call.id, type: "function", function: { name: call.name, arguments: call.arguments },
+      }));
+    }
+    return message;
+  }
+}

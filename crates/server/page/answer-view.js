@@ -1,0 +1,148 @@
+// An answer on the screen, as it grows.
+
+import { element, icon, note, setText } from "./dom.js";
+import { count, took } from "./words.js";
+
+/// The headers that tell something about the turn, and how they are called here.
+const TOLD = [
+  ["x-proxy-model", "Model"],
+  ["x-proxy-continuity", "Thread"],
+  ["x-proxy-ignored-params", "Without effect"],
+  ["x-request-id", "Request"],
+];
+
+const FINISHED = {
+  stop: "Finished",
+  tool_calls: "Called tools",
+  length: "Cut at the limit of tokens",
+  content_filter: "Withheld by the upstream",
+};
+
+/// So that every field has an id of its own.
+let cardsMade = 0;
+
+export class AnswerView {
+  #reasoning = document.createTextNode("");
+  #text = document.createTextNode("");
+  #calls = [];
+  #reasoningBox = element("details", { class: "reasoning", hidden: true },
+    element("summary", {}, "Reasoning"),
+    element("div", { class: "prose", data: { testid: "answer-reasoning" } }, this.#reasoning));
+  #textBox = element("div", { class: "prose", hidden: true, data: { testid: "answer-text" } }, this.#text);
+  #callBox = element("div", { class: "calls", hidden: true });
+  #errorBox = element("div", {});
+  #headers = element("dl", { class: "answer-facts" });
+  #state = element("p", { class: "answer-state muted" }, icon("wait", "icon turning"), "Waiting for the first word…");
+
+  node = element("article", { class: "entry answer", "aria-label": "Answer" },
+    this.#reasoningBox, this.#textBox, this.#callBox, this.#errorBox, this.#state, this.#headers);
+
+  constructor(model) {
+    this.node.prepend(element("h3", { class: "entry-who" }, model));
+  }
+
+  showHeaders(headers) {
+    const rows = TOLD.flatMap(([header, name]) => {
+      const value = headers.get(header);
+      return value ? [element("div", {}, element("dt", {}, name), element("dd", { title: header }, value))] : [];
+    });
+    this.#headers.replaceChildren(...rows);
+  }
+
+  reasoned(added) {
+    this.#reasoningBox.hidden = false;
+    this.#reasoning.appendData(added);
+  }
+
+  said(added) {
+    this.#textBox.hidden = false;
+    this.#text.appendData(added);
+  }
+
+  /// A call that is new, or has grown.
+  called(index, call) {
+    this.#callBox.hidden = false;
+    const card = (this.#calls[index] ??= this.#newCall());
+    setText(card.name, call.name);
+    setText(card.arguments, pretty(call.arguments));
+    setText(card.label, `Answer to ${call.name}`);
+  }
+
+  #newCall() {
+    const name = element("code", { class: "call-name", data: { testid: "call-name" } });
+    const state = element("span", { class: "call-state muted" }, "coming");
+    const given = element("pre", { class: "snippet", tabindex: "0", "aria-label": "Arguments",
+      data: { testid: "call-arguments" } });
+    const id = `call-answer-${++cardsMade}`;
+    const label = element("label", { for: id });
+    const answer = element("textarea", { id, rows: "2", class: "mono", disabled: true, spellcheck: "false",
+      placeholder: "What the tool gives back, as text or JSON" });
+    const answerField = element("div", { class: "field", hidden: true }, label, answer);
+    this.#callBox.append(element("div", { class: "call", data: { testid: "call" } },
+      element("div", { class: "call-head" }, icon("tool"), name, state), given, answerField));
+    return { name, state, arguments: given, label, answer, answerField };
+  }
+
+  /// Lets the calls be answered: `onAnswers` gets the texts when all are there and it is gone on.
+  askForAnswers(onAnswers) {
+    const go = element("button", { type: "button", class: "primary", disabled: true }, "Continue with these answers");
+    const texts = () => this.#calls.map(({ answer }) => answer.value);
+    for (const { answer, answerField, state } of this.#calls) {
+      setText(state, "waits for an answer");
+      answerField.hidden = false;
+      answer.disabled = false;
+      answer.addEventListener("input", () => { go.disabled = texts().some((text) => text.trim() === ""); });
+      answer.addEventListener("keydown", (event) => {
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !go.disabled) go.click();
+      });
+    }
+    const row = element("div", { class: "row" }, go);
+    this.#callBox.append(row);
+    go.addEventListener("click", () => onAnswers(texts()));
+    return {
+      close: () => {
+        row.hidden = true;
+        for (const { answer, state } of this.#calls) {
+          answer.disabled = true;
+          setText(state, "answered");
+        }
+      },
+      reopen: () => {
+        row.hidden = false;
+        for (const { answer, state } of this.#calls) {
+          answer.disabled = false;
+          setText(state, "waits for an answer");
+        }
+      },
+    };
+  }
+
+  failed(error) {
+    const facts = [error.status, error.code ?? error.type, error.requestId].filter(Boolean).join(" · ");
+    const signIn = error.code === "codex_login_required" && element("p", {}, element("a", { href: "#/overview" }, "Sign in"));
+    this.#errorBox.replaceChildren(note("bad", element("p", {}, error.message), signIn,
+      facts && element("p", { class: "mono small-text" }, facts)));
+  }
+
+  /// `times` are `{first, whole}`, in milliseconds from the request.
+  ended(parts, times, stopped) {
+    for (const { state } of this.#calls) setText(state, "complete");
+    const why = stopped ? "Stopped" : FINISHED[parts.finishReason] ?? (parts.error ? "Failed" : "Ended");
+    const words = [why];
+    if (times.first !== null) words.push(`first token after ${took(times.first)}`);
+    words.push(`${took(times.whole)} in all`);
+    if (parts.usage) {
+      words.push(`${count(parts.usage.prompt_tokens)} tokens in, ${count(parts.usage.completion_tokens)} out`);
+    }
+    this.#state.replaceChildren(words.join(" · "));
+    return words.join(", ");
+  }
+}
+
+function pretty(text) {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

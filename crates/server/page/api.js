@@ -1,0 +1,49 @@
+// Requests to the server this page came from, with the key.
+
+import * as key from "./key.js";
+
+/// An answer that is an error in OpenAI's shape, or as near to it as it was.
+export class ApiError extends Error {
+  constructor(status, error, requestId) {
+    super(error.message);
+    this.status = status;
+    this.code = error.code ?? null;
+    this.type = error.type ?? null;
+    this.param = error.param ?? null;
+    this.requestId = requestId;
+  }
+
+  /// Whether the key is the reason.
+  get isAboutTheKey() {
+    return this.code === "invalid_api_key" || this.code === "owner_key_required";
+  }
+}
+
+/// The response, if it is a success.
+export async function send(method, path, { body, signal } = {}) {
+  const headers = { authorization: `Bearer ${key.current()}` };
+  if (body !== undefined) headers["content-type"] = "application/json";
+  const response = await fetch(path, {
+    method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body),
+    cache: "no-store",
+  });
+  if (!response.ok) throw await errorOf(response);
+  return response;
+}
+
+export async function json(method, path, body) {
+  return (await send(method, path, { body })).json();
+}
+
+async function errorOf(response) {
+  const requestId = response.headers.get("x-request-id");
+  const text = await response.text();
+  try {
+    const { error } = JSON.parse(text);
+    if (error?.message) return new ApiError(response.status, error, requestId);
+  } catch {
+    // Something between here and the server may answer in words of its own.
+  }
+  const message = text.trim().slice(0, 300) || `The answer was ${response.status} without a word.`;
+  return new ApiError(response.status, { message }, requestId);
+}

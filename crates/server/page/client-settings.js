@@ -1,0 +1,225 @@
+// What each client has to be told. `fields` are typed into a client's settings, `code` goes into a file.
+
+const python = (key) => (key ? JSON.stringify(key) : 'os.environ["KEY"]');
+const node = (key) => (key ? JSON.stringify(key) : "process.env.KEY");
+const shell = (key) => key ?? "$KEY";
+
+/// Every client, in the order of the page. Each gets `{base, key, model}`: the base URL, the key if it
+/// is to be shown, and a model.
+export const CLIENTS = [
+  {
+    id: "obsidian-native",
+    title: "Obsidian Copilot 3.2 and newer",
+    about: "These versions read tool calls as OpenAI sends them. Add a custom model (in 4.x: Settings → Copilot → BYOK → "
+      + "Add a provider, with an OpenAI-compatible endpoint).",
+    blocks: ({ base, key }) => [
+      { fields: [["Model name", "chat"], ["Provider", "OpenAI Format"], ["Base URL", base], ["API key", key]] },
+    ],
+    remarks: [
+      "The name decides the endpoint: `chat`, `chat-low`, `chat-medium` and `chat-high` go to `/v1/chat/completions`; names "
+        + "that begin with `gpt-5`, and in 4.x all names with `codex`, go to `/v1/responses`. Both work.",
+      "Leave CORS off: Obsidian's pages may use this server as it is, and with that switch nothing is streamed.",
+    ],
+  },
+  {
+    id: "obsidian-xml",
+    title: "Obsidian Copilot 3.0 to 3.1.5",
+    about: "These versions look for `<use_tool>` blocks in the text, and get them. Add a custom model under Settings → "
+      + "Copilot → Model.",
+    blocks: ({ base, key }) => [
+      { fields: [["Model name", "chat"], ["Provider", "3rd party (openai-format)"], ["Base URL", base], ["API key", key]] },
+    ],
+    remarks: [
+      "Take one of `chat`, `chat-low`, `chat-medium`, `chat-high`. Names that begin with `gpt-5` go to `/v1/responses`, which "
+        + "has the blocks only with `PROXY_RESPONSES_OUTPUT_MODE=obsidian-xml`.",
+      "Leave CORS off: Obsidian's pages may use this server as it is.",
+    ],
+  },
+  {
+    id: "openai-python",
+    title: "OpenAI for Python",
+    about: "Chat completions and responses, streamed or not.",
+    blocks: ({ base, key, model }) => [{
+      code: `${key ? "" : "import os\n"}from openai import OpenAI
+
+client = OpenAI(
+    base_url="${base}",
+    api_key=${python(key)},
+)
+stream = client.chat.completions.create(
+    model="${model}",
+    messages=[{"role": "user", "content": "Hello"}],
+    stream=True,
+)
+for chunk in stream:
+    print(chunk.choices[0].delta.content or "", end="")`,
+    }],
+  },
+  {
+    id: "openai-node",
+    title: "OpenAI for Node.js",
+    about: "Chat completions and responses, streamed or not.",
+    blocks: ({ base, key, model }) => [{
+      code: `import OpenAI from "openai";
+
+const client = new OpenAI({
+  baseURL: "${base}",
+  apiKey: ${node(key)},
+});
+const stream = await client.chat.completions.create({
+  model: "${model}",
+  messages: [{ role: "user", content: "Hello" }],
+  stream: true,
+});
+for await (const chunk of stream) {
+  process.stdout.write(chunk.choices[0]?.delta.content ?? "");
+}`,
+    }],
+  },
+  {
+    id: "langchain-python",
+    title: "LangChain for Python",
+    about: "The package `langchain-openai`.",
+    blocks: ({ base, key, model }) => [{
+      code: `${key ? "" : "import os\n"}from langchain_openai import ChatOpenAI
+
+model = ChatOpenAI(
+    model="${model}",
+    base_url="${base}",
+    api_key=${python(key)},
+)
+print(model.invoke("Hello").content)`,
+    }],
+    remarks: ["`use_responses_api=True` makes it use `/v1/responses`."],
+  },
+  {
+    id: "langchain-js",
+    title: "LangChain for JavaScript",
+    about: "The package `@langchain/openai`.",
+    blocks: ({ base, key, model }) => [{
+      code: `import { ChatOpenAI } from "@langchain/openai";
+
+const model = new ChatOpenAI({
+  model: "${model}",
+  apiKey: ${node(key)},
+  configuration: { baseURL: "${base}" },
+});
+console.log((await model.invoke("Hello")).content);`,
+    }],
+  },
+  {
+    id: "ai-sdk",
+    title: "AI SDK",
+    about: "The packages `ai` and `@ai-sdk/openai`.",
+    blocks: ({ base, key, model }) => [{
+      code: `import { createOpenAI } from "@ai-sdk/openai";
+import { streamText } from "ai";
+
+const codex = createOpenAI({
+  baseURL: "${base}",
+  apiKey: ${node(key)},
+});
+const { textStream } = streamText({
+  model: codex("${model}"),
+  prompt: "Hello",
+});
+for await (const text of textStream) process.stdout.write(text);`,
+    }],
+    remarks: [`\`codex("…")\` uses \`/v1/responses\`, \`codex.chat("…")\` uses \`/v1/chat/completions\`.`],
+  },
+  {
+    id: "open-webui",
+    title: "Open WebUI",
+    about: "Admin Panel → Settings → Connections, and there a new connection under OpenAI API:",
+    blocks: ({ base, key }) => [
+      { fields: [["URL", base], ["Key", key]] },
+      {
+        code: `docker run -d --network=host \\
+  -v open-webui:/app/backend/data \\
+  -e OPENAI_API_BASE_URL=${base} \\
+  -e OPENAI_API_KEY=${shell(key)} \\
+  ghcr.io/open-webui/open-webui:main`,
+      },
+    ],
+    remarks: ["In a container it needs the host's network, because this server listens on its own machine alone. The page of "
+      + "Open WebUI is then at port 8080."],
+  },
+  {
+    id: "cline",
+    title: "Cline and Roo Code",
+    about: "In the extension's settings:",
+    blocks: ({ base, key, model }) => [
+      { fields: [["API Provider", "OpenAI Compatible"], ["Base URL", base], ["API Key", key], ["Model ID", model]] },
+    ],
+  },
+  {
+    id: "continue",
+    title: "Continue",
+    about: "In `~/.continue/config.yaml`:",
+    blocks: ({ base, key, model }) => [{
+      code: `name: My Config
+version: 1.0.0
+schema: v1
+models:
+  - name: Codex
+    provider: openai
+    model: ${model}
+    apiBase: ${base}
+    apiKey: ${key ?? "YOUR_KEY"}
+    roles: [chat, edit, apply]
+    capabilities: [tool_use, image_input]`,
+    }],
+  },
+  {
+    id: "zed",
+    title: "Zed",
+    about: "In `settings.json`. The key does not belong there: enter it in the agent's settings, under LLM Providers, or set "
+      + "it in the environment of Zed.",
+    blocks: ({ base, key, model }) => [
+      {
+        code: JSON.stringify({
+          language_models: {
+            openai_compatible: {
+              "codex-completions": {
+                api_url: base,
+                available_models: [{
+                  name: model,
+                  display_name: `${model} (Codex)`,
+                  max_tokens: 200000,
+                  capabilities: { tools: true, images: true, parallel_tool_calls: true, prompt_cache_key: false },
+                }],
+              },
+            },
+          },
+        }, null, 2),
+      },
+      { code: `export CODEX_COMPLETIONS_API_KEY=${key ?? "$(cat ~/.local/share/codex-completions/api-key)"}` },
+    ],
+    remarks: ["`max_tokens` is the context window that Zed counts with: set it to the model's own."],
+  },
+  {
+    id: "litellm",
+    title: "LiteLLM",
+    about: "In the proxy's `config.yaml`:",
+    blocks: ({ base, key, model }) => [{
+      code: `model_list:
+  - model_name: codex
+    litellm_params:
+      model: openai/${model}
+      api_base: ${base}
+      api_key: ${key ?? "os.environ/KEY"}`,
+    }],
+  },
+  {
+    id: "curl",
+    title: "curl",
+    about: "With `-N`, so that the answer is shown as it comes.",
+    blocks: ({ base, key, model }) => [{
+      code: `curl -N ${base}/chat/completions \\
+  -H "Authorization: Bearer ${shell(key)}" \\
+  -H "Content-Type: application/json" \\
+  -d '{"model": "${model}", "stream": true,
+       "messages": [{"role": "user", "content": "Hello"}]}'`,
+    }],
+  },
+];

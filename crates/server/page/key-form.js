@@ -1,0 +1,48 @@
+// Asking for the key, and saying where it is.
+
+import { element, note, withCode } from "./dom.js";
+
+export function keyForm({ refusal, onKey }) {
+  const input = element("input", {
+    id: "key", name: "key", type: "text", class: "masked mono", required: true, autocomplete: "off",
+    autocapitalize: "off", spellcheck: "false", placeholder: "sk-proxy-…",
+  });
+  const form = element("form", {
+    class: "stack",
+    on: {
+      submit(event) {
+        event.preventDefault();
+        const given = input.value.trim();
+        if (given) onKey(given);
+      },
+    },
+  },
+  element("div", { class: "field" }, element("label", { for: "key" }, "API key"), input),
+  element("button", { type: "submit", class: "primary" }, "Continue"));
+  requestAnimationFrame(() => input.focus());
+
+  return element("div", { class: "card key-card stack" },
+    element("h1", {}, "This page needs your key"),
+    element("p", {}, "It is the key of the server's owner, the same one that your clients may use. It is kept in "
+      + "this browser alone, and sent to this server alone."),
+    refusal && note("bad", ...refused(refusal)),
+    form,
+    element("h2", { class: "small-heading" }, "Where is it?"),
+    element("ul", { class: "plain-list" },
+      element("li", {}, withCode("When the server starts, it names the file that has the key. Unless you have chosen "
+        + "another folder, this shows it:"),
+      element("pre", { class: "snippet", tabindex: "0" }, "cat ~/.local/share/codex-completions/api-key")),
+      element("li", {}, withCode("If you have set `PROXY_API_KEY`, that is the key.")),
+      element("li", {}, withCode("Lost? `codex-completions key rotate` makes a new one. The old one is then worthless."))));
+}
+
+function refused(error) {
+  if (error.code === "owner_key_required") {
+    return [
+      element("strong", {}, "This is the key of a client."),
+      " It was made with ", element("code", {}, "key add"), ", and may ask models. The page shows everybody's "
+      + "turns and can sign in and out, so it needs the owner's key.",
+    ];
+  }
+  return [element("strong", {}, "This key is not right."), " Please check it, or look where it is kept."];
+}

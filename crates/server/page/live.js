@@ -1,0 +1,123 @@
+// What the server tells while the page is open: its state and its turns. Connects again by itself.
+
+import { ApiError, send } from "./api.js";
+import { events } from "./event-stream.js";
+
+const MOST_TURNS = 200;
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 10_000;
+
+/// Tells of `status`, `turns`, `turn` (detail: the turn), `settings`, and `connection`.
+class Live extends EventTarget {
+  /// The latest status; null before the first.
+  status = null;
+
+  /// When it came.
+  statusAt = 0;
+
+  /// Turns by their ids.
+  turns = new Map();
+
+  /// `connecting`, `open`, `lost` (then `retryAt` says when it is tried again) or `refused`.
+  connection = "connecting";
+
+  retryAt = 0;
+
+  /// Why the key was refused.
+  refusal = null;
+
+  #stop = null;
+  #wake = () => {};
+
+  /// Newest first.
+  get newestTurns() {
+    return [...this.turns.values()].sort((one, other) => other.started_at - one.started_at);
+  }
+
+  start() {
+    this.stop();
+    this.#stop = new AbortController();
+    this.refusal = null;
+    this.#run(this.#stop.signal);
+  }
+
+  stop() {
+    this.#stop?.abort();
+    this.#stop = null;
+    this.status = null;
+    this.turns.clear();
+  }
+
+  /// Tries at once, instead of waiting for the next try.
+  retryNow() {
+    this.#wake();
+  }
+
+  async #run(signal) {
+    let wait = FIRST_WAIT_MS;
+    this.#become("connecting");
+    while (!signal.aborted) {
+      try {
+        const response = await send("GET", "/v1/proxy/events", { signal });
+        this.#become("open");
+        wait = FIRST_WAIT_MS;
+        for await (const event of events(response)) this.#take(event);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error instanceof ApiError && error.isAboutTheKey) {
+          this.refusal = error;
+          this.#become("refused");
+          return;
+        }
+      }
+      if (signal.aborted) return;
+      this.retryAt = Date.now() + wait;
+      this.#become("lost");
+      await this.#pause(wait, signal);
+      wait = Math.min(wait * 2, LONGEST_WAIT_MS);
+    }
+  }
+
+  #take({ event, data }) {
+    if (event === undefined) return;
+    const told = JSON.parse(data);
+    if (event === "status") {
+      this.status = told;
+      this.statusAt = Date.now();
+    }
+    if (event === "turns") this.turns = new Map(told.turns.map((turn) => [turn.id, turn]));
+    if (event === "turn") this.#remember(told);
+    this.dispatchEvent(new CustomEvent(event, { detail: told }));
+  }
+
+  #remember(turn) {
+    this.turns.set(turn.id, turn);
+    if (this.turns.size <= MOST_TURNS) return;
+    for (const old of this.newestTurns.slice(MOST_TURNS)) this.turns.delete(old.id);
+  }
+
+  #become(connection) {
+    this.connection = connection;
+    this.dispatchEvent(new Event("connection"));
+  }
+
+  #pause(ms, signal) {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = resolve;
+      signal.addEventListener("abort", () => { clearTimeout(timer); resolve(); }, { once: true });
+    });
+  }
+}
+
+export const live = new Live();
+
+/// Calls `listener` for these events until `signal` is aborted.
+export function listen(names, listener, signal) {
+  for (const name of names) live.addEventListener(name, listener, { signal });
+}
+
+export const isSignedIn = () => live.status?.account?.signed_in === true;
+
+/// Whether any other model than `demo` can be asked.
+export const hasModels = () => isSignedIn() || Boolean(live.status?.upstream);

@@ -1,0 +1,163 @@
+//! What the owner sees and does: the state of everything, the turns as they come, signing in and out.
+//! For the page, and for commands that ask a running server.
+
+mod events;
+mod sign_in;
+mod status;
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::routing::{get, post};
+use codex_app_server::RequestError;
+use codex_app_server::account::LoginMethod;
+use openai_wire::{ApiError, ErrorType};
+use serde_json::{Value, json};
+
+use crate::api::Api;
+use crate::api_error::ErrorResponse;
+use crate::body::{WholeBody, read_body};
+use crate::gate::Caller;
+use crate::recent_turns::TurnList;
+use crate::routes::ApiRoutes;
+
+pub(crate) use sign_in::SignIn;
+
+/// Its paths begin so; all of them need the owner's key.
+pub(crate) const PREFIX: &str = "/proxy/";
+
+/// A setting, as it is shown to the owner.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct ShownSetting {
+    /// Its name in the environment.
+    pub name: &'static str,
+    /// What it belongs to.
+    pub group: &'static str,
+    /// What it holds, without secrets; `None` if nobody has set it and nothing stands for that.
+    pub value: Option<String>,
+    /// What it means that nobody has set it, where there is no value for that.
+    pub unset_means: Option<&'static str>,
+    /// Where that comes from.
+    pub source: String,
+    /// Whether nobody has said anything.
+    pub is_default: bool,
+    /// What it does, in Markdown.
+    pub meaning: &'static str,
+    /// Whether it can change while the server runs.
+    pub live: bool,
+}
+
+/// The settings in force, as they are shown to the owner.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct ShownSettings {
+    /// In the order of the documentation.
+    pub settings: Vec<ShownSetting>,
+    /// What is odd about them.
+    pub warnings: Vec<String>,
+}
+
+/// How somebody wants to sign in.
+enum Way {
+    ChatGpt(LoginMethod),
+    ApiKey(String),
+}
+
+/// Adds its paths.
+pub(crate) fn add_routes(routes: ApiRoutes, api: &Api) -> ApiRoutes {
+    let api = || api.clone();
+    routes
+        .route("/proxy/status", get(show_status).with_state(api()))
+        .route("/proxy/events", get(events::follow).with_state(api()))
+        .route("/proxy/turns", get(show_turns).with_state(api()))
+        .route("/proxy/models", get(show_models).with_state(api()))
+        .route("/proxy/settings", get(show_settings).with_state(api()))
+        .route("/proxy/login", post(start_login).delete(cancel_login).with_state(api()))
+        .route("/proxy/logout", post(log_out).with_state(api()))
+}
+
+/// `GET /v1/proxy/status`
+async fn show_status(State(api): State<Api>) -> Json<Value> {
+    if let Some(backend) = api.0.backend.get() {
+        backend.account.refreshed().await;
+    }
+    Json(status::now(&api))
+}
+
+/// `GET /v1/proxy/turns`
+async fn show_turns(State(api): State<Api>) -> Json<TurnList> {
+    Json(api.0.recent.all())
+}
+
+/// `GET /v1/proxy/models`
+async fn show_models(State(api): State<Api>) -> Result<Json<Value>, ErrorResponse> {
+    let models = &api.backend().await?.models;
+    Ok(Json(models.described(&api.settings().aliases).await?))
+}
+
+/// `GET /v1/proxy/settings`
+async fn show_settings(State(api): State<Api>) -> Json<ShownSettings> {
+    Json(ShownSettings::clone(&api.settings().shown))
+}
+
+/// `POST /v1/proxy/login`
+async fn start_login(
+    State(api): State<Api>,
+    request: Request,
+) -> Result<Json<Value>, ErrorResponse> {
+    let way = read_way(&api, request).await?;
+    let client = api.backend().await?.models.ready_client().await?;
+    let begun = match way {
+        Way::ChatGpt(method) => api.0.sign_in.start(&client, method, &api.0.tasks).await,
+        Way::ApiKey(key) => api.0.sign_in.with_api_key(&client, &key).await,
+    };
+    let login = begun.map_err(|error| not_begun(&error))?;
+    Ok(Json(json!(login)))
+}
+
+/// `DELETE /v1/proxy/login`
+async fn cancel_login(State(api): State<Api>) -> Json<Value> {
+    Json(json!(api.0.sign_in.cancel().await))
+}
+
+/// `POST /v1/proxy/logout`
+async fn log_out(State(api): State<Api>) -> Result<Json<Value>, ErrorResponse> {
+    let client = api.backend().await?.models.ready_client().await?;
+    api.0.sign_in.forget().await;
+    client.logout().await.map_err(|error| not_begun(&error))?;
+    Ok(Json(json!({"signed_in": false})))
+}
+
+async fn read_way(api: &Api, request: Request) -> Result<Way, ApiError> {
+    let (parts, body) = request.into_parts();
+    let caller = parts.extensions.get::<Caller>();
+    let caller =
+        caller.ok_or_else(|| ApiError::new(500, ErrorType::ServerError, "Nobody asks."))?;
+    let WholeBody { bytes, .. } =
+        read_body(body, api.settings().body, &api.0.large, caller).await?;
+    let read: Value = serde_json::from_slice(&bytes).map_err(|error| {
+        let message = format!("The body of the request is not valid JSON: {error}.");
+        ApiError::new(400, ErrorType::InvalidRequestError, message)
+    })?;
+    let ways = "Supported values are: 'browser', 'device_code' and 'api_key'.";
+    match read.get("method").and_then(Value::as_str) {
+        Some("browser") => Ok(Way::ChatGpt(LoginMethod::Browser)),
+        Some("device_code") => Ok(Way::ChatGpt(LoginMethod::DeviceCode)),
+        Some("api_key") => match read.get("api_key").and_then(Value::as_str).map(str::trim) {
+            Some(key) if !key.is_empty() => Ok(Way::ApiKey(key.to_owned())),
+            _ => Err(ApiError::invalid("api_key", "The API key is missing: a text is needed.")),
+        },
+        Some(_) => Err(ApiError::invalid("method", format!("There is no such method. {ways}"))),
+        None => Err(ApiError::invalid("method", format!("A method is needed. {ways}"))),
+    }
+}
+
+/// Codex has not done what the owner wanted.
+fn not_begun(error: &RequestError) -> ApiError {
+    let message =
+        format!("Codex could not do it: {}.", error.in_plain_words().trim_end_matches('.'));
+    ApiError {
+        retry_after: Some(Duration::from_secs(1)),
+        ..ApiError::new(502, ErrorType::ServerError, message).with_code("login_failed")
+    }
+}

@@ -1,0 +1,121 @@
+//! `GET /v1/proxy/events`: what happens, as it happens.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::HeaderValue;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse as _, Response};
+use futures_util::stream;
+use serde::Serialize;
+use serde_json::{Value, json};
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::{Interval, MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+
+use super::status;
+use crate::api::{Api, ApiSettings};
+use crate::headers::X_ACCEL_BUFFERING;
+use crate::recent_turns::TurnRow;
+
+/// How often the state is looked at while somebody watches. It costs microseconds.
+const LOOKED_AT_EVERY: Duration = Duration::from_millis(250);
+
+/// Silence after which a comment is sent.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Somebody who watches.
+struct Watcher {
+    api: Api,
+    turns: broadcast::Receiver<Arc<TurnRow>>,
+    /// What is told before anything else.
+    first: Option<Event>,
+    status: Value,
+    settings: Arc<ApiSettings>,
+    looks: Interval,
+    stopping: CancellationToken,
+}
+
+pub(super) async fn follow(State(api): State<Api>) -> Response {
+    let (turns, changes) = api.0.recent.watch();
+    let mut looks = interval(LOOKED_AT_EVERY);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let watcher = Watcher {
+        turns: changes,
+        first: event("turns", &turns),
+        // The first look finds another one.
+        status: Value::Null,
+        settings: api.settings(),
+        looks,
+        stopping: api.0.stopping.clone(),
+        api,
+    };
+    let events = stream::unfold(watcher, async |mut watcher| {
+        let event = watcher.next().await?;
+        Some((Ok::<_, Infallible>(event), watcher))
+    });
+    let keep_alive = KeepAlive::new().interval(KEEP_ALIVE);
+    let mut response = Sse::new(events).keep_alive(keep_alive).into_response();
+    response.headers_mut().insert(X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
+    response
+}
+
+fn event(name: &str, data: &impl Serialize) -> Option<Event> {
+    Event::default().event(name).json_data(data).ok()
+}
+
+// === impl Watcher ===
+
+impl Watcher {
+    /// `None` when the server stops.
+    async fn next(&mut self) -> Option<Event> {
+        if let Some(first) = self.first.take() {
+            return Some(first);
+        }
+        loop {
+            tokio::select! {
+                biased;
+                () = self.stopping.cancelled() => return None,
+                turn = self.turns.recv() => match turn {
+                    Ok(turn) => return event("turn", &*turn),
+                    // It was too slow for some: then it gets all of them.
+                    Err(RecvError::Lagged(_)) => {
+                        let (all, changes) = self.api.0.recent.watch();
+                        self.turns = changes;
+                        return event("turns", &all);
+                    }
+                    Err(RecvError::Closed) => return None,
+                },
+                _ = self.looks.tick() => if let Some(event) = self.look() {
+                    return Some(event);
+                },
+            }
+        }
+    }
+
+    fn look(&mut self) -> Option<Event> {
+        let settings = self.api.settings();
+        if !Arc::ptr_eq(&settings, &self.settings) {
+            self.settings = settings;
+            return event("settings", &json!({}));
+        }
+        let now = status::now(&self.api);
+        if is_same(&now, &self.status) {
+            return None;
+        }
+        let event = event("status", &now);
+        self.status = now;
+        event
+    }
+}
+
+/// Nobody needs to be told that time passes.
+fn is_same(one: &Value, other: &Value) -> bool {
+    let (Value::Object(one), Value::Object(other)) = (one, other) else { return false };
+    let told = |name: &str| name != "uptime_seconds";
+    one.len() == other.len()
+        && one.iter().all(|(name, value)| !told(name) || other.get(name) == Some(value))
+}
