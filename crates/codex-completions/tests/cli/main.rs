@@ -9,6 +9,7 @@ mod clients;
 mod completions;
 mod config;
 mod doctor;
+mod error_words;
 mod greeting;
 mod key;
 mod login_import;
