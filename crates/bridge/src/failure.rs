@@ -1,28 +1,34 @@
 //! Failed turns as OpenAI's errors.
 
+mod words;
+
 use codex_app_server::{Failure, FailureKind, InvalidTurn};
 use openai_wire::{ApiError, ErrorType};
-
-/// For somebody who is not signed in.
-const SIGN_IN: &str =
-    "Sign in with `codex-completions login`; the model \"demo\" needs no account.";
-
-/// For somebody whose key or login the upstream does not take.
-const NOT_TAKEN: &str = "If PROXY_UPSTREAM_BASE_URL is set, look at PROXY_UPSTREAM_API_KEY; \
-    otherwise sign in again with `codex-completions login`.";
-
-const RESTARTING: &str = "Codex is not available: it is being started again. /readyz says why.";
-
-/// Most characters of a message of the upstream's.
-const MOST_WORDS: usize = 4_000;
 
 /// Most characters of a code or a parameter of the upstream's.
 const MOST_OF_A_NAME: usize = 200;
 
-const STOPPING: &str = "The server is stopping.";
+/// Whom a turn has asked, which decides what can be done about a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AskedUpstream<'a> {
+    /// The one of the login.
+    OfLogin {
+        /// Where the client can sign in, besides the command line.
+        page: Option<&'a str>,
+    },
+    /// One that was set up in its place, with a key of its own.
+    Own,
+    /// That is not known.
+    Unknown,
+}
+
+/// What is known of a failed turn by its failure alone.
+pub fn api_error(failure: &Failure) -> ApiError {
+    api_error_of(failure, AskedUpstream::Unknown)
+}
 
 /// What a client is told of a failed turn.
-pub fn api_error(failure: &Failure) -> ApiError {
+pub fn api_error_of(failure: &Failure, asked: AskedUpstream<'_>) -> ApiError {
     let kind = failure.kind;
     let (status, r#type, code) = match kind {
         FailureKind::Unauthorized => (401, ErrorType::AuthenticationError, "codex_login_required"),
@@ -48,26 +54,11 @@ pub fn api_error(failure: &Failure) -> ApiError {
     };
     let upstream = failure.upstream_body.as_ref().map(|body| &body["error"]);
     let said = |member: &str| Some(start_of(upstream?.get(member)?.as_str()?, MOST_OF_A_NAME));
-    let message = match kind {
-        FailureKind::Unauthorized => {
-            // Without a status nothing was sent: nobody is signed in.
-            let advice = match failure.upstream_status {
-                None => SIGN_IN,
-                Some(_) => NOT_TAKEN,
-            };
-            let words = start_of(&failure.message, MOST_WORDS);
-            format!("{}. {advice}", words.trim_end_matches('.'))
-        }
-        // Codex's own last words can be about another request.
-        FailureKind::ChildGone => RESTARTING.to_owned(),
-        FailureKind::Stopping => STOPPING.to_owned(),
-        _ => start_of(&failure.message, MOST_WORDS),
-    };
     ApiError {
         param: said("param"),
         code: Some(said("code").map_or(code.into(), Into::into)),
         should_retry: kind.retry_can_help(),
-        ..ApiError::new(status, r#type, message)
+        ..ApiError::new(status, r#type, words::of(failure, asked))
     }
 }
 
@@ -111,14 +102,14 @@ mod tests {
             told,
             ApiError {
                 should_retry: false,
-                ..ApiError::invalid("input[1]", "no").with_code("bad_thing")
+                ..ApiError::invalid("input[1]", "No.").with_code("bad_thing")
             }
         );
     }
 
     #[test]
     fn what_an_upstream_says_without_end_is_cut() {
-        let long = "é".repeat(MOST_WORDS + 1);
+        let long = "é".repeat(words::MOST + 1);
         let told = api_error(&Failure {
             message: long.clone(),
             upstream_body: Some(json!({"error": {"code": long, "param": long}})),
@@ -126,7 +117,7 @@ mod tests {
         });
         let lengths = [Some(told.message), told.code.map(Into::into), told.param]
             .map(|text: Option<String>| text.unwrap().chars().count());
-        assert_eq!(lengths, [MOST_WORDS + 1, MOST_OF_A_NAME + 1, MOST_OF_A_NAME + 1]);
+        assert_eq!(lengths, [words::MOST + 1, MOST_OF_A_NAME + 1, MOST_OF_A_NAME + 1]);
     }
 
     #[test]
@@ -135,19 +126,5 @@ mod tests {
         assert_eq!((told.status, told.should_retry), (429, false));
         let told = api_error(&failure(FailureKind::RateLimit));
         assert_eq!((told.status, told.should_retry), (429, true));
-    }
-
-    #[test]
-    fn nobody_signed_in_is_told_how() {
-        let told = api_error(&failure(FailureKind::Unauthorized));
-        assert_eq!(told.message, format!("no. {SIGN_IN}"));
-    }
-
-    #[test]
-    fn a_key_that_the_upstream_does_not_take_is_told() {
-        let not_taken =
-            Failure { upstream_status: Some(403), ..failure(FailureKind::Unauthorized) };
-        let told = api_error(&not_taken);
-        assert_eq!((told.status, told.message), (401, format!("no. {NOT_TAKEN}")));
     }
 }

@@ -14,7 +14,7 @@ mod request;
 pub use answer::{
     Answer, Call, Collected, Frames, ResponseItems, call_count, is_truncated, telemetry,
 };
-pub use failure::{api_error, invalid_turn};
+pub use failure::{AskedUpstream, api_error, api_error_of, invalid_turn};
 pub use finish::{BlockCounts, ChoiceReport, EndReason, FinishReason};
 pub use policy::{
     CallShape, DeclaredTools, OutputMode, OutputModeSetting, RemoteImages, StopAfterTools,

@@ -189,6 +189,13 @@ impl RateLimits {
 
 // === impl LimitWindow ===
 
+impl LimitWindow {
+    /// Whether nothing is left of it.
+    pub fn is_used_up(&self) -> bool {
+        self.used_percent >= 100
+    }
+}
+
 impl From<incoming::RateLimitWindow> for LimitWindow {
     fn from(window: incoming::RateLimitWindow) -> Self {
         let positive = |number: i64| u64::try_from(number).ok();

@@ -61,6 +61,9 @@ pub enum FailureKind {
     Unexpected,
 }
 
+/// Ours, for a turn that was not put to Codex.
+const NOT_SIGNED_IN: &str = "not signed in to Codex";
+
 /// What stands for a secret.
 const HIDDEN: &str = "(hidden)";
 
@@ -157,6 +160,16 @@ impl Failure {
         Self { kind, message: message.into(), upstream_status: None, upstream_body: None }
     }
 
+    /// Nobody is signed in, and the turn's upstream is that of the login.
+    pub(crate) fn not_signed_in() -> Self {
+        Self::new(FailureKind::Unauthorized, NOT_SIGNED_IN)
+    }
+
+    /// Whether there was no login at all; otherwise one that is not accepted.
+    pub fn is_for_want_of_a_login(&self) -> bool {
+        self.kind == FailureKind::Unauthorized && self.message == NOT_SIGNED_IN
+    }
+
     /// Takes a secret out of everything that is told: an upstream may quote the key that it was sent.
     pub(crate) fn hide(&mut self, secret: &str) {
         if secret.is_empty() {
@@ -183,7 +196,7 @@ impl Failure {
     /// Reads Codex's description of a failed turn.
     pub(crate) fn from_codex(error: &TurnError) -> Self {
         let (name, status) = error_info(error.codex_error_info.as_ref());
-        let text = without_address(&error.message);
+        let text = without_status(without_address(&error.message));
         let mut failure = Self::new(FailureKind::Unexpected, text);
         failure.upstream_status = status;
         failure.kind = match (name, status) {
@@ -269,6 +282,13 @@ fn hide_in(value: &mut Value, secret: &str) {
 /// The upstream's address, which Codex puts behind its words, is nobody's business.
 fn without_address(text: &str) -> &str {
     text.rsplit_once(", url: ").map_or(text, |(words, _)| words)
+}
+
+/// The status, which Codex puts before the words of an upstream, is told apart from them.
+fn without_status(text: &str) -> &str {
+    let status_and_words = text.strip_prefix("unexpected status ");
+    let words = status_and_words.and_then(|rest| rest.split_once(": ")).map(|(_, words)| words);
+    words.filter(|words| !words.is_empty()).unwrap_or(text)
 }
 
 /// Name and HTTP status of Codex's error, which is a string or an object with one member.

@@ -17,7 +17,7 @@ use tokio::sync::watch;
 
 /// For somebody without the right key, who may be anybody.
 const KEY_HINT: &str =
-    "It is the value of PROXY_API_KEY, or else the server says where it is when it starts.";
+    "It is the value of PROXY_API_KEY, or else in the file that the server names when it starts.";
 
 pub(crate) fn listen(listen: configuration::Listen) -> Listen {
     let host = match listen.host {

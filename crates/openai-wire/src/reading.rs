@@ -23,3 +23,4 @@ pub(crate) use fields::ignored;
 pub(crate) use object::{Excerpt, Object, Path};
 pub(crate) use options::{not_json, read_model, read_reasoning, refuse_audio};
 pub(crate) use part::read_content;
+pub(crate) use tool::unsupported_tool;

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use codex_app_server::account::{Account, AccountEvent, AccountEvents, RateLimits};
+use codex_app_server::account::{Account, AccountEvent, AccountEvents, LimitWindow, RateLimits};
 use codex_app_server::{Client, Pool};
 use futures_util::future::select_all;
 use tokio::sync::{Notify, watch};
@@ -91,6 +91,21 @@ impl AccountLimits {
         view.borrow().standing.clone()
     }
 
+    /// The same for somebody who was just told that nothing is left: what says otherwise is too old.
+    pub(crate) async fn used_up(&self) -> Option<RateLimits> {
+        let is_known = self.0.view.borrow().standing.is_used_up();
+        if !is_known {
+            self.0.view.send_modify(|view| view.looked_at = None);
+        }
+        match self.refreshed().await {
+            AccountStanding::WithAllowance(known) => Some(known.limits),
+            AccountStanding::NotAsked
+            | AccountStanding::SignedOut
+            | AccountStanding::WithoutAllowance
+            | AccountStanding::NotTold(_) => None,
+        }
+    }
+
     /// Keeps up with the account, over all children and their restarts.
     ///
     /// Updates that Codex sends with turns only tell that something was used: it takes the figures
@@ -147,6 +162,16 @@ async fn next_event(events: &mut Vec<AccountEvents>) -> AccountEvent {
         }
     }
     std::future::pending().await
+}
+
+// === impl AccountStanding ===
+
+impl AccountStanding {
+    fn is_used_up(&self) -> bool {
+        let Self::WithAllowance(known) = self else { return false };
+        let RateLimits { primary, secondary, .. } = &known.limits;
+        [primary, secondary].into_iter().flatten().any(LimitWindow::is_used_up)
+    }
 }
 
 // === impl View ===

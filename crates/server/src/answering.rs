@@ -1,6 +1,7 @@
 //! From a request that is understood to its answer: the turns, their events, and what is told of them.
 //! The same for every endpoint; what differs is how an answer is written.
 
+mod failure_context;
 mod incoming;
 mod running;
 mod session;

@@ -275,7 +275,8 @@ impl Api {
             return Ok(backend);
         }
         tokio::time::timeout(BACKEND_WITHIN, self.0.backend.wait()).await.map_err(|_| {
-            let message = "Codex is still starting; /readyz says how far it is.";
+            let message =
+                "Codex is still starting. Try again in a second; /readyz says how far it is.";
             ApiError {
                 retry_after: Some(Duration::from_secs(1)),
                 ..ApiError::new(503, ErrorType::ServerError, message).with_code("codex_unavailable")
@@ -303,12 +304,9 @@ async fn show_model(
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Response, ErrorResponse> {
     // What is not text is no name.
-    let Path(id) = id.map_err(|_| unknown_model("\u{fffd}"))?;
-    if api.backend().await?.models.contains(&id, &api.settings().aliases).await? {
-        Ok(axum::Json(model(&id)).into_response())
-    } else {
-        Err(unknown_model(&id).into())
-    }
+    let Path(id) = id.map_err(|_| unknown_model("\u{fffd}", &[]))?;
+    api.backend().await?.models.find(&id, &api.settings().aliases).await?;
+    Ok(axum::Json(model(&id)).into_response())
 }
 
 /// The catalog does not say when a model was made.

@@ -11,6 +11,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::gate::Caller;
 use crate::large_bodies::{BodyRoom, LARGE, LargeBodies};
+use crate::time_words::how_long;
 
 /// What the body of a request may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,7 +112,7 @@ fn incomplete() -> ApiError {
     ApiError::new(
         400,
         ErrorType::InvalidRequestError,
-        "The request's body could not be read to its end.",
+        "The request did not arrive to its end. Try again.",
     )
     .with_code("incomplete_body")
 }
@@ -121,15 +122,18 @@ pub(crate) fn too_large(limit: usize) -> ApiError {
     ApiError::new(
         413,
         ErrorType::InvalidRequestError,
-        format!("The request's body is larger than {limit} bytes (PROXY_MAX_BODY_BYTES)."),
+        format!(
+            "The request is larger than {limit} bytes (PROXY_MAX_BODY_BYTES). Send a shorter \
+             conversation or smaller images."
+        ),
     )
     .with_code("request_too_large")
 }
 
 fn too_slow(limit: Duration) -> ApiError {
     let message = format!(
-        "The request's body took longer than {} ms (PROXY_BODY_TIMEOUT_MS).",
-        limit.as_millis()
+        "The request's body did not arrive within {} (PROXY_BODY_TIMEOUT_MS). Try again.",
+        how_long(limit)
     );
     ApiError::new(408, ErrorType::InvalidRequestError, message).with_code("request_timeout")
 }

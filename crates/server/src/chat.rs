@@ -97,11 +97,10 @@ async fn collect(running: Running, prompt: Prompt) -> Result<Response, ErrorResp
     let (choices, reports) =
         session.conclude_with(EndReason::Failed, |reports| collected.into_choices(reports));
     if let Outcome::Failed(failure) = outcome {
-        let error = bridge::api_error(&failure);
         if let Some(recording) = session.recording() {
-            recording.error(&error);
+            recording.error(&bridge::api_error(&failure));
         }
-        return Err(error.into());
+        return Err(log.failures.explain(&failure).await.into());
     }
     let usage = sum_up(&reports, session.continued(), prompt, &mut headers).await;
     let completion = ChatCompletion {

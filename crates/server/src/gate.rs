@@ -43,6 +43,7 @@ pub use access::{Access, AccessSettings};
 use counted::Counted;
 pub(crate) use counted::Fate;
 pub(crate) use hardening::harden;
+pub(crate) use host::page_address;
 pub use host::{AllowedHost, InvalidHost};
 pub use key::{ApiKey, Caller};
 pub use origin::{AllowedOrigin, InvalidOrigin};

@@ -121,12 +121,8 @@ impl Readiness {
         if self.workers.is_empty() || self.workers.iter().any(starting) {
             return Some(Unready::Starting);
         }
-        let tries = self.workers.iter().filter_map(|worker| match worker {
-            WorkerState::Restarting { next_try, .. } => {
-                Some(next_try.saturating_duration_since(now))
-            }
-            WorkerState::Starting | WorkerState::Ready { .. } | WorkerState::Stopped => None,
-        });
+        let tries = self.workers.iter().filter_map(WorkerState::next_try);
+        let tries = tries.map(|at| at.saturating_duration_since(now));
         Some(tries.min().map_or(Unready::Stopping, |after| Unready::Restarting { after }))
     }
 }

@@ -77,8 +77,9 @@ fn limits(longest_wait: Duration) -> QueueLimits {
 
 fn no_room() -> ApiError {
     let message = format!(
-        "{AT_ONCE} requests of more than {LARGE} bytes, or with images to fetch, wait for their \
-         turns already, and none made room in time (PROXY_QUEUE_WAIT_MS)."
+        "The server is busy: {AT_ONCE} requests of more than {LARGE} bytes, or with images to fetch, \
+         wait for their turns already, and none made room in time (PROXY_QUEUE_WAIT_MS). Try again in \
+         a second."
     );
     ApiError {
         retry_after: Some(SOON),

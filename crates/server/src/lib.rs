@@ -28,6 +28,7 @@ mod request_trace;
 mod responses;
 mod route_table;
 mod routes;
+mod time_words;
 mod tokens;
 mod turn_queue;
 mod turn_record;

@@ -1,5 +1,7 @@
 //! The models that can be asked: `/v1/models`, and what a name stands for.
 
+mod nearest;
+
 use std::hash::{Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,6 +14,7 @@ use serde_json::{Value, json};
 use siphasher::sip::SipHasher13;
 
 use crate::kept_reasoning::Origin;
+use nearest::nearest_names;
 
 /// How long the catalog is taken for what it was: it changes with the Codex on disk only.
 const FRESH_FOR: Duration = Duration::from_secs(60);
@@ -80,7 +83,9 @@ impl ModelDirectory {
         };
         match (known, &effort) {
             // An upstream of one's own has models of its own.
-            (None, _) if upstream.is_none() => return Err(unknown_model(name)),
+            (None, _) if upstream.is_none() => {
+                return Err(unknown_model(name, &names(&catalog, aliases)));
+            }
             (Some(known), Some(effort)) => check_effort(known, effort, effort_field)?,
             _ => {}
         }
@@ -103,8 +108,7 @@ impl ModelDirectory {
     /// Every name, in the catalog's order, then the other names.
     pub(crate) async fn names(&self, aliases: &ModelAliases) -> Result<Vec<String>, ApiError> {
         let catalog = self.catalog().await?;
-        let shown = catalog.iter().filter(|model| !model.hidden).map(|model| model.id.clone());
-        Ok(shown.chain(aliases.iter().map(|(name, _)| name.to_owned())).collect())
+        Ok(names(&catalog, aliases).into_iter().map(str::to_owned).collect())
     }
 
     /// Every model with what is known of it, and what the other names stand for.
@@ -119,14 +123,14 @@ impl ModelDirectory {
         self.upstream.as_ref().map(|upstream| upstream.base_url.as_str())
     }
 
-    /// Whether a name can be asked.
-    pub(crate) async fn contains(
-        &self,
-        name: &str,
-        aliases: &ModelAliases,
-    ) -> Result<bool, ApiError> {
+    /// # Errors
+    /// If the name cannot be asked.
+    pub(crate) async fn find(&self, name: &str, aliases: &ModelAliases) -> Result<(), ApiError> {
         let catalog = self.catalog().await?;
-        Ok(aliases.contains(name) || catalog.iter().any(|model| model.id == name))
+        if aliases.contains(name) || catalog.iter().any(|model| model.id == name) {
+            return Ok(());
+        }
+        Err(unknown_model(name, &names(&catalog, aliases)))
     }
 
     fn resolve(
@@ -228,8 +232,22 @@ fn check_effort(model: &Model, effort: &str, field: &str) -> Result<(), ApiError
     ))
 }
 
-pub(crate) fn unknown_model(name: &str) -> ApiError {
-    let message = format!("The model `{name}` does not exist. GET /v1/models lists the models.");
+/// Every name that is shown, in the catalog's order, then the other names.
+fn names<'a>(catalog: &'a [Model], aliases: &'a ModelAliases) -> Vec<&'a str> {
+    let shown = catalog.iter().filter(|model| !model.hidden).map(|model| model.id.as_str());
+    shown.chain(aliases.iter().map(|(name, _)| name)).collect()
+}
+
+/// The error for a name that is none of `known`.
+pub(crate) fn unknown_model(name: &str, known: &[&str]) -> ApiError {
+    let nearest = nearest_names(name, known);
+    let instead = match nearest.as_slice() {
+        [] => String::new(),
+        [one] => format!(" Did you mean `{one}`?"),
+        [before @ .., last] => format!(" Did you mean `{}` or `{last}`?", before.join("`, `")),
+    };
+    let message =
+        format!("The model `{name}` does not exist.{instead} GET /v1/models lists the models.");
     ApiError {
         param: Some("model".to_owned()),
         ..ApiError::new(404, ErrorType::InvalidRequestError, message).with_code("model_not_found")
@@ -242,7 +260,7 @@ fn no_default() -> ApiError {
 }
 
 fn unavailable(reason: &str) -> ApiError {
-    let message = format!("Codex cannot be asked for its models: {reason}.");
+    let message = format!("Codex cannot be asked for its models: {reason}. Try again in a second.");
     ApiError {
         retry_after: Some(Duration::from_secs(1)),
         ..ApiError::new(503, ErrorType::ServerError, message).with_code("codex_unavailable")

@@ -13,6 +13,7 @@ use crate::gate::Caller;
 use crate::headers::{
     X_RATELIMIT_LIMIT_REQUESTS, X_RATELIMIT_REMAINING_REQUESTS, X_RATELIMIT_RESET_REQUESTS,
 };
+use crate::time_words::how_long;
 use sliding_window::{Allowance, SlidingWindow};
 
 /// How many requests of a key are let in.
@@ -63,11 +64,12 @@ impl Standing {
     pub(crate) fn refusal(&self) -> Option<ApiError> {
         let next = self.allowance.refused?;
         let RateLimit { max, window } = self.limit;
+        let requests = if max == 1 { "request" } else { "requests" };
         let message = format!(
-            "This key has used up its requests: at most {max} (PROXY_RATE_LIMIT_MAX) in {} ms \
-             (PROXY_RATE_LIMIT_WINDOW_MS). The next one is possible in {}.",
-            window.as_millis(),
-            in_words(next),
+            "This server's own limit is reached: a key may send {max} {requests} \
+             (PROXY_RATE_LIMIT_MAX) in {} (PROXY_RATE_LIMIT_WINDOW_MS). Try again in {}.",
+            how_long(window),
+            how_long(next),
         );
         let error = ApiError::new(429, ErrorType::RateLimitError, message);
         Some(ApiError { retry_after: Some(next), ..error.with_code("rate_limit_exceeded") })
@@ -122,8 +124,9 @@ mod tests {
                 ..ApiError::new(
                     429,
                     ErrorType::RateLimitError,
-                    "This key has used up its requests: at most 1 (PROXY_RATE_LIMIT_MAX) in 60000 \
-                     ms (PROXY_RATE_LIMIT_WINDOW_MS). The next one is possible in 59.5s.",
+                    "This server's own limit is reached: a key may send 1 request \
+                     (PROXY_RATE_LIMIT_MAX) in 60 seconds (PROXY_RATE_LIMIT_WINDOW_MS). Try again \
+                     in 60 seconds.",
                 )
                 .with_code("rate_limit_exceeded")
             })

@@ -210,7 +210,7 @@ async fn collect(
     keeper: Option<Keeper>,
     prompt: Prompt,
 ) -> Result<Response, ErrorResponse> {
-    let Running { mut session, mut headers, .. } = running;
+    let Running { mut session, mut headers, log, .. } = running;
     let outcome = session.collect(&mut items).await;
     let unfinished = match outcome {
         Outcome::Cancelled => EndReason::Cancelled,
@@ -218,11 +218,10 @@ async fn collect(
     };
     let reports = session.conclude(unfinished);
     if let Outcome::Failed(failure) = &outcome {
-        let error = bridge::api_error(failure);
         if let Some(recording) = session.recording() {
-            recording.error(&error);
+            recording.error(&bridge::api_error(failure));
         }
-        return Err(error.into());
+        return Err(log.failures.explain(failure).await.into());
     }
     let usage = sum_up(&reports, session.continued(), prompt, &mut headers).await;
     match outcome {

@@ -43,6 +43,8 @@ pub struct Script {
     pub login_expired: bool,
     /// How many requests for a response are refused with 401 before one is answered.
     pub unauthorized_responses: u64,
+    /// Whether nothing is left of the short window, so that every response is refused.
+    pub used_up: bool,
     /// Who signs in.
     pub account: IssuedAccount,
 }
@@ -274,6 +276,9 @@ impl Stage {
             let error = json!({"code": "token_expired", "message": "not with this token"});
             return answers::refused(StatusCode::UNAUTHORIZED, &error);
         }
+        if self.script.borrow().used_up {
+            return answers::nothing_left();
+        }
         answers::response("signed in")
     }
 }
@@ -304,7 +309,7 @@ async fn answer(
         ("POST", "/oauth/token") => stage.tokens(&body),
         ("POST", "/oauth/revoke") => Json(json!({})).into_response(),
         ("GET", "/backend-api/wham/accounts/check") => stage.accounts().await,
-        ("GET", "/backend-api/wham/usage") => answers::usage(&stage.script().account),
+        ("GET", "/backend-api/wham/usage") => answers::usage(&stage.script()),
         ("POST", "/v1/responses") => stage.response(),
         _ => answers::refused(StatusCode::NOT_FOUND, &"there is nothing here".into()),
     }

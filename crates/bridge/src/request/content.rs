@@ -69,9 +69,12 @@ impl ContentReader {
     }
 
     fn check_image(&mut self, url: &str, author: Author, place: String) -> Result<(), ApiError> {
-        let invalid = |words: &str| Err(ApiError::invalid(&place, words));
+        let invalid =
+            |words: &str| Err(ApiError::invalid(&place, format!("The image '{place}' {words}")));
         if author == Author::TextOnly {
-            return invalid("Images are allowed in user messages and in results of tools only.");
+            return invalid(
+                "cannot be used: images are allowed in user messages and in results of tools only.",
+            );
         }
         if is_image_data(url) {
             return self.pixels.add(url, &place);
@@ -82,15 +85,14 @@ impl ContentReader {
                 Ok(())
             }
             (true, RemoteImages::Refused) => invalid(
-                "An image must be a data URL in base64, such as 'data:image/png;base64,…': \
-                 remote images are fetched only with PROXY_ALLOW_REMOTE_IMAGES=true.",
+                "must be a data URL in base64, such as 'data:image/png;base64,…': images are fetched \
+                 from their address only with PROXY_ALLOW_REMOTE_IMAGES=true.",
             ),
             (false, RemoteImages::Fetched) => invalid(
-                "An image must be a data URL in base64, such as 'data:image/png;base64,…', \
-                 or an http or https address.",
+                "must be a data URL in base64, such as 'data:image/png;base64,…', or an http or https address.",
             ),
             (false, RemoteImages::Refused) => {
-                invalid("An image must be a data URL in base64, such as 'data:image/png;base64,…'.")
+                invalid("must be a data URL in base64, such as 'data:image/png;base64,…'.")
             }
         }
     }

@@ -40,6 +40,18 @@ pub(crate) struct StateReport {
     pub(crate) place: usize,
 }
 
+// === impl WorkerState ===
+
+impl WorkerState {
+    /// When it is tried again, if it was lost; in the past while a try is under way.
+    pub fn next_try(&self) -> Option<Instant> {
+        match self {
+            Self::Restarting { next_try, .. } => Some(*next_try),
+            Self::Starting | Self::Ready { .. } | Self::Stopped => None,
+        }
+    }
+}
+
 // === impl StateReport ===
 
 impl StateReport {

@@ -1,6 +1,6 @@
 //! `/v1/usage`, and the rows behind it.
 
-mod account;
+pub(crate) mod account;
 mod kept;
 mod killed;
 

@@ -73,7 +73,10 @@ impl<'a> Path<'a> {
             [one] => ("value is", one.clone()),
             many => ("values are", many.join(", ")),
         };
-        self.invalid(format!("Invalid value: {}. Supported {noun}: {allowed}.", Excerpt(found)))
+        self.invalid(format!(
+            "Invalid value for '{self}': {}. Supported {noun}: {allowed}.",
+            Excerpt(found)
+        ))
     }
 
     /// It cannot be served, for a reason of its own.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Object, Path};
+use super::{Excerpt, Object, Path};
 use crate::ApiError;
 
 /// A part of a message.
@@ -65,7 +65,16 @@ impl Part {
             }
             "refusal" => Ok(Self::Text(part.required_string("refusal")?)),
             "image_url" | "input_image" => Self::read_image(part),
-            _ => Err(part.path("type").unsupported(&r#type, &PART_TYPES)),
+            _ => {
+                let path = part.path("type");
+                let problem = format!(
+                    "Invalid value for '{path}': {}. Only texts and images can be sent: supported \
+                     values are '{}'.",
+                    Excerpt(&r#type),
+                    PART_TYPES.join("', '")
+                );
+                Err(path.invalid(problem))
+            }
         }
     }
 

@@ -60,6 +60,17 @@ impl FunctionTool {
     }
 }
 
+/// The error for a tool that is no function.
+pub(crate) fn unsupported_tool(tool: &Object<'_>, r#type: &str) -> ApiError {
+    let path = tool.path("type");
+    let problem = format!(
+        "Invalid value for '{path}': {}. Codex takes no such tool from a client: only tools of type \
+         'function' can be used.",
+        Excerpt(r#type)
+    );
+    path.invalid(problem)
+}
+
 fn no_parameters() -> Map<String, Value> {
     Map::from_iter([
         ("type".to_owned(), Value::from("object")),

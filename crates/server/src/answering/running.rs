@@ -10,6 +10,7 @@ use openai_wire::{ApiError, ErrorType};
 use tokio_util::sync::CancellationToken;
 use tool_call_aggregator::SuffixSource;
 
+use super::failure_context::{FailureContext, WhoIsAsked};
 use super::incoming::{Incoming, aside};
 use super::random_text;
 use super::session::Session;
@@ -18,7 +19,7 @@ use crate::api::Api;
 use crate::captures::{BegunResponse, Draft, Recording};
 use crate::client_name::client_name;
 use crate::connections::Hangup;
-use crate::gate::Fate;
+use crate::gate::{Fate, page_address};
 use crate::headers::{
     X_CODEX_STOP_AFTER_TOOLS_MODE, X_PROXY_IGNORED_PARAMS, X_PROXY_MODEL, X_PROXY_OUTPUT_MODE,
 };
@@ -131,6 +132,10 @@ impl Incoming {
             prepared;
         turn.model.clone_from(&chosen.model);
         turn.effort = chosen.effort;
+        let who_is_asked = match &chosen.upstream {
+            Some(_) => WhoIsAsked::Own,
+            None => WhoIsAsked::OfLogin { page: page_address(&self.parts.headers) },
+        };
         turn.upstream = chosen.upstream;
         // Only one of several choices could be gone on from.
         turn.owner = (self.continuity && choices == 1).then(|| self.caller.name().into());
@@ -229,6 +234,7 @@ impl Incoming {
             traces: api.0.traces.get().filter(|_| trace.sampled).cloned(),
             reasoning,
             watched,
+            failures: FailureContext { api: api.clone(), asked: who_is_asked },
         });
         let tasks = api.0.tasks.clone();
         Ok(Running {

@@ -128,16 +128,15 @@ impl<A: StreamedAnswer> AnswerStream<A> {
         };
         match first {
             Step::Over(Outcome::Failed(failure)) => {
-                let error = bridge::api_error(&failure);
                 if stream.answer.buffer().len() == nothing_said {
                     if let Some(recording) = stream.session.recording() {
-                        recording.error(&error);
+                        recording.error(&bridge::api_error(&failure));
                     }
                     stream.session.conclude(EndReason::Failed);
-                    return Err(error);
+                    return Err(stream.log.failures.explain(&failure).await);
                 }
                 // What was said is not lost, however soon it failed after that.
-                stream.fail(&error);
+                stream.fail(&bridge::api_error(&failure));
             }
             first => {
                 if let Some(recording) = stream.session.recording() {

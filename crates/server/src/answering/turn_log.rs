@@ -15,6 +15,7 @@ use crate::recent_turns::{RecentTurns, TurnNumber};
 use crate::request_trace::{FirstToken, RequestTrace, TraceSender, TurnTrace};
 use crate::turn_record::{TurnRecord, TurnTimes};
 
+use super::failure_context::FailureContext;
 use super::running::Endpoint;
 
 /// What is known about a request's turns before they run.
@@ -46,6 +47,8 @@ pub(crate) struct TurnLog {
     pub(super) reasoning: Option<ReasoningScope>,
     /// Where each of its turns is told while it runs.
     pub(super) watched: WatchedTurns,
+    /// For turns that fail.
+    pub(crate) failures: FailureContext,
 }
 
 /// The turns of a request among those that can be watched.

@@ -10,6 +10,7 @@ use super::ConnectionLimits;
 use crate::api_error::ErrorResponse;
 use crate::gate::{RequestId, harden};
 use crate::headers::X_REQUEST_ID;
+use crate::time_words::how_long;
 
 /// When a client may find room.
 const COME_BACK_IN: Duration = Duration::from_secs(1);
@@ -44,8 +45,8 @@ pub(super) fn unreadable(error: &hyper::Error, limits: &ConnectionLimits) -> Api
             431,
             ErrorType::InvalidRequestError,
             format!(
-                "The request's head is larger than {max_header_bytes} bytes \
-                 (PROXY_MAX_HEADER_BYTES), or has more than {max_headers} headers \
+                "The request's headers are larger than {max_header_bytes} bytes \
+                 (PROXY_MAX_HEADER_BYTES), or there are more than {max_headers} headers \
                  (PROXY_MAX_HEADERS)."
             ),
         )
@@ -66,8 +67,8 @@ pub(super) fn slow_head(limits: &ConnectionLimits) -> ApiError {
         408,
         ErrorType::InvalidRequestError,
         format!(
-            "The request's head took longer than {} ms (PROXY_HEADER_TIMEOUT_MS).",
-            limits.header_timeout.as_millis()
+            "The request's headers did not arrive within {} (PROXY_HEADER_TIMEOUT_MS). Try again.",
+            how_long(limits.header_timeout)
         ),
     )
     .with_code("request_timeout")
@@ -81,7 +82,8 @@ pub(super) fn no_room(limits: &ConnectionLimits) -> ApiError {
             429,
             ErrorType::RateLimitError,
             format!(
-                "All {} connections are in use (PROXY_MAX_CONNECTIONS).",
+                "The server is busy: all {} connections are in use (PROXY_MAX_CONNECTIONS). Try again \
+                 in a second.",
                 limits.max_connections
             ),
         )

@@ -5,10 +5,13 @@
 
 use std::str::FromStr;
 
-use axum::http::{HeaderMap, Uri, header};
+use axum::http::{HeaderMap, HeaderName, Uri, header};
 use openai_wire::{ApiError, ErrorType};
 
 use super::only;
+
+/// How a reverse proxy was spoken to.
+const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
 /// A `Host` without a port.
 const DEFAULT_PORT: u16 = 80;
@@ -112,6 +115,14 @@ impl Hosts {
             self.0.iter().any(|allowed| allowed.matches(name, port))
         })
     }
+}
+
+/// Where the page is for whoever has sent a request with these headers: a client on another machine
+/// knows this one by another name. For a request that has passed [`Hosts::check`].
+pub(crate) fn page_address(headers: &HeaderMap) -> Option<String> {
+    let host = only(headers, &header::HOST)?.to_str().ok()?;
+    let is_behind_tls = only(headers, &X_FORWARDED_PROTO).is_some_and(|scheme| scheme == "https");
+    Some(format!("{}://{host}/", if is_behind_tls { "https" } else { "http" }))
 }
 
 /// The name, and the port if there is one. `None` for anything else, such as user information.

@@ -8,7 +8,7 @@ use openai_wire::{ApiError, ErrorType};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-use super::only;
+use super::{only, page_address};
 
 /// A key that is accepted.
 #[derive(Clone)]
@@ -117,7 +117,8 @@ impl Keys {
     /// # Errors
     /// If the key is missing or wrong. Nobody is told which.
     pub(crate) fn caller(&self, headers: &HeaderMap) -> Result<&Caller, ApiError> {
-        self.owner_of(bearer_token(headers).unwrap_or_default()).ok_or_else(|| self.refusal())
+        let owner = self.owner_of(bearer_token(headers).unwrap_or_default());
+        owner.ok_or_else(|| self.refusal(headers))
     }
 
     /// Looks at every key to its end, so that the time tells nothing of how much of one was right,
@@ -136,10 +137,13 @@ impl Keys {
         owner
     }
 
-    fn refusal(&self) -> ApiError {
+    fn refusal(&self, headers: &HeaderMap) -> ApiError {
+        let hint = &self.hint;
+        let page = page_address(headers).map(|page| format!(" See {page}."));
         let message = format!(
-            "The API key is missing or wrong. Send it as `Authorization: Bearer KEY`. {}",
-            self.hint
+            "The API key is missing or wrong. Clients send it as `Authorization: Bearer KEY`. \
+             {hint}{}",
+            page.unwrap_or_default()
         );
         ApiError::new(401, ErrorType::InvalidRequestError, message.trim_end())
             .with_code("invalid_api_key")
@@ -201,8 +205,8 @@ mod tests {
             ApiError::new(
                 401,
                 ErrorType::InvalidRequestError,
-                "The API key is missing or wrong. Send it as `Authorization: Bearer KEY`. It is in \
-                 the file key.",
+                "The API key is missing or wrong. Clients send it as `Authorization: Bearer KEY`. \
+                 It is in the file key.",
             )
             .with_code("invalid_api_key")
         );

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use openai_wire::{ApiError, ErrorType};
 
+use crate::time_words::how_long;
+
 /// When it is worth a try again: turns end at any moment.
 const SOON: Duration = Duration::from_secs(1);
 
@@ -22,19 +24,20 @@ pub(crate) enum Refusal {
     NeverFits { turns: u32, limit: u32 },
     /// It waits, or wants to, and there are others with a better right.
     #[error(
-        "No more requests may wait for a turn: {0}. See PROXY_QUEUE_MAX and \
-         PROXY_MAX_CONCURRENT_TURNS."
+        "The server is busy: {0}, and no more may wait (PROXY_QUEUE_MAX). Try again in a second; \
+         PROXY_MAX_CONCURRENT_TURNS allows more turns at once."
     )]
     QueueFull(Load),
     /// It has waited for as long as one may.
     #[error(
-        "No turn could be started within {} ms: {load}. See PROXY_QUEUE_WAIT_MS and \
-         PROXY_MAX_CONCURRENT_TURNS.",
-        longest_wait.as_millis()
+        "The server is busy: {load}, and no turn could be started within {} \
+         (PROXY_QUEUE_WAIT_MS). Try again in a second; PROXY_MAX_CONCURRENT_TURNS allows more turns \
+         at once.",
+        how_long(*longest_wait)
     )]
     WaitedTooLong { longest_wait: Duration, load: Load },
     /// The server is about to end.
-    #[error("The server is shutting down.")]
+    #[error("The server is stopping. Try again once it has started.")]
     ShuttingDown,
 }
 

@@ -57,8 +57,9 @@ async fn row_6_who_waits_too_long_is_told_when_to_come_back() {
             ..ApiError::new(
                 429,
                 openai_wire::ErrorType::RateLimitError,
-                "No turn could be started within 30000 ms: 2 of 2 turns run, 0 wait. See \
-                 PROXY_QUEUE_WAIT_MS and PROXY_MAX_CONCURRENT_TURNS.",
+                "The server is busy: 2 of 2 turns run, 0 wait, and no turn could be started within \
+                 30 seconds (PROXY_QUEUE_WAIT_MS). Try again in a second; \
+                 PROXY_MAX_CONCURRENT_TURNS allows more turns at once.",
             )
             .with_code("too_many_turns")
         }
@@ -100,8 +101,9 @@ async fn row_6_one_more_than_may_wait_is_refused_at_once() {
             ..ApiError::new(
                 429,
                 openai_wire::ErrorType::RateLimitError,
-                "No more requests may wait for a turn: 2 of 2 turns run, 1 wait. See \
-                 PROXY_QUEUE_MAX and PROXY_MAX_CONCURRENT_TURNS.",
+                "The server is busy: 2 of 2 turns run, 1 wait, and no more may wait \
+                 (PROXY_QUEUE_MAX). Try again in a second; PROXY_MAX_CONCURRENT_TURNS allows more \
+                 turns at once.",
             )
             .with_code("queue_full")
         }
@@ -218,7 +220,7 @@ async fn a_closed_queue_turns_everybody_away_and_tells_when_the_last_turn_has_en
             ..ApiError::new(
                 503,
                 openai_wire::ErrorType::ServerError,
-                "The server is shutting down."
+                "The server is stopping. Try again once it has started."
             )
             .with_code("shutting_down")
         }

@@ -4,7 +4,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Json, Response};
 use serde_json::{Value, json};
 
-use super::{Consent, IssuedAccount, ScriptedIssuer};
+use super::{Consent, IssuedAccount, Script, ScriptedIssuer};
 use crate::token::unsigned_token;
 
 /// Seconds since 1970 at which every token of the issuer ends: the year 2100.
@@ -98,8 +98,12 @@ pub(super) fn accounts(account: &IssuedAccount) -> Response {
     .into_response()
 }
 
-pub(super) fn usage(account: &IssuedAccount) -> Response {
-    let [primary, secondary] = ScriptedIssuer::USED.map(|window| {
+pub(super) fn usage(script: &Script) -> Response {
+    let mut windows = ScriptedIssuer::USED;
+    if script.used_up {
+        windows[0].percent = 100;
+    }
+    let [primary, secondary] = windows.map(|window| {
         json!({
             "used_percent": window.percent,
             "limit_window_seconds": window.seconds,
@@ -108,15 +112,26 @@ pub(super) fn usage(account: &IssuedAccount) -> Response {
         })
     });
     Json(json!({
-        "plan_type": account.plan,
+        "plan_type": script.account.plan,
         "rate_limit": {
-            "allowed": true,
-            "limit_reached": false,
+            "allowed": !script.used_up,
+            "limit_reached": script.used_up,
             "primary_window": primary,
             "secondary_window": secondary,
         },
     }))
     .into_response()
+}
+
+/// The refusal of a response for which nothing is left.
+pub(super) fn nothing_left() -> Response {
+    let error = json!({
+        "type": "usage_limit_reached",
+        "message": "The usage limit has been reached",
+        "plan_type": "plus",
+        "resets_at": ScriptedIssuer::USED[0].resets_at,
+    });
+    refused(StatusCode::TOO_MANY_REQUESTS, &error)
 }
 
 /// A whole response of the Responses API, with one message.

@@ -11,7 +11,7 @@ use crate::asking::{ask, with};
 use crate::proxy::Proxy;
 
 /// Runs a command of ours on the server's own data folder.
-async fn run(proxy: &Proxy, issuer: &ScriptedIssuer, arguments: &[&str]) {
+pub(crate) async fn run(proxy: &Proxy, issuer: &ScriptedIssuer, arguments: &[&str]) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_codex-completions"));
     command
         .args(arguments)

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::ApiError;
-use crate::reading::{FunctionTool, Object};
+use crate::reading::{FunctionTool, Object, unsupported_tool};
 
 /// In which of the two forms a request declares its tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,7 +46,7 @@ pub(super) fn read_tools(
 
 fn read_tool(mut tool: Object<'_>, names: &mut HashSet<String>) -> Result<FunctionTool, ApiError> {
     if let Some(r#type) = tool.string("type")?.filter(|name| name != "function") {
-        return Err(tool.path("type").unsupported(&r#type, &["function"]));
+        return Err(unsupported_tool(&tool, &r#type));
     }
     match tool.take("function") {
         Some(function) => {

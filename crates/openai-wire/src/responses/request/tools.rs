@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::ApiError;
-use crate::reading::{Excerpt, FunctionTool, Object};
+use crate::reading::{FunctionTool, Object, unsupported_tool};
 
 pub(super) fn read_tools(request: &mut Object<'_>) -> Result<Vec<FunctionTool>, ApiError> {
     let tools = request.array("tools")?.unwrap_or_default();
@@ -17,11 +17,7 @@ pub(super) fn read_tools(request: &mut Object<'_>) -> Result<Vec<FunctionTool>, 
 /// of the kind that strictness wants, and we would have to change it.
 fn read_tool(mut tool: Object<'_>, names: &mut HashSet<String>) -> Result<FunctionTool, ApiError> {
     if let Some(r#type) = tool.string("type")?.filter(|name| name != "function") {
-        let problem = format!(
-            "Invalid value: {}. Codex cannot take this kind of tool from a client: only tools of type 'function' can be used.",
-            Excerpt(&r#type)
-        );
-        return Err(tool.path("type").invalid(problem));
+        return Err(unsupported_tool(&tool, &r#type));
     }
     match tool.take("function") {
         None => FunctionTool::read(tool, names),

@@ -91,7 +91,9 @@ fn parts() {
     let detail = json!({"type": "image_url", "image_url": {"url": "data:", "detail": 5}});
     refuses_part(detail, ".image_url.detail", TYPE, "a string");
     for r#type in ["file", "input_file", "input_audio", "video_url", "thinking"] {
-        let words = format!("'{type}'. Supported values are: 'text', 'image_url'");
+        let words = format!(
+            "'{type}'. Only texts and images can be sent: supported values are 'text', 'image_url'"
+        );
         refuses_part(json!({"type": r#type}), ".type", VALUE, &words);
     }
     let long = "x".repeat(1000);
@@ -134,7 +136,7 @@ fn tools() {
     refuses_tool(json!("f"), "", TYPE, "an object");
     refuses_tool(json!({"type": "function"}), ".function", MISSING, "function");
     for r#type in ["custom", "web_search", "file_search"] {
-        refuses_tool(json!({"type": r#type}), ".type", VALUE, "Supported value is: 'function'");
+        refuses_tool(json!({"type": r#type}), ".type", VALUE, "only tools of type 'function'");
     }
     refuses_tool(json!({"function": {}}), ".function.name", MISSING, "name");
     refuses_tool(json!({"function": {"name": ""}}), ".function.name", VALUE, "1 to 512 bytes");

@@ -88,7 +88,7 @@ fn items() {
     ];
     for kind in kinds {
         let words = format!(
-            "Invalid value: '{kind}'. Supported values are: 'message', 'function_call', 'function_call_output', 'reasoning', 'item_reference'."
+            ": '{kind}'. Supported values are: 'message', 'function_call', 'function_call_output', 'reasoning', 'item_reference'."
         );
         refuses_item(&json!({"type": kind, "id": "x"}), ".type", VALUE, &words);
     }
@@ -127,7 +127,8 @@ fn parts() {
     let uploaded = json!({"type": "input_image", "image_url": null, "file_id": "file_1"});
     refuses_part(uploaded, ".file_id", VALUE, "send the image itself as 'image_url'");
     for r#type in ["input_file", "input_audio", "computer_screenshot", "reasoning_text"] {
-        let words = format!("'{type}'. Supported values are: 'text', ");
+        let words =
+            format!("'{type}'. Only texts and images can be sent: supported values are 'text', ");
         refuses_part(json!({"type": r#type}), ".type", VALUE, &words);
     }
 }
@@ -199,7 +200,7 @@ fn tools() {
     ];
     for kind in kinds {
         let words = format!(
-            "Invalid value: '{kind}'. Codex cannot take this kind of tool from a client: only tools of type 'function' can be used."
+            "Invalid value for 'tools[1].type': '{kind}'. Codex takes no such tool from a client: only tools of type 'function' can be used."
         );
         refuses_tool(json!({"type": kind, "name": "g"}), ".type", VALUE, &words);
     }

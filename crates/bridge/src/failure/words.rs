@@ -1,0 +1,249 @@
+//! What a person reads about a failed turn: what happened, and what to do.
+//!
+//! Many clients show nothing but these words, so that they must do without code and status.
+
+use codex_app_server::{Failure, FailureKind};
+
+use super::{AskedUpstream, start_of};
+
+/// Most characters of a message of the upstream's.
+pub(super) const MOST: usize = 4_000;
+
+/// How Codex begins words of its own that say less than ours.
+const SAYS_NOTHING_MORE: [&str; 6] = [
+    "exceeded retry limit",
+    "Connection failed",
+    "stream disconnected before completion",
+    "Codex ran out of room",
+    "We’re currently experiencing high demand",
+    "Selected model is at capacity",
+];
+
+/// The message of the error for a failed turn.
+pub(super) fn of(failure: &Failure, asked: AskedUpstream<'_>) -> String {
+    match failure.kind {
+        FailureKind::Unauthorized => unauthorized(failure, asked),
+        FailureKind::ContextLength => with_reason(
+            "The conversation is too long for this model. Shorten it or begin a new one.",
+            failure,
+        ),
+        FailureKind::RateLimit => with_reason(
+            "The upstream takes no more requests for the moment. Try again in a minute.",
+            failure,
+        ),
+        FailureKind::Overloaded => with_reason(
+            "The upstream has no room for this model at the moment. Try again in a minute, or take \
+             another model.",
+            failure,
+        ),
+        FailureKind::ServerError => {
+            with_reason("The upstream has failed at this request. Try again.", failure)
+        }
+        FailureKind::Unreachable => with_reason(
+            "The upstream cannot be reached from the machine that runs the server. Look at its \
+             network, and at PROXY_UPSTREAM_BASE_URL if that is set.",
+            failure,
+        ),
+        FailureKind::StreamCut => with_reason(
+            "The connection to the upstream broke before the answer was complete. Try again.",
+            failure,
+        ),
+        FailureKind::ModelNotFound => {
+            format!("{} GET /v1/models lists the models.", sentence(&failure.message))
+        }
+        FailureKind::ContentFilter => {
+            with_reason("The answer was withheld. Put the question in another way.", failure)
+        }
+        FailureKind::MaxOutput => {
+            "The model has met its limit of output before it had answered. Ask for less at once."
+                .to_owned()
+        }
+        FailureKind::Timeout => format!(
+            "{} Try again; PROXY_TIMEOUT_MS and PROXY_IDLE_TIMEOUT_MS allow more time.",
+            sentence(&failure.message)
+        ),
+        // Codex's own last words can be about another request.
+        FailureKind::ChildGone => {
+            "Codex is being started again. Try again in a few seconds.".to_owned()
+        }
+        FailureKind::Stopping => {
+            "The server is stopping. Try again once it has started.".to_owned()
+        }
+        FailureKind::BadRequest => match failure.upstream_status {
+            Some(400) | None => sentence(&failure.message),
+            Some(status) => {
+                with_reason(&format!("The upstream refused the request with {status}."), failure)
+            }
+        },
+        FailureKind::UsageLimit
+        | FailureKind::SlowConsumer
+        | FailureKind::OutputTooLarge
+        | FailureKind::Unexpected => sentence(&failure.message),
+    }
+}
+
+fn unauthorized(failure: &Failure, asked: AskedUpstream<'_>) -> String {
+    let sign_in = match asked {
+        AskedUpstream::OfLogin { page: Some(page) } => {
+            format!("at {page} or with `codex-completions login`")
+        }
+        _ => "with `codex-completions login`".to_owned(),
+    };
+    if failure.is_for_want_of_a_login() {
+        return format!(
+            "Nobody is signed in to Codex. Sign in {sign_in}; the model demo needs no account."
+        );
+    }
+    let words = match asked {
+        AskedUpstream::OfLogin { .. } => {
+            format!("The login of Codex is not accepted any more. Sign in again {sign_in}.")
+        }
+        AskedUpstream::Own => "The upstream of PROXY_UPSTREAM_BASE_URL does not accept the key. \
+                               Look at PROXY_UPSTREAM_API_KEY."
+            .to_owned(),
+        AskedUpstream::Unknown => format!(
+            "The upstream does not accept the login. If PROXY_UPSTREAM_BASE_URL is set, look at \
+             PROXY_UPSTREAM_API_KEY; otherwise sign in again {sign_in}."
+        ),
+    };
+    with_reason(&words, failure)
+}
+
+/// Our words, and behind them those of the upstream if they say more.
+fn with_reason(words: &str, failure: &Failure) -> String {
+    let reason = failure.message.trim();
+    if reason.is_empty() || SAYS_NOTHING_MORE.iter().any(|start| reason.starts_with(start)) {
+        return words.to_owned();
+    }
+    format!("{words} It says: {}", sentence(reason))
+}
+
+/// As much of it as may be told, with a capital letter and a full stop.
+fn sentence(words: &str) -> String {
+    let words = match words.trim() {
+        "" => "The upstream gave no reason".to_owned(),
+        words => start_of(words, MOST),
+    };
+    let mut letters = words.chars();
+    let first = letters.next().map(char::to_uppercase);
+    let mut sentence: String = first.into_iter().flatten().chain(letters).collect();
+    if !sentence.ends_with(['.', '!', '?', '…']) {
+        sentence.push('.');
+    }
+    sentence
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(kind: FailureKind, message: &str, upstream_status: Option<u16>) -> String {
+        words_of(AskedUpstream::Unknown, kind, message, upstream_status)
+    }
+
+    fn words_of(
+        asked: AskedUpstream<'_>,
+        kind: FailureKind,
+        message: &str,
+        upstream_status: Option<u16>,
+    ) -> String {
+        let message = message.to_owned();
+        of(&Failure { kind, message, upstream_status, upstream_body: None }, asked)
+    }
+
+    #[test]
+    fn who_may_not_ask_is_told_where_to_sign_in() {
+        let page = AskedUpstream::OfLogin { page: Some("http://box:11435/") };
+        let told = |asked, words, status| words_of(asked, FailureKind::Unauthorized, words, status);
+        assert_eq!(
+            told(page, "not signed in to Codex", None),
+            "Nobody is signed in to Codex. Sign in at http://box:11435/ or with \
+             `codex-completions login`; the model demo needs no account."
+        );
+        assert_eq!(
+            told(page, "no", None),
+            "The login of Codex is not accepted any more. Sign in again at http://box:11435/ or \
+             with `codex-completions login`. It says: No."
+        );
+        assert_eq!(
+            told(AskedUpstream::Own, "no", Some(401)),
+            "The upstream of PROXY_UPSTREAM_BASE_URL does not accept the key. Look at \
+             PROXY_UPSTREAM_API_KEY. It says: No."
+        );
+    }
+
+    #[test]
+    fn each_kind_says_what_happened_and_what_to_do() {
+        use FailureKind as K;
+        for (kind, message, status, expected) in [
+            (
+                K::Unauthorized,
+                "not signed in to Codex",
+                None,
+                "Nobody is signed in to Codex. Sign in with `codex-completions login`; the model \
+                 demo needs no account.",
+            ),
+            (
+                K::Unauthorized,
+                "Incorrect API key provided.",
+                Some(401),
+                "The upstream does not accept the login. If PROXY_UPSTREAM_BASE_URL is set, look \
+                 at PROXY_UPSTREAM_API_KEY; otherwise sign in again with `codex-completions \
+                 login`. It says: Incorrect API key provided.",
+            ),
+            (
+                K::ContextLength,
+                "Codex ran out of room in the model's context window. Start a new thread.",
+                None,
+                "The conversation is too long for this model. Shorten it or begin a new one.",
+            ),
+            (
+                K::ContextLength,
+                "at most 8 tokens",
+                Some(400),
+                "The conversation is too long for this model. Shorten it or begin a new one. It \
+                 says: At most 8 tokens.",
+            ),
+            (
+                K::RateLimit,
+                "exceeded retry limit, last status: 429 Too Many Requests",
+                Some(429),
+                "The upstream takes no more requests for the moment. Try again in a minute.",
+            ),
+            (K::UsageLimit, "Quota exceeded", None, "Quota exceeded."),
+            (
+                K::Timeout,
+                "no event from Codex for 5s",
+                None,
+                "No event from Codex for 5s. Try again; PROXY_TIMEOUT_MS and \
+                 PROXY_IDLE_TIMEOUT_MS allow more time.",
+            ),
+            (
+                K::ChildGone,
+                "anything",
+                None,
+                "Codex is being started again. Try again in a few seconds.",
+            ),
+            (K::BadRequest, "Invalid 'input'", Some(400), "Invalid 'input'."),
+            (
+                K::BadRequest,
+                "no tea",
+                Some(418),
+                "The upstream refused the request with 418. It says: No tea.",
+            ),
+        ] {
+            assert_eq!(words(kind, message, status), expected);
+        }
+    }
+
+    #[test]
+    fn every_message_is_whole_sentences() {
+        for kind in FailureKind::ALL {
+            for message in ["the reason", "the reason. ", ""] {
+                let words = words(kind, message, Some(400));
+                assert!(words.ends_with('.') && !words.contains(".."), "{kind:?}: {words}");
+                assert!(words.len() > 10 && !words.contains("  "), "{kind:?}: {words}");
+            }
+        }
+    }
+}
