@@ -46,7 +46,7 @@ export function turns(signal) {
     if (paused && detail.state === "running") told.textContent = `Paused; ${plural(++newer, "newer turn")}.`;
   }, signal);
   listen(["turns", "turn"], update, signal);
-  const ticks = setInterval(tick, TICK_MS);
+  const ticks = setInterval(() => paused || tick(), TICK_MS);
   signal.addEventListener("abort", () => clearInterval(ticks));
   update();
 
