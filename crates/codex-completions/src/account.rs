@@ -18,6 +18,7 @@ use crate::cli::{self, LoginOptions, StatusOptions};
 use crate::codex;
 use crate::progress;
 use crate::signals::Signals;
+use crate::target::{Running, Target, target_of};
 
 /// How long a login that is given up may hold us.
 const GIVE_UP: Duration = Duration::from_secs(2);
@@ -28,6 +29,12 @@ pub(crate) enum Standing {
     SignedIn(Account),
     /// There is a login, but nobody can be asked about it.
     NotLookedUp(String),
+}
+
+/// The server that the settings describe, if it runs.
+struct RunningServer {
+    target: Target,
+    running: Running,
 }
 
 pub(crate) async fn login(
@@ -79,15 +86,63 @@ pub(crate) async fn status(
     let (standing, limits) = progress::during("Looking up the account", looking).await;
     client.shutdown().await;
     let standing = standing.map_err(|error| plain(&error))?;
+    let server = RunningServer::of(settings).await;
     if options.json {
-        writeln!(io::stdout(), "{:#}", to_json(&standing, limits.as_ref()))?;
+        let mut status = to_json(&standing, limits.as_ref());
+        status["server"] = server.as_ref().map_or(Value::Null, RunningServer::to_json);
+        writeln!(io::stdout(), "{status:#}")?;
     } else {
         writeln!(io::stdout(), "{}", standing.in_words())?;
         if let Some(limits) = limits {
             print_limits(limits)?;
         }
+        if let Some(server) = server {
+            writeln!(io::stdout(), "{}", server.in_words())?;
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+// === impl RunningServer ===
+
+impl RunningServer {
+    /// `None` where the system chooses the port.
+    async fn of(settings: &Settings) -> Option<Self> {
+        let target = target_of(settings.listen).ok()?;
+        let running = Running::at(&target).await;
+        Some(Self { target, running })
+    }
+
+    fn in_words(&self) -> String {
+        let url = &self.target.base_url;
+        match &self.running {
+            Running::Nobody => {
+                format!("No server runs at {url}; `{} serve` starts one.", cli::program())
+            }
+            Running::SomebodyElse => format!("Whoever answers at {url} is not our server."),
+            Running::Ours { unready: None } => {
+                format!("The server at {url} is ready. Its page is {}", url.page())
+            }
+            Running::Ours { unready: Some(reason) } => {
+                format!("The server at {url} is not ready: {reason}. Its page is {}", url.page())
+            }
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        let url = &self.target.base_url;
+        let (running, unready) = match &self.running {
+            Running::Nobody | Running::SomebodyElse => (false, None),
+            Running::Ours { unready } => (true, unready.as_ref()),
+        };
+        json!({
+            "base_url": url.to_string(),
+            "page": url.page(),
+            "running": running,
+            "ready": running && unready.is_none(),
+            "reason": unready,
+        })
+    }
 }
 
 /// Copies a login, and says what that means.

@@ -86,7 +86,7 @@ async fn run(
         Command::Logout => account::logout(&loaded.settings).await,
         Command::Status(options) => account::status(&options, &loaded.settings).await,
         Command::Models(options) => models::run(&options, loaded.settings).await,
-        Command::Doctor(_) => doctor::run(loaded.settings).await,
+        Command::Doctor(_) => doctor::run(loaded).await,
         Command::Config(options) => config::run(&options, &loaded.values, &loaded.warnings),
         Command::Key(options) => key::run(options, &loaded.settings, &loaded.values),
         Command::Smoke(options) => smoke::run(&options, &loaded.settings).await,
