@@ -48,6 +48,8 @@ pub struct Script {
     pub used_up: bool,
     /// Who signs in.
     pub account: IssuedAccount,
+    /// When the windows begin anew; as in [`ScriptedIssuer::USED`] unless told.
+    pub resets_at: Option<[u64; 2]>,
     /// How often a refresh token is taken.
     pub refresh_tokens: RefreshTokens,
 }
