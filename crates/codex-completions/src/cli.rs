@@ -71,6 +71,9 @@ pub(crate) enum Command {
     /// Ask a running server for tool calls in every form, and check what comes; needs no account
     #[command(after_help = examples::SMOKE)]
     Smoke(SmokeOptions),
+    /// Show the turns of a running server, as they happen
+    #[command(after_help = examples::TOP)]
+    Top(TopOptions),
 }
 
 /// Settings that a flag can set; they are checked with all the others.
@@ -180,6 +183,15 @@ pub(crate) struct SmokeOptions {
     pub(crate) json: bool,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct TopOptions {
+    #[command(flatten)]
+    pub(crate) server: ServerOptions,
+    /// Print every event as a line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 // === impl Command ===
 
 impl Command {
@@ -199,7 +211,8 @@ impl Command {
             | Self::Status(_)
             | Self::Models(_)
             | Self::Key(_)
-            | Self::Smoke(_) => Flags::default(),
+            | Self::Smoke(_)
+            | Self::Top(_) => Flags::default(),
         }
     }
 }

@@ -25,7 +25,9 @@ mod serve;
 mod service_manager;
 mod signals;
 mod smoke;
+mod status;
 mod target;
+mod top;
 mod traces;
 
 use std::process::ExitCode;
@@ -84,11 +86,12 @@ async fn run(
         Command::Ask(question) => ask::run(question, loaded.settings).await,
         Command::Login(options) => account::login(&options, &loaded.settings).await,
         Command::Logout => account::logout(&loaded.settings).await,
-        Command::Status(options) => account::status(&options, &loaded.settings).await,
+        Command::Status(options) => status::run(&options, &loaded.settings).await,
         Command::Models(options) => models::run(&options, loaded.settings).await,
-        Command::Doctor(_) => doctor::run(loaded.settings).await,
+        Command::Doctor(_) => doctor::run(loaded).await,
         Command::Config(options) => config::run(&options, &loaded.values, &loaded.warnings),
         Command::Key(options) => key::run(options, &loaded.settings, &loaded.values),
         Command::Smoke(options) => smoke::run(&options, &loaded.settings).await,
+        Command::Top(options) => top::run(&options, &loaded.settings).await,
     }
 }

@@ -1,5 +1,8 @@
 //! A running server, and how it is found and asked.
 
+mod request;
+mod running;
+
 use std::fmt;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -10,6 +13,9 @@ use hyper::http::uri::Scheme;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::cli::ServerOptions;
+
+pub(crate) use request::{Unanswered, read_text};
+pub(crate) use running::{Running, page_answers, target_of};
 
 /// A server, and how it is asked.
 #[derive(Debug)]
@@ -120,6 +126,16 @@ impl BaseUrl {
         let port = listen.port;
         let authority = std::net::SocketAddr::new(address, port).to_string();
         Ok(Self { host: address.to_string(), port, authority, path: "/v1".to_owned() })
+    }
+
+    /// The page of the server.
+    pub(crate) fn page(&self) -> String {
+        format!("http://{}{}", self.authority, self.beside("/"))
+    }
+
+    /// A path that is beside the API and not in it, such as `/readyz`.
+    pub(crate) fn beside(&self, path: &str) -> String {
+        format!("{}{path}", self.path.strip_suffix("/v1").unwrap_or(&self.path))
     }
 
     /// The path of a resource such as `/models`.

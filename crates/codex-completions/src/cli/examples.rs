@@ -81,6 +81,16 @@ Examples:
 
 The exit code is 1 if any check failed.";
 
+pub(super) const TOP: &str = "\
+Examples:
+  codex-completions top
+  codex-completions top | tee turns.txt
+  codex-completions top --json --base-url http://127.0.0.1:8080/v1 --key sk-…
+
+On a terminal it draws the turns that run and the last ones that ended, and Ctrl-C leaves. Elsewhere it
+prints a line for each turn that ends. It needs the server's own key, shows no content, and waits for
+a server that is restarted. Times are UTC.";
+
 pub(super) const COMPLETIONS: &str = "\
 Examples:
   source <(codex-completions completions bash)

@@ -23,6 +23,7 @@ mod server;
 mod service;
 mod smoke;
 mod terminal;
+mod top;
 mod transcript;
 mod under_fire;
 mod user;
