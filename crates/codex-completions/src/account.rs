@@ -2,11 +2,13 @@
 
 use std::error::Error;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use codex_app_server::account::{
-    Account, LimitWindow, LoginError, LoginMethod, LoginPrompt, RateLimits,
+    Account, ImportError, LimitWindow, LoginError, LoginKind, LoginMethod, LoginPrompt,
+    PresentLogin, RateLimits, import_login,
 };
 use codex_app_server::{Client, RequestError};
 use configuration::Settings;
@@ -14,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::cli::{self, LoginOptions, StatusOptions};
 use crate::codex;
+use crate::progress;
 use crate::signals::Signals;
 
 /// How long a login that is given up may hold us.
@@ -31,6 +34,9 @@ pub(crate) async fn login(
     options: &LoginOptions,
     settings: &Settings,
 ) -> Result<ExitCode, Box<dyn Error>> {
+    if let Some(folder) = &options.import {
+        return import(folder.as_deref(), options, settings).await;
+    }
     let api_key = options.with_api_key.then(read_api_key).transpose()?;
     let client = codex::start_client(settings).await?;
     let outcome = match api_key {
@@ -62,11 +68,15 @@ pub(crate) async fn status(
     settings: &Settings,
 ) -> Result<ExitCode, Box<dyn Error>> {
     let client = codex::start_client(settings).await?;
-    let standing = Standing::of(&client, options.refresh).await;
-    let limits = match &standing {
-        Ok(Standing::SignedIn(Account::ChatGpt { .. })) => Some(client.rate_limits().await),
-        _ => None,
+    let looking = async {
+        let standing = Standing::of(&client, options.refresh).await;
+        let limits = match &standing {
+            Ok(Standing::SignedIn(Account::ChatGpt { .. })) => Some(client.rate_limits().await),
+            _ => None,
+        };
+        (standing, limits)
     };
+    let (standing, limits) = progress::during("Looking up the account", looking).await;
     client.shutdown().await;
     let standing = standing.map_err(|error| plain(&error))?;
     if options.json {
@@ -78,6 +88,52 @@ pub(crate) async fn status(
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Copies a login, and says what that means.
+async fn import(
+    folder: Option<&Path>,
+    options: &LoginOptions,
+    settings: &Settings,
+) -> Result<ExitCode, Box<dyn Error>> {
+    let folder = folder.map(Path::to_owned).or_else(usual_codex_home).ok_or(
+        "neither CODEX_HOME nor HOME is set: name the folder that has the login, --import FOLDER",
+    )?;
+    let present = if options.force { PresentLogin::Replace } else { PresentLogin::Keep };
+    let kind = import_login(&folder, &settings.codex.home, present).map_err(|error| {
+        let advice = match error {
+            ImportError::Present => "; --force replaces it".to_owned(),
+            ImportError::Missing { .. } => format!("; `{} login` signs you in", cli::program()),
+            _ => String::new(),
+        };
+        format!("{error}{advice}")
+    })?;
+    let mut out = io::stdout();
+    writeln!(out, "Copied the login of {}.", folder.display())?;
+    if kind == LoginKind::ChatGpt {
+        writeln!(out, "\n{}\n", two_copies())?;
+    }
+    let client = codex::start_client(settings).await?;
+    let greeted = progress::during("Looking up the account", greet(&client)).await;
+    let _ = tokio::time::timeout(GIVE_UP, client.shutdown()).await;
+    greeted.map(|()| ExitCode::SUCCESS)
+}
+
+/// Where Codex has its login for people who have not chosen another place.
+fn usual_codex_home() -> Option<PathBuf> {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    set("CODEX_HOME").or_else(|| set("HOME").map(|home| home.join(".codex")))
+}
+
+/// What becomes of two copies of one refresh token. The test of `--import` shows it with the real Codex.
+fn two_copies() -> String {
+    format!(
+        "There are two copies of this login now, with the same refresh token, which the issuer takes once.\n\
+         Codex uses it when its access token ends or is refused. The copy that does so first goes on; the\n\
+         other goes on until its own access token ends, and must then sign in again. `logout` in one place\n\
+         ends both. To be safe use only one of them, or sign in here separately: `{} login`.",
+        cli::program()
+    )
 }
 
 // === impl Standing ===
@@ -180,7 +236,7 @@ async fn login_with_chatgpt(client: &Client, method: LoginMethod) -> Result<(), 
     let mut signals = Signals::new()?;
     writeln!(out, "Waiting … (Ctrl-C gives up)")?;
     tokio::select! {
-        outcome = login.finished() => return Ok(outcome?),
+        outcome = progress::during("Waiting for you to sign in", login.finished()) => return Ok(outcome?),
         () = signals.stop() => {}
     }
     let given_up = || Err("given up: nobody was signed in".into());

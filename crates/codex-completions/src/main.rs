@@ -6,6 +6,7 @@ mod ask;
 mod calls;
 mod cli;
 mod codex;
+mod completions;
 mod config;
 mod demo;
 mod doctor;
@@ -16,6 +17,7 @@ mod key;
 mod logging;
 mod models;
 mod panics;
+mod progress;
 mod reload;
 mod replay;
 mod request_ids;
@@ -23,6 +25,7 @@ mod serve;
 mod service_manager;
 mod signals;
 mod smoke;
+mod target;
 mod traces;
 
 use std::process::ExitCode;
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Calls(options) => calls::run(&options),
         Task::Replay(options) => replay::run(&options),
+        Task::Completions { shell } => completions::run(shell),
         Task::WithSettings(command) => run_with_settings(command),
     };
     outcome.unwrap_or_else(|error| {

@@ -10,8 +10,8 @@ use tokio::net::TcpStream;
 use tokio_util::task::TaskTracker;
 
 use super::mismatch::Mismatch;
-use super::target::Target;
 use crate::cli;
+use crate::target::Target;
 
 /// The longest answer that is read; right ones are far shorter.
 const LONGEST_ANSWER: usize = 1024 * 1024;

@@ -51,19 +51,6 @@ async fn row_17_only_the_owner_sees_and_does_what_the_page_shows() {
 }
 
 #[tokio::test]
-async fn row_17_the_page_is_public_and_may_load_nothing_of_others() {
-    let proxy = Proxy::start(&[]).await;
-    let page = Request::get("/").body(Full::default()).unwrap();
-    let page = proxy.send_without_key(page).await.whole().await;
-    assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
-    let policy = page.header("content-security-policy");
-    let expected =
-        "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-    assert_eq!(policy, Some(expected));
-    assert!(!page.body.contains(KEY));
-}
-
-#[tokio::test]
 async fn settings_in_force_are_shown_with_where_they_come_from_and_no_secrets() {
     let proxy = Proxy::start(&[("PROXY_UPSTREAM_API_KEY", "sk-canary-upstream")]).await;
     let file = proxy.folder().join("config.toml");

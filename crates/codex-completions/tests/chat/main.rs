@@ -20,6 +20,7 @@ mod http;
 mod metric_labels;
 mod metrics;
 mod obsidian;
+mod page_files;
 mod paths;
 mod phantom_noise;
 mod proxy;

@@ -3,14 +3,18 @@
 
 mod account;
 mod ask;
+mod browser;
 mod calls;
 mod clients;
+mod completions;
 mod config;
 mod doctor;
 mod error_words;
 mod greeting;
 mod key;
+mod login_import;
 mod models;
+mod page;
 mod recorder;
 mod responses_clients;
 mod run_book;

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use crate::user::{User, processes_of};
 
@@ -23,13 +23,14 @@ impl Server {
     }
 
     pub(crate) fn start_with_log(user: &User, more: &[(&str, &str)], log: Stdio) -> Self {
-        let mut process = user
-            .command(&["serve", "--port", "0"])
-            .envs(more.iter().copied())
-            .stdout(Stdio::piped())
-            .stderr(log)
-            .spawn()
-            .unwrap();
+        let mut command = user.command(&["serve", "--port", "0"]);
+        command.envs(more.iter().copied()).stderr(log);
+        Self::spawn(command)
+    }
+
+    /// Runs a command that serves.
+    pub(crate) fn spawn(mut command: Command) -> Self {
+        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(process.stdout.take().unwrap()).lines();
         let address = lines
             .map_while(Result::ok)

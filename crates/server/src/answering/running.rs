@@ -233,8 +233,8 @@ impl Incoming {
             content: settings.content_log,
             traces: api.0.traces.get().filter(|_| trace.sampled).cloned(),
             reasoning,
-            failures: FailureContext { api: api.clone(), asked: who_is_asked },
             watched,
+            failures: FailureContext { api: api.clone(), asked: who_is_asked },
         });
         let tasks = api.0.tasks.clone();
         Ok(Running {

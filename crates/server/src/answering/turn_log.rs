@@ -45,10 +45,10 @@ pub(crate) struct TurnLog {
     pub(super) traces: Option<TraceSender>,
     /// Where its reasoning is kept, if it is.
     pub(super) reasoning: Option<ReasoningScope>,
-    /// For turns that fail.
-    pub(crate) failures: FailureContext,
     /// Where each of its turns is told while it runs.
     pub(super) watched: WatchedTurns,
+    /// For turns that fail.
+    pub(crate) failures: FailureContext,
 }
 
 /// The turns of a request among those that can be watched.

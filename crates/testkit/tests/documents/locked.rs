@@ -20,6 +20,7 @@ const SCRIPTS: [&str; 15] = [
     "scripts/mutants",
     "scripts/release",
     "scripts/render-dashboard",
+    "scripts/screenshots",
     "scripts/under-fire",
 ];
 

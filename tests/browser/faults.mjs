@@ -1,0 +1,28 @@
+// A child that is killed and a server that goes: the page says so, and comes back by itself.
+import assert from "node:assert/strict";
+import { ask, finish, json, launch, scenario } from "./browser.mjs";
+
+await launch();
+
+await scenario("a killed child is shown restarting, and back", {}, async (visit) => {
+  // The page asks for the models when its child goes, and again when it is back.
+  visit.tolerate(/^console: .*503 .*\/v1\/proxy\/models$/);
+  const child = visit.test("codex");
+  await visit.until(child, "Ready");
+  await ask("kill the child");
+  await visit.until(child, /Starting|Restarting/);
+  await visit.until(child, "Ready");
+  assert.equal((await json("/v1/proxy/status")).restarts, 1);
+});
+
+await scenario("a server that stops is told, and found again when it is back", {}, async (visit) => {
+  visit.expect(/ERR_/);
+  await visit.test("login-state").waitFor();
+  await ask("stop the server");
+  await visit.test("connection").waitFor();
+  await ask("start the server");
+  await visit.test("connection").waitFor({ state: "hidden" });
+  await visit.until(visit.test("codex"), "Ready");
+});
+
+await finish();

@@ -1,0 +1,131 @@
+// The playground with the model `demo`: calls answered by hand, a stop in mid-stream, errors, a command to copy.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { finish, json, key, launch, origin, request, scenario } from "./browser.mjs";
+
+await launch();
+
+/** The newest turn, once it has ended. */
+async function lastTurn() {
+  for (;;) {
+    const [turn] = (await json("/v1/proxy/turns")).turns;
+    if (turn?.state === "ended") return turn;
+  }
+}
+
+async function playground(visit) {
+  await visit.view("Playground");
+  await visit.field("Model").selectOption("demo");
+}
+
+async function send(visit, message) {
+  await visit.field("Message").fill(message);
+  await visit.button("Send").click();
+}
+
+await scenario("two parallel calls are answered by hand, and the model goes on", {}, async (visit) => {
+  await playground(visit);
+  await visit.button("Send").click();
+  const calls = visit.test("call");
+  await calls.nth(1).waitFor();
+  const names = await visit.test("call-name").allTextContents();
+  assert.equal(new Set(names).size, 2, `${names}`);
+  await visit.until(visit.test("answer-text"), "Let me use");
+  await visit.test("call-arguments").nth(1).waitFor();
+  const proceed = visit.button("Continue with these answers");
+  await proceed.waitFor();
+  for (const text of await visit.test("call-arguments").allTextContents()) JSON.parse(text);
+  const first = await lastTurn();
+  assert.deepEqual([first.tool_calls, first.tool_call_count], [names, 2]);
+
+  await visit.field(`Answer to ${names[0]}`).fill("eleven degrees");
+  await visit.field(`Answer to ${names[1]}`).fill("a quarter to nine");
+  await proceed.click();
+  for (const [name, answer] of [[names[0], "eleven degrees"], [names[1], "a quarter to nine"]]) {
+    await visit.until(visit.test("answer-text"), new RegExp(`${name}.* says: ${answer}`, "s"));
+  }
+  await lastTurn();
+  const { turns } = await json("/v1/proxy/turns");
+  assert.deepEqual(
+    turns.map(({ model, endpoint, failed, tool_call_count }) => [model, endpoint, failed, tool_call_count]),
+    [["demo", "chat", false, 0], ["demo", "chat", false, 2]],
+  );
+
+  // What was said stays, and the conversation goes on.
+  assert.equal(await calls.count(), 2);
+  await send(visit, "[[recall]]");
+  await visit.until(visit.test("answer-text").last(), "eleven degrees");
+  await visit.page.getByText("Raw frames").click();
+  await visit.until(visit.test("raw-frames"), "chat.completion.chunk");
+  await visit.until(visit.test("raw-frames"), "[DONE]");
+
+  await visit.button("New conversation").click();
+  await visit.test("call").first().waitFor({ state: "hidden" });
+  assert.equal(await visit.test("answer-text").count(), 0);
+});
+
+await scenario("reasoning and text are shown as they come", {}, async (visit) => {
+  await playground(visit);
+  await send(visit, "[[reasoning]]");
+  await visit.test("answer-text").waitFor();
+  await visit.test("answer-reasoning").first().waitFor({ state: "attached" });
+  assert((await visit.test("answer-reasoning").first().textContent()).trim().length > 0);
+});
+
+await scenario("a stop in mid-stream interrupts the turn", {}, async (visit) => {
+  // The browser may tell it later than the server.
+  visit.tolerate(/^failed: net::ERR_ABORTED .*\/v1\/chat\/completions$/);
+  await playground(visit);
+  await send(visit, "[[hang]]");
+  await visit.until(visit.test("answer-text"), /\S/);
+  const [running] = (await json("/v1/proxy/turns")).turns;
+  assert.equal(running.state, "running");
+  await visit.button("Stop").click();
+  await visit.button("Send").waitFor();
+  const stopped = await lastTurn();
+  assert.deepEqual([stopped.id, stopped.stop_reason], [running.id, "client_gone"]);
+});
+
+await scenario("errors are shown as the server words them", {}, async (visit) => {
+  await playground(visit);
+  const tools = visit.field("Tools (JSON)");
+  await tools.fill('[\n  {"type": "function",}\n]');
+  await visit.page.getByText(/^Line 2, column 23/).waitFor();
+  await visit.button("Send").click();
+  assert.equal(await tools.getAttribute("aria-invalid"), "true");
+  assert.equal(await tools.evaluate((field) => field === document.activeElement), true);
+  assert.equal(await visit.alert().count(), 0);
+
+  visit.expect(/^console: .*400/);
+  const named = { type: "function", function: { name: "x".repeat(600) } };
+  await tools.fill(JSON.stringify([named]));
+  await send(visit, "hello");
+  const refused = await request("/v1/chat/completions", {
+    method: "POST",
+    body: { model: "demo", messages: [{ role: "user", content: "hello" }], tools: [named] },
+  });
+  const { error } = await refused.json();
+  await visit.until(visit.alert(), error.message);
+  await visit.until(visit.alert(), "400");
+
+  visit.expect(/^console: .*401/);
+  await tools.fill("[]");
+  await visit.field("Model").selectOption("gpt-5.5");
+  await send(visit, "hello");
+  await visit.until(visit.alert().last(), /sign/i);
+  await visit.until(visit.alert().last(), "401");
+});
+
+await scenario("the copied command works in a shell", {}, async (visit) => {
+  await visit.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin });
+  await playground(visit);
+  await visit.field("Message").fill("It's \"quoted\", $HOME and `ticks`: what is the weather?");
+  await visit.button("Copy as curl").click();
+  let command = await visit.clipboard();
+  assert(!command.includes(key), command);
+  const said = execFileSync("sh", ["-c", command], { env: { PATH: process.env.PATH, KEY: key }, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  assert(said.includes("chat.completion"), `${command}\n${said}`);
+  assert(said.includes("get_weather"), said);
+});
+
+await finish();

@@ -1,0 +1,57 @@
+// Models, clients and settings say what the API says.
+import assert from "node:assert/strict";
+import { finish, json, key, launch, origin, scenario } from "./browser.mjs";
+
+await launch();
+
+await scenario("every model and alias is shown with what it stands for", {}, async (visit) => {
+  await visit.view("Models");
+  const { models, aliases } = await json("/v1/proxy/models");
+  const main = visit.page.locator("main");
+  await visit.until(main, models[0].id);
+  const text = await main.innerText();
+  for (const { id, hidden } of models) assert(hidden || text.includes(id), id);
+  for (const { name, model } of aliases) assert(text.includes(name) && text.includes(model), name);
+  assert(aliases.length > 0 && text.includes("demo"));
+});
+
+await scenario("every setting is shown with its value and where it comes from", {}, async (visit) => {
+  await visit.view("Settings");
+  const { settings } = await json("/v1/proxy/settings");
+  const rows = visit.page.locator("[data-setting]");
+  await rows.nth(settings.length - 1).waitFor();
+  assert.equal(await rows.count(), settings.length);
+  for (const { name, value, is_default, source } of settings) {
+    const text = await visit.page.locator(`[data-setting="${name}"]`).innerText();
+    assert(text.startsWith(name) && text.includes(value ?? ""), `${name}: ${value} in ${text}`);
+    assert(text.includes(source), `${name}: ${source} in ${text}`);
+    const tags = await visit.page.locator(`[data-setting="${name}"] .tag`).allTextContents();
+    assert.equal(tags.includes("changed"), !is_default, `${name}: ${tags}`);
+  }
+  const changed = settings.filter((setting) => !setting.is_default).map((setting) => setting.name);
+  assert(changed.includes("PROXY_API_KEY"), `${changed}`);
+
+  await visit.page.getByRole("searchbox").fill("log_format");
+  await visit.page.locator('[data-setting="PROXY_API_KEY"]').waitFor({ state: "detached" });
+  await visit.page.locator(`[data-setting="PROXY_LOG_FORMAT"]`).waitFor();
+});
+
+await scenario("the clients' settings have this server's address, and the key when wanted", {}, async (visit) => {
+  await visit.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin });
+  await visit.view("Clients");
+  const main = visit.page.locator("main");
+  await visit.until(main, `${origin}/v1`);
+  for (const client of ["Obsidian", "Python", "Node", "LangChain", "AI SDK", "Open WebUI", "Cline", "Continue", "Zed", "LiteLLM", "curl"]) {
+    await main.getByRole("heading", { name: new RegExp(client) }).first().waitFor();
+  }
+  assert(!(await main.innerText()).includes(key));
+  const toggle = visit.page.getByLabel(/show my key/i);
+  await toggle.check();
+  await visit.until(main, key);
+  await main.getByRole("button", { name: /^Copy/ }).first().click();
+  await visit.page.waitForFunction(() => navigator.clipboard.readText());
+  await toggle.uncheck();
+  assert(!(await main.innerText()).includes(key));
+});
+
+await finish();
