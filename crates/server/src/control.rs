@@ -155,7 +155,7 @@ async fn read_way(api: &Api, request: Request) -> Result<Way, ApiError> {
 /// Codex has not done what the owner wanted.
 fn not_begun(error: &RequestError) -> ApiError {
     let message =
-        format!("Codex could not do it: {}.", error.in_plain_words().trim_end_matches('.'));
+        format!("Codex could not sign in or out: {}.", error.in_plain_words().trim_end_matches('.'));
     ApiError {
         retry_after: Some(Duration::from_secs(1)),
         ..ApiError::new(502, ErrorType::ServerError, message).with_code("login_failed")

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::sources;
 
 /// Scripts that people and the tests run.
-const SCRIPTS: [&str; 15] = [
+const SCRIPTS: [&str; 16] = [
     "start",
     "test",
     "bench/run",
@@ -18,6 +18,7 @@ const SCRIPTS: [&str; 15] = [
     "scripts/install-clients",
     "scripts/install-codex",
     "scripts/mutants",
+    "scripts/release",
     "scripts/render-dashboard",
     "scripts/screenshots",
     "scripts/under-fire",
