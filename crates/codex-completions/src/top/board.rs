@@ -13,8 +13,7 @@ use crate::status::describe_time;
 /// No screen is nearly as high.
 const MOST_TURNS: usize = 200;
 
-const HEADING: &str =
-    "STARTED   KEY           CLIENT              MODEL             TOKENS        TIME      END";
+const HEADING: &str = "STARTED   KEY       CLIENT          MODEL           TOKENS     TIME     END";
 
 /// Everything that a server has told.
 pub(super) struct Board {
@@ -191,7 +190,7 @@ impl Turn {
             (State::Ended, None, None) => "ended",
         };
         let mut line = format!(
-            "{}  {:12}  {:18}  {:16}  {tokens:12}  {:8}  {} {}",
+            "{}  {:8}  {:14}  {:14}  {tokens:9}  {:7}  {} {}",
             started.strftime("%H:%M:%S"),
             plain(&self.key),
             plain(self.client.as_deref().unwrap_or("-")),
