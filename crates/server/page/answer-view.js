@@ -139,10 +139,28 @@ export class AnswerView {
   }
 }
 
+/// The same JSON with line breaks, token by token: a number that is parsed and written again may be
+/// another one (12345678901234567890, 1.10).
 function pretty(text) {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    JSON.parse(text);
   } catch {
     return text;
   }
+  const tokens = text.match(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g);
+  let depth = 0;
+  const line = () => `\n${"  ".repeat(depth)}`;
+  return tokens.map((token, index) => {
+    if (token === ":") return ": ";
+    if (token === ",") return `,${line()}`;
+    if (token === "{" || token === "[") {
+      depth += 1;
+      return "}]".includes(tokens[index + 1]) ? token : token + line();
+    }
+    if (token === "}" || token === "]") {
+      depth -= 1;
+      return "{[".includes(tokens[index - 1]) ? token : line() + token;
+    }
+    return token;
+  }).join("");
 }

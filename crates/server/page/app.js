@@ -79,7 +79,7 @@ function show({ focus }) {
   leave.abort();
   leave = new AbortController();
   const wanted = location.hash.replace(/^#\/?/, "").split("/")[0];
-  const name = wanted in VIEWS ? wanted : "overview";
+  const name = Object.hasOwn(VIEWS, wanted) ? wanted : "overview";
   const view = VIEWS[name];
   document.title = `${view.title} – codex-completions`;
   for (const link of document.querySelectorAll(".places a")) {

@@ -15,7 +15,7 @@ class Live extends EventTarget {
   /// When it came.
   statusAt = 0;
 
-  /// Turns by their ids.
+  /// Turns by their names.
   turns = new Map();
 
   /// `connecting`, `open`, `lost` (then `retryAt` says when it is tried again) or `refused`.
@@ -31,7 +31,8 @@ class Live extends EventTarget {
 
   /// Newest first.
   get newestTurns() {
-    return [...this.turns.values()].sort((one, other) => other.started_at - one.started_at);
+    return [...this.turns.values()].sort((one, other) =>
+      other.started_at - one.started_at || (other.number ?? 0) - (one.number ?? 0));
   }
 
   start() {
@@ -85,15 +86,18 @@ class Live extends EventTarget {
       this.status = told;
       this.statusAt = Date.now();
     }
-    if (event === "turns") this.turns = new Map(told.turns.map((turn) => [turn.id, turn]));
+    if (event === "turns") this.turns = new Map(told.turns.map((turn) => [nameOf(turn), turn]));
     if (event === "turn") this.#remember(told);
     this.dispatchEvent(new CustomEvent(event, { detail: told }));
   }
 
   #remember(turn) {
-    this.turns.set(turn.id, turn);
-    if (this.turns.size <= MOST_TURNS) return;
-    for (const old of this.newestTurns.slice(MOST_TURNS)) this.turns.delete(old.id);
+    this.turns.set(nameOf(turn), turn);
+    const tooMany = this.turns.size - MOST_TURNS;
+    if (tooMany <= 0) return;
+    // One that runs is still going to be told of, however old it is.
+    const ended = this.newestTurns.filter(({ state }) => state === "ended");
+    for (const old of ended.slice(-tooMany)) this.turns.delete(nameOf(old));
   }
 
   #become(connection) {
@@ -111,6 +115,9 @@ class Live extends EventTarget {
 }
 
 export const live = new Live();
+
+/// What tells a turn from all others: a client may choose the id of its requests.
+export const nameOf = (turn) => turn.number ?? turn.id;
 
 /// Calls `listener` for these events until `signal` is aborted.
 export function listen(names, listener, signal) {
