@@ -4,7 +4,7 @@ const SVG = "http://www.w3.org/2000/svg";
 
 /// In characters.
 const BLOCK = 4_000;
-const LONGEST_BLOCK = 32_000;
+const LONGEST_BLOCK = 16_000;
 
 /// `attributes` may have `on` (listeners), `data` (the dataset), and properties such as `value`;
 /// `children` are nodes, texts, or lists of them, and what is null or false is left out.

@@ -13,6 +13,8 @@ import { DEFAULT_MESSAGE } from "./tools-json.js";
 
 const PATH = "/v1/chat/completions";
 
+const LONGEST_WORK_MS = 20;
+
 const WRONG_TOOLS = "The tools are not right.";
 
 /// Beside a conversation on a wide screen, above it on a narrow one, where it starts closed.
@@ -186,7 +188,13 @@ class Playground {
   }
 
   async #follow(response, { view, parts, since, times }) {
+    let rested = performance.now();
     for await (const { comment, data } of events(response)) {
+      // What comes all at once is taken in pieces, so that the page can be used meanwhile.
+      if (performance.now() - rested > LONGEST_WORK_MS) {
+        await new Promise((resume) => setTimeout(resume));
+        rested = performance.now();
+      }
       this.#frames.add(since(), comment === undefined ? `data: ${data}` : `: ${comment}`);
       if (data === undefined || data === "[DONE]") continue;
       for (const { kind, added, index } of parts.take(JSON.parse(data))) {
