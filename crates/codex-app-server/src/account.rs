@@ -3,6 +3,7 @@
 mod event;
 mod login;
 
+pub use crate::login_import::{ImportError, LoginKind, PresentLogin, import_login};
 pub use event::{AccountEvent, AccountEvents};
 pub use login::{Login, LoginError, LoginMethod, LoginPrompt};
 

@@ -37,7 +37,10 @@ pub enum BinaryError {
     #[error("no Codex at {}", .0.display())]
     Missing(PathBuf),
     /// Not on the PATH, and no copy of our own.
-    #[error("no Codex on the PATH; `./start` installs a copy, or set CODEX_BIN")]
+    #[error(
+        "no Codex on the PATH; `npm install -g @openai/codex@{MINIMUM_VERSION}` installs it, or set \
+         CODEX_BIN to one that is elsewhere"
+    )]
     NotFound,
     /// The npm wrapper without its platform package.
     #[error(

@@ -13,7 +13,8 @@ pub struct Failure {
     pub kind: FailureKind,
     /// For people: Codex's or the upstream's own words where there are any.
     pub message: String,
-    /// HTTP status of the upstream, where Codex tells it.
+    /// HTTP status of the upstream, where Codex tells it. A turn that is not authorised has one
+    /// unless nobody is signed in.
     pub upstream_status: Option<u16>,
     /// Body of the upstream's answer, where Codex tells it.
     pub upstream_body: Option<Value>,
@@ -60,9 +61,6 @@ pub enum FailureKind {
     /// Codex said something that we do not understand.
     Unexpected,
 }
-
-/// Ours, for a turn that was not put to Codex.
-const NOT_SIGNED_IN: &str = "not signed in to Codex";
 
 /// What stands for a secret.
 const HIDDEN: &str = "(hidden)";
@@ -160,16 +158,6 @@ impl Failure {
         Self { kind, message: message.into(), upstream_status: None, upstream_body: None }
     }
 
-    /// Nobody is signed in, and the turn's upstream is that of the login.
-    pub(crate) fn not_signed_in() -> Self {
-        Self::new(FailureKind::Unauthorized, NOT_SIGNED_IN)
-    }
-
-    /// Whether there was no login at all; otherwise one that is not accepted.
-    pub fn is_for_want_of_a_login(&self) -> bool {
-        self.kind == FailureKind::Unauthorized && self.message == NOT_SIGNED_IN
-    }
-
     /// Takes a secret out of everything that is told: an upstream may quote the key that it was sent.
     pub(crate) fn hide(&mut self, secret: &str) {
         if secret.is_empty() {
@@ -220,6 +208,10 @@ impl Failure {
             ("other", _) => return failure.classified_by_words(),
             _ => FailureKind::Unexpected,
         };
+        if failure.kind == FailureKind::Unauthorized {
+            // A login that Codex could not renew was refused as well.
+            failure.upstream_status.get_or_insert(401);
+        }
         failure
     }
 

@@ -153,7 +153,7 @@ impl CodexHome {
     }
 
     /// Ours is a folder with our configuration, and one that holds nothing, or a login alone, or
-    /// a configuration that another start is just writing.
+    /// a configuration or login that is just being written.
     fn refuse_foreign(&self) -> Result<(), HomeError> {
         let foreign =
             |found: &str| Err(HomeError::Foreign { path: self.path.clone(), found: found.into() });
@@ -167,8 +167,11 @@ impl CodexHome {
         }
         let entries = std::fs::read_dir(&self.path).into_iter().flatten();
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        match names.filter(|name| name != LoginFile::NAME && !name.starts_with("config.new-")).min()
-        {
+        let is_ours = |name: &String| {
+            name == LoginFile::NAME
+                || ["config.new-", "auth.new-"].iter().any(|start| name.starts_with(start))
+        };
+        match names.filter(|name| !is_ours(name)).min() {
             Some(found) => foreign(&found),
             None => Ok(()),
         }
@@ -201,7 +204,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// Writes a whole file at once, so that a child that starts meanwhile never reads half of it.
-fn write_private(path: &Path, content: &[u8]) -> Result<(), HomeError> {
+pub(crate) fn write_private(path: &Path, content: &[u8]) -> Result<(), HomeError> {
     use io::Write as _;
     static WRITES: AtomicU64 = AtomicU64::new(0);
     let write_number = WRITES.fetch_add(1, Ordering::Relaxed);

@@ -1,19 +1,21 @@
-//! `login`, `logout` and `status`: the owner's account with Codex.
+//! `login` and `logout`: the owner's account with Codex.
 
 use std::error::Error;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use codex_app_server::account::{
-    Account, LimitWindow, LoginError, LoginMethod, LoginPrompt, RateLimits,
+    Account, ImportError, LoginError, LoginKind, LoginMethod, LoginPrompt, PresentLogin,
+    import_login,
 };
 use codex_app_server::{Client, RequestError};
 use configuration::Settings;
-use serde_json::{Value, json};
 
-use crate::cli::{self, LoginOptions, StatusOptions};
+use crate::cli::{self, LoginOptions};
 use crate::codex;
+use crate::progress;
 use crate::signals::Signals;
 
 /// How long a login that is given up may hold us.
@@ -31,6 +33,9 @@ pub(crate) async fn login(
     options: &LoginOptions,
     settings: &Settings,
 ) -> Result<ExitCode, Box<dyn Error>> {
+    if let Some(folder) = &options.import {
+        return import(folder.as_deref(), options, settings).await;
+    }
     let api_key = options.with_api_key.then(read_api_key).transpose()?;
     let client = codex::start_client(settings).await?;
     let outcome = match api_key {
@@ -57,27 +62,50 @@ pub(crate) async fn logout(settings: &Settings) -> Result<ExitCode, Box<dyn Erro
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) async fn status(
-    options: &StatusOptions,
+/// Copies a login, and says what that means.
+async fn import(
+    folder: Option<&Path>,
+    options: &LoginOptions,
     settings: &Settings,
 ) -> Result<ExitCode, Box<dyn Error>> {
-    let client = codex::start_client(settings).await?;
-    let standing = Standing::of(&client, options.refresh).await;
-    let limits = match &standing {
-        Ok(Standing::SignedIn(Account::ChatGpt { .. })) => Some(client.rate_limits().await),
-        _ => None,
-    };
-    client.shutdown().await;
-    let standing = standing.map_err(|error| plain(&error))?;
-    if options.json {
-        writeln!(io::stdout(), "{:#}", to_json(&standing, limits.as_ref()))?;
-    } else {
-        writeln!(io::stdout(), "{}", standing.in_words())?;
-        if let Some(limits) = limits {
-            print_limits(limits)?;
-        }
+    let folder = folder.map(Path::to_owned).or_else(usual_codex_home).ok_or(
+        "neither CODEX_HOME nor HOME is set: name the folder that has the login, --import FOLDER",
+    )?;
+    let present = if options.force { PresentLogin::Replace } else { PresentLogin::Keep };
+    let kind = import_login(&folder, &settings.codex.home, present).map_err(|error| {
+        let advice = match error {
+            ImportError::Present => "; --force replaces it".to_owned(),
+            ImportError::Missing { .. } => format!("; `{} login` signs you in", cli::program()),
+            _ => String::new(),
+        };
+        format!("{error}{advice}")
+    })?;
+    let mut out = io::stdout();
+    writeln!(out, "Copied the login of {}.", folder.display())?;
+    if kind == LoginKind::ChatGpt {
+        writeln!(out, "\n{}\n", two_copies())?;
     }
-    Ok(ExitCode::SUCCESS)
+    let client = codex::start_client(settings).await?;
+    let greeted = progress::during("Looking up the account", greet(&client)).await;
+    let _ = tokio::time::timeout(GIVE_UP, client.shutdown()).await;
+    greeted.map(|()| ExitCode::SUCCESS)
+}
+
+/// Where Codex has its login for people who have not chosen another place.
+fn usual_codex_home() -> Option<PathBuf> {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    set("CODEX_HOME").or_else(|| set("HOME").map(|home| home.join(".codex")))
+}
+
+/// What becomes of two copies of one refresh token. The test of `--import` shows it with the real Codex.
+fn two_copies() -> String {
+    format!(
+        "There are two copies of this login now, with the same refresh token, which the issuer takes once.\n\
+         Codex uses it when its access token ends or is refused. The copy that does so first goes on; the\n\
+         other goes on until its own access token ends, and must then sign in again. `logout` in one place\n\
+         ends both. To be safe use only one of them, or sign in here separately: `{} login`.",
+        cli::program()
+    )
 }
 
 // === impl Standing ===
@@ -95,7 +123,7 @@ impl Standing {
         }
     }
 
-    fn in_words(&self) -> String {
+    pub(crate) fn in_words(&self) -> String {
         match self {
             Self::SignedIn(account) => format!("Signed in {}.", describe(account)),
             Self::Nobody => format!(
@@ -180,7 +208,7 @@ async fn login_with_chatgpt(client: &Client, method: LoginMethod) -> Result<(), 
     let mut signals = Signals::new()?;
     writeln!(out, "Waiting … (Ctrl-C gives up)")?;
     tokio::select! {
-        outcome = login.finished() => return Ok(outcome?),
+        outcome = progress::during("Waiting for you to sign in", login.finished()) => return Ok(outcome?),
         () = signals.stop() => {}
     }
     let given_up = || Err("given up: nobody was signed in".into());
@@ -218,112 +246,4 @@ async fn greet(client: &Client) -> Result<(), Box<dyn Error>> {
     }
     writeln!(io::stdout(), "{}", standing.in_words())?;
     Ok(())
-}
-
-fn print_limits(limits: Result<RateLimits, RequestError>) -> io::Result<()> {
-    let mut out = io::stdout();
-    let limits = match limits {
-        Ok(limits) => limits,
-        Err(error) => {
-            let reason = error.in_plain_words();
-            return writeln!(out, "What is left of the allowance is not known: {reason}");
-        }
-    };
-    for window in [limits.primary, limits.secondary].into_iter().flatten() {
-        writeln!(out, "{}", describe_window(&window, SystemTime::now()))?;
-    }
-    if let Some(credits) = limits.credits {
-        writeln!(out, "Credits: {credits}.")?;
-    }
-    if let Some(reached) = limits.reached {
-        writeln!(out, "A limit is reached: {reached}.")?;
-    }
-    Ok(())
-}
-
-fn describe_window(window: &LimitWindow, now: SystemTime) -> String {
-    let length = window.length.map_or_else(|| "the window".to_owned(), describe_time);
-    let reset = window.resets_at.map(|seconds| UNIX_EPOCH + Duration::from_secs(seconds));
-    let left = reset.and_then(|reset| reset.duration_since(now).ok());
-    let reset = left.map(|left| format!(", reset in {}", describe_time(left))).unwrap_or_default();
-    format!("{} % of the allowance of {length} used{reset}.", window.used_percent)
-}
-
-/// In the two largest units.
-fn describe_time(time: Duration) -> String {
-    let minutes = time.as_secs().div_ceil(60);
-    let (days, hours, minutes) = (minutes / 1440, minutes / 60 % 24, minutes % 60);
-    let parts = [(days, "d"), (hours, "h"), (minutes, "min")];
-    let words: Vec<_> = parts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .take(2)
-        .map(|(count, unit)| format!("{count} {unit}"))
-        .collect();
-    if words.is_empty() { "0 min".to_owned() } else { words.join(" ") }
-}
-
-fn to_json(standing: &Standing, limits: Option<&Result<RateLimits, RequestError>>) -> Value {
-    let account = match standing {
-        Standing::SignedIn(Account::ApiKey) => json!({"type": "api_key"}),
-        Standing::SignedIn(Account::ChatGpt { email, plan, workspace }) => {
-            json!({"type": "chatgpt", "email": email, "plan": plan, "workspace": workspace})
-        }
-        Standing::SignedIn(Account::Other(kind)) => json!({"type": kind}),
-        Standing::NotLookedUp(reason) => json!({"type": null, "error": reason}),
-        Standing::Nobody => Value::Null,
-    };
-    let window = |window: LimitWindow| {
-        json!({
-            "used_percent": window.used_percent,
-            "window_seconds": window.length.map(|length| length.as_secs()),
-            "resets_at": window.resets_at,
-        })
-    };
-    let limits = limits.map(|limits| match limits {
-        Ok(limits) => json!({
-            "primary": limits.primary.map(window),
-            "secondary": limits.secondary.map(window),
-            "plan": limits.plan,
-            "credits": limits.credits,
-            "reached": limits.reached,
-        }),
-        Err(error) => json!({"error": error.in_plain_words()}),
-    });
-    json!({"signed_in": !account.is_null(), "account": account, "rate_limits": limits})
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_told_in_two_units() {
-        for (seconds, words) in [
-            (0, "0 min"),
-            (1, "1 min"),
-            (18_000, "5 h"),
-            (604_800, "7 d"),
-            (93_780, "1 d 2 h"),
-            (3_660, "1 h 1 min"),
-        ] {
-            assert_eq!(describe_time(Duration::from_secs(seconds)), words);
-        }
-    }
-
-    #[test]
-    fn a_window_says_when_it_begins_anew() {
-        let now = UNIX_EPOCH + Duration::from_secs(1_000);
-        let window = LimitWindow {
-            used_percent: 12,
-            length: Some(Duration::from_secs(18_000)),
-            resets_at: Some(4_600),
-        };
-        assert_eq!(
-            describe_window(&window, now),
-            "12 % of the allowance of 5 h used, reset in 1 h."
-        );
-        let past = LimitWindow { resets_at: Some(10), length: None, ..window };
-        assert_eq!(describe_window(&past, now), "12 % of the allowance of the window used.");
-    }
 }

@@ -1,35 +1,40 @@
 //! `ask`: one turn, streamed to the terminal.
 
+mod answer;
+mod tool;
+
 use std::error::Error;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
-use codex_app_server::turn::event::{TurnEnd, TurnEvent};
-use codex_app_server::{
-    Failure, FailureKind, HistoryItem, ResolvedModel, Role, Tool, Turn, TurnRequest,
-};
+use codex_app_server::{Failure, FailureKind, HistoryItem, ResolvedModel, Role, TurnRequest};
 use configuration::Settings;
-use serde_json::json;
 
 use crate::account;
 use crate::cli::{self, Question};
 use crate::codex::{self, Codex};
+use answer::Form;
+
+pub(crate) use tool::OfferedTools;
 
 pub(crate) async fn run(
-    question: Question,
+    mut question: Question,
     settings: Settings,
 ) -> Result<ExitCode, Box<dyn Error>> {
+    let text = read_text(question.text.take())?;
     let codex = Codex::start(&settings).await?;
-    let outcome = answer(&codex, question, &settings).await;
+    let outcome = ask(&codex, text, question, &settings).await;
     codex.client.shutdown().await;
     outcome
 }
 
-async fn answer(
+async fn ask(
     codex: &Codex,
+    text: String,
     question: Question,
     settings: &Settings,
 ) -> Result<ExitCode, Box<dyn Error>> {
+    let form = Form::of(&question);
     let ResolvedModel { model, effort } = match question.model.or(settings.codex.model.clone()) {
         Some(model) if !settings.codex.aliases.contains(&model) => {
             ResolvedModel { model, effort: None }
@@ -41,74 +46,33 @@ async fn answer(
         }
     };
     let turn = codex.client.start_turn(TurnRequest {
-        history: vec![HistoryItem::text(Role::User, question.text)],
-        tools: question.tools.into_iter().map(tool).collect(),
+        history: vec![HistoryItem::text(Role::User, text)],
+        tools: question.tools.into_iter().flat_map(|OfferedTools(tools)| tools).collect(),
         effort: question.effort.or(effort),
         upstream: codex.upstream_of(&model),
         model,
         ..TurnRequest::default()
     })?;
-    print(turn).await
-}
-
-/// Nobody has told us what the tool takes: one text will do to see a call.
-fn tool(name: String) -> Tool {
-    Tool {
-        description: format!("The tool {name}"),
-        name,
-        parameters: json!({
-            "type": "object",
-            "properties": {"query": {"type": "string"}},
-            "required": ["query"],
-        }),
+    match answer::show(turn, form).await? {
+        None => Ok(ExitCode::SUCCESS),
+        Some(failure) => Err(explain(failure).into()),
     }
 }
 
-/// Text goes to standard output as it comes; reasoning is shown dimmed, on a terminal only.
-async fn print(mut turn: Turn) -> Result<ExitCode, Box<dyn Error>> {
-    let mut out = io::stdout();
-    let dimmed = out.is_terminal();
-    let mut line_open = false;
-    while let Some(event) = turn.next().await {
-        match event {
-            TurnEvent::Text(text) => {
-                line_open = !text.ends_with('\n');
-                write!(out, "{text}")?;
-            }
-            TurnEvent::Reasoning { text, .. } if dimmed => {
-                line_open = !text.ends_with('\n');
-                write!(out, "\u{1b}[2m{text}\u{1b}[0m")?;
-            }
-            TurnEvent::MessageStart { .. } => close_line(&mut out, &mut line_open)?,
-            TurnEvent::Reasoning { .. } | TurnEvent::ReasoningItem(_) => {}
-            TurnEvent::ToolCall(call) => {
-                close_line(&mut out, &mut line_open)?;
-                writeln!(out, "→ {} {}", call.name, call.arguments)?;
-            }
-            TurnEvent::ResponseEnd { usage, .. } => {
-                if let Some(usage) = usage {
-                    tracing::info!(?usage, "the response has ended");
-                }
-            }
-            TurnEvent::End(TurnEnd::Completed | TurnEnd::ToolCalls | TurnEnd::Interrupted) => {
-                close_line(&mut out, &mut line_open)?;
-                return Ok(ExitCode::SUCCESS);
-            }
-            TurnEvent::Failed(failure) => {
-                close_line(&mut out, &mut line_open)?;
-                return Err(explain(failure).into());
-            }
-        }
-        out.flush()?;
+/// What to ask: from the command line, or else from standard input.
+fn read_text(text: Option<String>) -> Result<String, Box<dyn Error>> {
+    if let Some(text) = text.filter(|text| text != "-") {
+        return Ok(text);
     }
-    Ok(ExitCode::FAILURE)
-}
-
-fn close_line(out: &mut impl io::Write, line_open: &mut bool) -> io::Result<()> {
-    if std::mem::take(line_open) {
-        writeln!(out)?;
+    if io::stdin().is_terminal() {
+        writeln!(io::stderr(), "What do you want to ask? (Ctrl-D ends it)")?;
     }
-    Ok(())
+    let text = io::read_to_string(io::stdin())
+        .map_err(|error| format!("standard input cannot be read: {error}"))?;
+    if text.trim().is_empty() {
+        return Err("there is no question: give one, or a text on standard input".into());
+    }
+    Ok(text)
 }
 
 /// The failure, and what can be done about it.

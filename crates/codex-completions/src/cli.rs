@@ -1,34 +1,27 @@
 //! The command line.
 
+mod examples;
+
 use std::error::Error;
 use std::io::Write as _;
+use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgGroup, Args, Parser, Subcommand};
+use clap_complete::Shell;
 use configuration::Flags;
 
+use crate::ask::OfferedTools;
 use crate::calls::CallsOptions;
 use crate::key::KeyOptions;
 use crate::replay::ReplayOptions;
 
 /// Use your own Codex login from any OpenAI client.
 #[derive(Debug, Parser)]
-#[command(version, about, max_term_width = 100, after_help = EXAMPLES)]
+#[command(version, about, max_term_width = 100, after_help = examples::ALL)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) task: Task,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  codex-completions serve
-  codex-completions ask --model demo \"What is the weather in Paris?\" --tool get_weather
-  codex-completions login
-  codex-completions doctor
-  codex-completions config
-  codex-completions key add phone
-  codex-completions smoke
-  codex-completions calls --sse capture.txt
-  codex-completions replay 20250131T120000.000000Z-req_1.jsonl";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Task {
@@ -38,31 +31,49 @@ pub(crate) enum Task {
     Calls(CallsOptions),
     /// Play a record of `PROXY_CAPTURE_DIR` again, and compare what comes out
     Replay(ReplayOptions),
+    /// Print what lets a shell complete our commands
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
 }
 
 /// What needs the settings.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run the server
+    #[command(after_help = examples::SERVE)]
     Serve(SettingFlags),
     /// Stream one turn to the terminal: the quickest way to see that everything works
+    #[command(after_help = examples::ASK)]
     Ask(Question),
     /// Sign in to Codex
+    #[command(after_help = examples::LOGIN)]
     Login(LoginOptions),
-    /// Sign out of Codex
+    /// Sign out of Codex, and ask the issuer to forget the login
+    #[command(after_help = examples::LOGOUT)]
     Logout,
-    /// Show who is signed in, and what is left of the account's allowance
+    /// Show who is signed in, what is left of the account's allowance, and whether a server runs
+    #[command(after_help = examples::STATUS)]
     Status(StatusOptions),
     /// List the models and their other names
+    #[command(after_help = examples::MODELS)]
     Models(ModelsOptions),
-    /// Check versions, folders, the child and the port, and say what to do
+    /// Check everything that a turn needs, and say how to mend what is wrong
+    #[command(after_help = examples::DOCTOR)]
     Doctor(SettingFlags),
     /// Show every setting, and where it comes from
+    #[command(after_help = examples::CONFIG)]
     Config(ConfigOptions),
     /// Add, list, revoke and rotate the keys of clients
     Key(KeyOptions),
     /// Ask a running server for tool calls in every form, and check what comes; needs no account
+    #[command(after_help = examples::SMOKE)]
     Smoke(SmokeOptions),
+    /// Show the turns of a running server, as they happen
+    #[command(after_help = examples::TOP)]
+    Top(TopOptions),
 }
 
 /// Settings that a flag can set; they are checked with all the others.
@@ -90,31 +101,46 @@ pub(crate) struct ConfigOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct Question {
-    /// What to ask
-    pub(crate) text: String,
+    /// What to ask; without it, or for `-`, standard input is read
+    pub(crate) text: Option<String>,
     /// Model to ask; "demo" needs no account [default: `CODEX_MODEL`, or Codex's own default]
     #[arg(long)]
     pub(crate) model: Option<String>,
-    /// Tool that the model may call; can be given several times
-    #[arg(long = "tool", value_name = "NAME")]
-    pub(crate) tools: Vec<String>,
+    /// Tool that the model may call: a name, its JSON as in a request to OpenAI, or a file with
+    /// that; can be given several times
+    #[arg(long = "tool", value_name = "NAME|JSON|@FILE")]
+    pub(crate) tools: Vec<OfferedTools>,
     /// Reasoning effort, such as low, medium or high
     #[arg(long)]
     pub(crate) effort: Option<String>,
+    /// Print the whole answer as one JSON object, when it has ended
+    #[arg(long, conflicts_with = "raw")]
+    pub(crate) json: bool,
+    /// Print every event as a line of JSON, as it comes
+    #[arg(long)]
+    pub(crate) raw: bool,
 }
 
 #[derive(Debug, Args)]
-#[group(multiple = false)]
+#[command(group(ArgGroup::new("method").multiple(false)))]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub(crate) struct LoginOptions {
     /// Sign in with a browser on this machine [default on a terminal with a display]
-    #[arg(long)]
+    #[arg(long, group = "method")]
     pub(crate) browser: bool,
     /// Sign in with a code, in a browser on any machine [default otherwise]
-    #[arg(long)]
+    #[arg(long, group = "method")]
     pub(crate) device_code: bool,
     /// Read an API key from standard input, which pays by use
-    #[arg(long)]
+    #[arg(long, group = "method")]
     pub(crate) with_api_key: bool,
+    /// Copy the login of another Codex, from its home [default: `CODEX_HOME`, or ~/.codex]
+    #[arg(long, group = "method", value_name = "FOLDER")]
+    #[expect(clippy::option_option, reason = "the flag may be there without a folder")]
+    pub(crate) import: Option<Option<PathBuf>>,
+    /// With --import: replace the login that is there
+    #[arg(long, requires = "import")]
+    pub(crate) force: bool,
 }
 
 #[derive(Debug, Args)]
@@ -134,18 +160,34 @@ pub(crate) struct ModelsOptions {
     pub(crate) json: bool,
 }
 
+/// Which running server is meant.
 #[derive(Debug, Args)]
-pub(crate) struct SmokeOptions {
+pub(crate) struct ServerOptions {
     /// Base URL of the server [default: the one that the settings describe]
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
     /// API key of the server [default: `PROXY_API_KEY`, or the one that the server keeps]
     #[arg(long)]
     pub(crate) key: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SmokeOptions {
+    #[command(flatten)]
+    pub(crate) server: ServerOptions,
     /// Model to ask; the checks know the answers of "demo", which another one may word differently
     #[arg(long, default_value = "demo")]
     pub(crate) model: String,
     /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TopOptions {
+    #[command(flatten)]
+    pub(crate) server: ServerOptions,
+    /// Print every event as a line of JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -169,7 +211,8 @@ impl Command {
             | Self::Status(_)
             | Self::Models(_)
             | Self::Key(_)
-            | Self::Smoke(_) => Flags::default(),
+            | Self::Smoke(_)
+            | Self::Top(_) => Flags::default(),
         }
     }
 }
@@ -192,3 +235,6 @@ pub(crate) fn complain(error: &dyn Error) {
     }
     let _ = writeln!(std::io::stderr(), "error: {words}");
 }
+
+#[cfg(test)]
+mod tests;

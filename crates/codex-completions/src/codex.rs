@@ -2,10 +2,11 @@
 
 use std::error::Error;
 
-use codex_app_server::{Client, CodexBinary, DEMO_MODEL, Model, Upstream};
+use codex_app_server::{Client, CodexBinary, DEMO_MODEL, Model, StartError, Upstream};
 use configuration::Settings;
 
 use crate::demo::Demo;
+use crate::progress;
 
 /// A running child, and the model `demo` behind it.
 pub(crate) struct Codex {
@@ -26,7 +27,7 @@ impl Codex {
         binary: CodexBinary,
         settings: &Settings,
     ) -> Result<Self, Box<dyn Error>> {
-        let client = Client::start(settings.client_config(binary)).await?;
+        let client = start_child(binary, settings).await?;
         let demo = Demo::start().await?;
         Ok(Self { client, demo, upstream: settings.codex.upstream.clone() })
     }
@@ -42,7 +43,13 @@ impl Codex {
 
 /// Starts Codex alone, for a command that asks no model.
 pub(crate) async fn start_client(settings: &Settings) -> Result<Client, Box<dyn Error>> {
-    Ok(Client::start(settings.client_config(locate(settings).await?)).await?)
+    Ok(start_child(locate(settings).await?, settings).await?)
+}
+
+async fn start_child(binary: CodexBinary, settings: &Settings) -> Result<Client, StartError> {
+    // Boxed, because it is large and polled once a command.
+    let starting = Box::pin(Client::start(settings.client_config(binary)));
+    progress::during("Starting Codex", starting).await
 }
 
 pub(crate) async fn locate(

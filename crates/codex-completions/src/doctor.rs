@@ -1,38 +1,61 @@
 //! `doctor`: is everything there that a turn needs?
 
+mod files;
+mod report;
+
 use std::error::Error;
-use std::io::{self, Write as _};
+use std::io;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use codex_app_server::turn::event::{TurnEnd, TurnEvent};
-use codex_app_server::{CodexBinary, DEMO_MODEL, HistoryItem, Role, TurnRequest};
-use configuration::{Listen, Settings};
+use codex_app_server::{CodexBinary, DEMO_MODEL, HistoryItem, MINIMUM_VERSION, Role, TurnRequest};
+use configuration::{Listen, Loaded, Settings};
 
 use crate::account::{Standing, describe};
 use crate::app;
 use crate::cli;
 use crate::codex::{self, Codex};
+use crate::progress;
+use crate::target::{Running, page_answers, target_of};
+use report::Report;
 
-/// Whether all checks went well so far; each prints its own line.
-#[derive(Default)]
-struct Report {
-    failures: usize,
-}
-
-pub(crate) async fn run(settings: Settings) -> Result<ExitCode, Box<dyn Error>> {
+pub(crate) async fn run(loaded: Loaded) -> Result<ExitCode, Box<dyn Error>> {
+    let settings = loaded.settings;
     let mut report = Report::default();
-    good(&format!("codex-completions {}", env!("CARGO_PKG_VERSION")))?;
+    report.good(&format!("codex-completions {}", env!("CARGO_PKG_VERSION")))?;
+    for warning in &loaded.warnings {
+        report.note(&warning.to_string(), None)?;
+    }
+    files::check(&settings, &mut report)?;
     match codex::locate(&settings).await {
         Ok(binary) => {
             let path = binary.path().display();
-            good(&format!("codex {} at {path}", binary.version()))?;
+            report.good(&format!("codex {} at {path}", binary.version()))?;
             check_child(binary, &settings, &mut report).await?;
         }
-        Err(error) => report.bad(&error.to_string())?,
+        Err(error) => report.bad(&error.to_string(), &how_to_install())?,
     }
     check_port(settings.listen, &mut report).await?;
-    Ok(if report.failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if report.is_good() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// How to get a Codex that can be used.
+fn how_to_install() -> String {
+    let version = MINIMUM_VERSION;
+    if is_on_path("npm") {
+        format!("npm install -g @openai/codex@{version}, or set CODEX_BIN to a Codex that is there")
+    } else {
+        format!(
+            "install Node.js (https://nodejs.org), which brings npm, then: npm install -g \
+             @openai/codex@{version}; or set CODEX_BIN to a Codex that is there"
+        )
+    }
+}
+
+fn is_on_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
 async fn check_child(
@@ -45,19 +68,23 @@ async fn check_child(
     let codex = match Codex::start_with(binary, settings).await {
         Ok(codex) => codex,
         Err(error) => {
-            return report
-                .bad(&format!("{error} (its home is {home}; PROXY_CODEX_HOME chooses another)"));
+            let fix = format!("make {home} writable, or choose another home with PROXY_CODEX_HOME");
+            return report.bad(&error.to_string(), &fix);
         }
     };
-    good(&format!("home {home} is writable"))?;
-    good(&format!("codex app-server is ready after {} ms", started.elapsed().as_millis()))?;
-    check_login(&codex, settings, report).await?;
+    report.good(&format!("home {home} is writable"))?;
+    report
+        .good(&format!("codex app-server is ready after {} ms", started.elapsed().as_millis()))?;
+    progress::during("Looking up the account", check_login(&codex, settings, report)).await?;
     let started = Instant::now();
-    match demo_turn(&codex).await {
+    match progress::during("Asking demo", demo_turn(&codex)).await {
         Ok(()) => {
-            good(&format!("demo answers after {} ms", started.elapsed().as_millis()))?;
+            report.good(&format!("demo answers after {} ms", started.elapsed().as_millis()))?;
         }
-        Err(words) => report.bad(&format!("demo does not answer: {words}"))?,
+        Err(words) => {
+            let fix = "PROXY_LOG=debug shows what Codex says; another version of Codex may help";
+            report.bad(&format!("demo does not answer: {words}"), fix)?;
+        }
     }
     codex.client.shutdown().await;
     Ok(())
@@ -65,21 +92,26 @@ async fn check_child(
 
 /// Nobody signed in is a state, and not a fault.
 async fn check_login(codex: &Codex, settings: &Settings, report: &mut Report) -> io::Result<()> {
+    let program = cli::program();
     match Standing::of(&codex.client, false).await {
-        Ok(Standing::SignedIn(account)) => good(&format!("signed in {}", describe(&account))),
-        Ok(Standing::NotLookedUp(reason)) => report.bad(&format!(
-            "signed in, but the account cannot be looked up: {reason}; check the network"
-        )),
+        Ok(Standing::SignedIn(account)) => {
+            report.good(&format!("signed in {}", describe(&account)))
+        }
+        Ok(Standing::NotLookedUp(reason)) => report.bad(
+            &format!("signed in, but the account cannot be looked up: {reason}"),
+            &format!("check the network; if it is well, sign in again: `{program} login`"),
+        ),
         Ok(Standing::Nobody) if settings.codex.upstream.is_some() => {
-            note("nobody is signed in, and PROXY_UPSTREAM_BASE_URL needs nobody")
+            report.note("nobody is signed in, and PROXY_UPSTREAM_BASE_URL needs nobody", None)
         }
-        Ok(Standing::Nobody) => note(&format!(
-            "nobody is signed in: only the model demo works; `{} login` signs you in",
-            cli::program()
-        )),
-        Err(error) => {
-            report.bad(&format!("the login cannot be checked: {}", error.in_plain_words()))
-        }
+        Ok(Standing::Nobody) => report.note(
+            "nobody is signed in: only the model demo works",
+            Some(&format!("`{program} login` signs you in")),
+        ),
+        Err(error) => report.bad(
+            &format!("the login cannot be checked: {}", error.in_plain_words()),
+            &format!("sign in again: `{program} login`"),
+        ),
     }
 }
 
@@ -109,27 +141,39 @@ async fn demo_turn(codex: &Codex) -> Result<(), String> {
     Err("the turn has no end".to_owned())
 }
 
+/// A port that our own server has is as good as a free one.
 async fn check_port(listen: Listen, report: &mut Report) -> io::Result<()> {
-    match server::bind(&app::listen(listen)).await {
-        Ok(_) if listen.port == 0 => good("a port is free"),
-        Ok(_) => good(&format!("port {} is free", listen.port)),
-        Err(error) => report.bad(&error.to_string()),
+    let port = listen.port;
+    let error = match server::bind(&app::listen(listen)).await {
+        Ok(_) if port == 0 => return report.good("a port is free"),
+        Ok(_) => return report.good(&format!("port {port} is free")),
+        Err(error) => error,
+    };
+    let Ok(target) = target_of(listen) else {
+        return report.bad(&error.to_string(), "choose another port with --port or PORT");
+    };
+    match Running::at(&target).await {
+        Running::Ours { unready: None } => {
+            report.good(&format!("port {port} is our own server, which is ready"))?;
+        }
+        Running::Ours { unready: Some(reason) } => report.note(
+            &format!("port {port} is our own server, which is not ready ({reason})"),
+            Some("wait a moment; if it stays so, its log says why"),
+        )?,
+        Running::Nobody | Running::SomebodyElse => {
+            let fix = format!(
+                "choose another port with --port or PORT; `ss -ltnp 'sport = :{port}'` shows who has it"
+            );
+            return report.bad(&error.to_string(), &fix);
+        }
     }
-}
-
-// === impl Report ===
-
-impl Report {
-    fn bad(&mut self, words: &str) -> io::Result<()> {
-        self.failures += 1;
-        writeln!(io::stdout(), "FAIL  {words}")
+    let page = target.base_url.page();
+    if page_answers(&target).await {
+        report.good(&format!("the page answers at {page}"))
+    } else {
+        report.bad(
+            &format!("no page answers at {page}"),
+            "start the server anew: it may be of an older version",
+        )
     }
-}
-
-fn note(words: &str) -> io::Result<()> {
-    writeln!(io::stdout(), "note  {words}")
-}
-
-fn good(words: &str) -> io::Result<()> {
-    writeln!(io::stdout(), "ok    {words}")
 }

@@ -48,7 +48,8 @@ pub(crate) fn start(settings: &LogSettings, command: &Command) -> Logs {
         | Command::Status(_)
         | Command::Models(_)
         | Command::Doctor(_)
-        | Command::Smoke(_) => "error",
+        | Command::Smoke(_)
+        | Command::Top(_) => "error",
         Command::Config(_) | Command::Key(_) => "warn",
     };
     let is_terminal = std::io::stderr().is_terminal();

@@ -6,6 +6,7 @@ mod ask;
 mod calls;
 mod cli;
 mod codex;
+mod completions;
 mod config;
 mod demo;
 mod doctor;
@@ -16,6 +17,7 @@ mod key;
 mod logging;
 mod models;
 mod panics;
+mod progress;
 mod reload;
 mod replay;
 mod request_ids;
@@ -23,6 +25,9 @@ mod serve;
 mod service_manager;
 mod signals;
 mod smoke;
+mod status;
+mod target;
+mod top;
 mod traces;
 
 use std::process::ExitCode;
@@ -37,6 +42,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Calls(options) => calls::run(&options),
         Task::Replay(options) => replay::run(&options),
+        Task::Completions { shell } => completions::run(shell),
         Task::WithSettings(command) => run_with_settings(command),
     };
     outcome.unwrap_or_else(|error| {
@@ -80,11 +86,12 @@ async fn run(
         Command::Ask(question) => ask::run(question, loaded.settings).await,
         Command::Login(options) => account::login(&options, &loaded.settings).await,
         Command::Logout => account::logout(&loaded.settings).await,
-        Command::Status(options) => account::status(&options, &loaded.settings).await,
+        Command::Status(options) => status::run(&options, &loaded.settings).await,
         Command::Models(options) => models::run(&options, loaded.settings).await,
-        Command::Doctor(_) => doctor::run(loaded.settings).await,
+        Command::Doctor(_) => doctor::run(loaded).await,
         Command::Config(options) => config::run(&options, &loaded.values, &loaded.warnings),
         Command::Key(options) => key::run(options, &loaded.settings, &loaded.values),
         Command::Smoke(options) => smoke::run(&options, &loaded.settings).await,
+        Command::Top(options) => top::run(&options, &loaded.settings).await,
     }
 }

@@ -10,13 +10,14 @@ use configuration::Settings;
 use crate::account;
 use crate::cli::ModelsOptions;
 use crate::codex;
+use crate::progress;
 
 pub(crate) async fn run(
     options: &ModelsOptions,
     settings: Settings,
 ) -> Result<ExitCode, Box<dyn Error>> {
     let client = codex::start_client(&settings).await?;
-    let models = client.models().await;
+    let models = progress::during("Asking Codex for its models", client.models()).await;
     client.shutdown().await;
     let models = models.map_err(|error| account::plain(&error))?;
     let default = codex::default_model(&settings, &models)?;

@@ -7,7 +7,6 @@ mod http;
 mod mismatch;
 mod report;
 mod stream;
-mod target;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -16,10 +15,10 @@ use std::time::{Duration, Instant};
 use configuration::Settings;
 
 use crate::cli::SmokeOptions;
+use crate::target::Target;
 use case::Case;
 use mismatch::Mismatch;
 use report::Report;
-use target::Target;
 
 /// How long all checks may take together.
 const WITHIN: Duration = Duration::from_secs(30);
@@ -28,16 +27,16 @@ pub(crate) async fn run(
     options: &SmokeOptions,
     settings: &Settings,
 ) -> Result<ExitCode, Box<dyn Error>> {
-    let target = Target::choose(options, settings)?;
+    let target = Target::choose(&options.server, settings)?;
     let deadline = Instant::now() + WITHIN;
-    let mut report = Report::new(&target, options.json);
+    let mut report = Report::new(&target, &options.model, options.json);
     // Somebody who is not there or does not let us in need not be asked sixteen times.
     match in_time(deadline, check::access(&target)).await {
         Err(mismatch) => report.add("server", Duration::ZERO, Err(mismatch))?,
         Ok(()) => {
             for case in Case::all() {
                 let started = Instant::now();
-                let outcome = in_time(deadline, check::case(case, &target)).await;
+                let outcome = in_time(deadline, check::case(case, &target, &options.model)).await;
                 report.add(&case.to_string(), started.elapsed(), outcome)?;
             }
         }

@@ -77,7 +77,7 @@ function codexParts(status) {
   return [
     facts(...(workers.length > 0 ? workers : [["Child", pill("wait", "Starting")]]),
       ["Restarts", count(status.restarts)],
-      ["Kept conversations", held > 0 ? `${count(idle)} idle, ${count(held)} in use` : count(idle)],
+      ["Kept conversations", held > 0 ? `${count(idle)} idle, ${count(held)} waiting for results` : count(idle)],
       ["Server", `up for ${lasting(status.uptime_seconds + (Date.now() - live.statusAt) / 1000)}`]),
   ];
 }

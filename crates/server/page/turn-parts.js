@@ -65,9 +65,11 @@ function ending(turn) {
   return [element("span", { class: `ending ${kind}`, title: code }, icon(sign), element("span", {}, words))];
 }
 
+export const runningFor = (since) => took(Math.max(0, Date.now() - since));
+
 function duration(turn) {
   if (turn.state === "running") {
-    return [element("span", { class: "ticking", data: { since: turn.started_at } }, "…")];
+    return [element("span", { class: "ticking", data: { since: turn.started_at } }, runningFor(turn.started_at))];
   }
   const first = turn.first_token_ms;
   return [

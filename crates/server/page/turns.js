@@ -2,8 +2,8 @@
 
 import { element, fill, icon } from "./dom.js";
 import { listen, live } from "./live.js";
-import { cells, COLUMNS, PARTS } from "./turn-parts.js";
-import { plural, took } from "./words.js";
+import { cells, COLUMNS, PARTS, runningFor } from "./turn-parts.js";
+import { plural } from "./words.js";
 
 const TICK_MS = 100;
 
@@ -46,10 +46,9 @@ export function turns(signal) {
     if (paused && detail.state === "running") told.textContent = `Paused; ${plural(++newer, "newer turn")}.`;
   }, signal);
   listen(["turns", "turn"], update, signal);
-  const ticks = setInterval(tick, TICK_MS);
+  const ticks = setInterval(() => paused || tick(), TICK_MS);
   signal.addEventListener("abort", () => clearInterval(ticks));
   update();
-  tick();
 
   return [
     element("div", { class: "view-head" }, element("h1", {}, "Turns"),
@@ -91,7 +90,7 @@ function rowOf(turn) {
 
 function tick() {
   for (const node of document.querySelectorAll(".ticking")) {
-    node.textContent = took(Math.max(0, Date.now() - Number(node.dataset.since)));
+    node.textContent = runningFor(Number(node.dataset.since));
   }
 }
 

@@ -106,6 +106,12 @@ impl AccountLimits {
         }
     }
 
+    /// A new look, because somebody has signed in: what was known is of no use any more.
+    pub(crate) async fn look_anew(&self) {
+        self.0.view.send_modify(|view| view.looked_at = None);
+        self.refreshed().await;
+    }
+
     /// Keeps up with the account, over all children and their restarts.
     ///
     /// Updates that Codex sends with turns only tell that something was used: it takes the figures

@@ -15,7 +15,7 @@ use codex_app_server::account::LoginMethod;
 use openai_wire::{ApiError, ErrorType};
 use serde_json::{Value, json};
 
-use crate::api::Api;
+use crate::api::{Api, Backend};
 use crate::api_error::ErrorResponse;
 use crate::body::{WholeBody, read_body};
 use crate::gate::Caller;
@@ -106,10 +106,11 @@ async fn start_login(
     request: Request,
 ) -> Result<Json<Value>, ErrorResponse> {
     let way = read_way(&api, request).await?;
-    let client = api.backend().await?.models.ready_client().await?;
+    let Backend { models, account, .. } = api.backend().await?;
+    let client = models.ready_client().await?;
     let begun = match way {
-        Way::ChatGpt(method) => api.0.sign_in.start(&client, method, &api.0.tasks).await,
-        Way::ApiKey(key) => api.0.sign_in.with_api_key(&client, &key).await,
+        Way::ChatGpt(method) => api.0.sign_in.start(&client, method, account, &api.0.tasks).await,
+        Way::ApiKey(key) => api.0.sign_in.with_api_key(&client, &key, account).await,
     };
     let login = begun.map_err(|error| not_begun(&error))?;
     Ok(Json(json!(login)))
@@ -154,8 +155,10 @@ async fn read_way(api: &Api, request: Request) -> Result<Way, ApiError> {
 
 /// Codex has not done what the owner wanted.
 fn not_begun(error: &RequestError) -> ApiError {
-    let message =
-        format!("Codex could not do it: {}.", error.in_plain_words().trim_end_matches('.'));
+    let message = format!(
+        "Codex could not sign in or out: {}.",
+        error.in_plain_words().trim_end_matches('.')
+    );
     ApiError {
         retry_after: Some(Duration::from_secs(1)),
         ..ApiError::new(502, ErrorType::ServerError, message).with_code("login_failed")

@@ -36,7 +36,7 @@ macro_rules! files {
 }
 
 /// The first one is the page itself.
-static ALL: [File; 38] = files![
+static ALL: [File; 40] = files![
     "index.html",
     "account.js",
     "answer-parts.js",
@@ -60,6 +60,7 @@ static ALL: [File; 38] = files![
     "limits.js",
     "live.js",
     "models.js",
+    "notes.css",
     "overview.js",
     "playground.css",
     "playground.js",
@@ -72,6 +73,7 @@ static ALL: [File; 38] = files![
     "tokens.css",
     "tools-json.js",
     "turn-parts.js",
+    "turns.css",
     "turns.js",
     "views.css",
     "words.js",

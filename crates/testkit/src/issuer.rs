@@ -2,10 +2,11 @@
 
 mod answers;
 
+use std::collections::HashSet;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::extract::State;
@@ -47,6 +48,20 @@ pub struct Script {
     pub used_up: bool,
     /// Who signs in.
     pub account: IssuedAccount,
+    /// When the windows begin anew; as in [`ScriptedIssuer::USED`] unless told.
+    pub resets_at: Option<[u64; 2]>,
+    /// How often a refresh token is taken.
+    pub refresh_tokens: RefreshTokens,
+}
+
+/// How often a refresh token is taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum RefreshTokens {
+    /// Again and again.
+    #[default]
+    AnyTime,
+    /// Once.
+    Once,
 }
 
 /// What the user does when asked to sign in.
@@ -117,6 +132,8 @@ struct Stage {
     requests: watch::Sender<Vec<IssuerRequest>>,
     /// How many sets of tokens were given out.
     issued: AtomicU64,
+    /// Bodies of the refreshes so far, which name the token.
+    refreshed: Mutex<HashSet<String>>,
 }
 
 // === impl ScriptedIssuer ===
@@ -144,6 +161,7 @@ impl ScriptedIssuer {
             script: watch::Sender::default(),
             requests: watch::Sender::default(),
             issued: AtomicU64::new(0),
+            refreshed: Mutex::default(),
         });
         let stop = CancellationToken::new();
         let mut tasks = JoinSet::new();
@@ -250,6 +268,12 @@ impl Stage {
         let is_refresh = body.contains("refresh_token");
         if is_refresh && script.login_expired {
             let error = json!({"code": "refresh_token_expired", "message": "expired"});
+            return answers::refused(StatusCode::UNAUTHORIZED, &error);
+        }
+        let is_new =
+            !is_refresh || self.refreshed.lock().is_ok_and(|mut seen| seen.insert(body.to_owned()));
+        if !is_new && script.refresh_tokens == RefreshTokens::Once {
+            let error = json!({"code": "refresh_token_reused", "message": "used before"});
             return answers::refused(StatusCode::UNAUTHORIZED, &error);
         }
         let number = self.issued.fetch_add(1, Ordering::Relaxed) + 1;

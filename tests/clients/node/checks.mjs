@@ -104,7 +104,7 @@ export async function earlyErrors(way) {
   const refusals = [
     ["no-such-model", hello, { model: "no-such-model" }, notFound, 404, "model_not_found"],
     ["API key", hello, { key: "wrong" }, key, 401, "invalid_api_key"],
-    ["429", [way.user("[[http:429]]")], {}, rateLimit, 429, "rate_limit_exceeded"],
+    ["no more requests", [way.user("[[http:429]]")], {}, rateLimit, 429, "rate_limit_exceeded"],
     ["demand", [way.user("[[http:500]]")], {}, server, 502, "upstream_error"],
   ];
   if (way.result) {
@@ -124,7 +124,7 @@ export async function lateError(way) {
     ? { kind: way.failures.late, status: undefined, code }
     : { kind: way.failures.server, status: 502, code };
   const cut = [way.user("[[slow-cut:500]]")];
-  assert.deepEqual(await failureOf(way, "stream disconnected", cut), expected);
+  assert.deepEqual(await failureOf(way, "broke before the answer was complete", cut), expected);
 }
 
 /** What becomes of a request that fails; its message has `told` in it. */

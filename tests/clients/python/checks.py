@@ -163,7 +163,7 @@ def early_errors(way: Way) -> None:
     refusals = [
         ("no-such-model", hello, nobody, "NotFoundError", 404, "model_not_found"),
         ("API key", hello, {"key": "wrong"}, "AuthenticationError", 401, "invalid_api_key"),
-        ("429", limited, {}, "RateLimitError", 429, "rate_limit_exceeded"),
+        ("no more requests", limited, {}, "RateLimitError", 429, "rate_limit_exceeded"),
         ("demand", broken, {}, "InternalServerError", 502, "upstream_error"),
     ]
     if hasattr(way, "result"):
@@ -177,7 +177,7 @@ def early_errors(way: Way) -> None:
 def late_error(way: Way) -> None:
     """The model's connection ends in the middle of a text."""
     cut = [way.user("[[slow-cut:500]]")]
-    failure = failure_in("stream disconnected", lambda: way.ask(cut))
+    failure = failure_in("broke before the answer was complete", lambda: way.ask(cut))
     # Nobody can take back the status of a stream that has begun.
     kind, status = ("APIError", None) if way.streams else ("InternalServerError", 502)
     same("error", failure, Failure(kind, status, "stream_cut"))

@@ -1,6 +1,7 @@
 //! What a person reads about a failed turn: what happened, and what to do.
 //!
-//! Many clients show nothing but these words, so that they must do without code and status.
+//! Many clients show nothing but these words, so that they must do without code and status. Which words
+//! they are never depends on the upstream's own, so that a record without those is still played alike.
 
 use codex_app_server::{Failure, FailureKind};
 
@@ -9,45 +10,44 @@ use super::{AskedUpstream, start_of};
 /// Most characters of a message of the upstream's.
 pub(super) const MOST: usize = 4_000;
 
-/// How Codex begins words of its own that say less than ours.
-const SAYS_NOTHING_MORE: [&str; 6] = [
-    "exceeded retry limit",
-    "Connection failed",
-    "stream disconnected before completion",
-    "Codex ran out of room",
-    "We’re currently experiencing high demand",
-    "Selected model is at capacity",
-];
-
 /// The message of the error for a failed turn.
 pub(super) fn of(failure: &Failure, asked: AskedUpstream<'_>) -> String {
     match failure.kind {
         FailureKind::Unauthorized => unauthorized(failure, asked),
-        FailureKind::ContextLength => with_reason(
-            "The conversation is too long for this model. Shorten it or begin a new one.",
-            failure,
-        ),
-        FailureKind::RateLimit => with_reason(
-            "The upstream takes no more requests for the moment. Try again in a minute.",
-            failure,
-        ),
-        FailureKind::Overloaded => with_reason(
-            "The upstream has no room for this model at the moment. Try again in a minute, or take \
-             another model.",
-            failure,
-        ),
+        FailureKind::ContextLength => {
+            let words =
+                "The conversation is too long for this model. Shorten it or begin a new one.";
+            // Without the upstream's answer the reason is Codex's, who speaks of its own threads.
+            match failure.upstream_body {
+                Some(_) => with_reason(words, failure),
+                None => words.to_owned(),
+            }
+        }
+        FailureKind::RateLimit => {
+            let words =
+                "The upstream takes no more requests for the moment. Try again in a minute.";
+            // Of an HTTP answer Codex tells the status alone.
+            match failure.upstream_status {
+                None => with_reason(words, failure),
+                Some(_) => words.to_owned(),
+            }
+        }
+        FailureKind::Overloaded => {
+            with_reason("The upstream has no room for this model. Try again in a minute.", failure)
+        }
         FailureKind::ServerError => {
             with_reason("The upstream has failed at this request. Try again.", failure)
         }
-        FailureKind::Unreachable => with_reason(
+        // What Codex says of these is about its own parts; the log has it.
+        FailureKind::Unreachable => {
             "The upstream cannot be reached from the machine that runs the server. Look at its \
-             network, and at PROXY_UPSTREAM_BASE_URL if that is set.",
-            failure,
-        ),
-        FailureKind::StreamCut => with_reason(
-            "The connection to the upstream broke before the answer was complete. Try again.",
-            failure,
-        ),
+             network, and at PROXY_UPSTREAM_BASE_URL if that is set."
+                .to_owned()
+        }
+        FailureKind::StreamCut => {
+            "The connection to the upstream broke before the answer was complete. Try again."
+                .to_owned()
+        }
         FailureKind::ModelNotFound => {
             format!("{} GET /v1/models lists the models.", sentence(&failure.message))
         }
@@ -89,7 +89,8 @@ fn unauthorized(failure: &Failure, asked: AskedUpstream<'_>) -> String {
         }
         _ => "with `codex-completions login`".to_owned(),
     };
-    if failure.is_for_want_of_a_login() {
+    // Without a status nothing was sent: nobody is signed in.
+    if failure.upstream_status.is_none() {
         return format!(
             "Nobody is signed in to Codex. Sign in {sign_in}; the model demo needs no account."
         );
@@ -109,13 +110,9 @@ fn unauthorized(failure: &Failure, asked: AskedUpstream<'_>) -> String {
     with_reason(&words, failure)
 }
 
-/// Our words, and behind them those of the upstream if they say more.
+/// Our words, and behind them those of the upstream.
 fn with_reason(words: &str, failure: &Failure) -> String {
-    let reason = failure.message.trim();
-    if reason.is_empty() || SAYS_NOTHING_MORE.iter().any(|start| reason.starts_with(start)) {
-        return words.to_owned();
-    }
-    format!("{words} It says: {}", sentence(reason))
+    format!("{words} It says: {}", sentence(&failure.message))
 }
 
 /// As much of it as may be told, with a capital letter and a full stop.
@@ -154,19 +151,19 @@ mod tests {
     #[test]
     fn who_may_not_ask_is_told_where_to_sign_in() {
         let page = AskedUpstream::OfLogin { page: Some("http://box:11435/") };
-        let told = |asked, words, status| words_of(asked, FailureKind::Unauthorized, words, status);
+        let told = |asked, status| words_of(asked, FailureKind::Unauthorized, "no", status);
         assert_eq!(
-            told(page, "not signed in to Codex", None),
+            told(page, None),
             "Nobody is signed in to Codex. Sign in at http://box:11435/ or with \
              `codex-completions login`; the model demo needs no account."
         );
         assert_eq!(
-            told(page, "no", None),
+            told(page, Some(401)),
             "The login of Codex is not accepted any more. Sign in again at http://box:11435/ or \
              with `codex-completions login`. It says: No."
         );
         assert_eq!(
-            told(AskedUpstream::Own, "no", Some(401)),
+            told(AskedUpstream::Own, Some(401)),
             "The upstream of PROXY_UPSTREAM_BASE_URL does not accept the key. Look at \
              PROXY_UPSTREAM_API_KEY. It says: No."
         );
@@ -198,17 +195,17 @@ mod tests {
                 "The conversation is too long for this model. Shorten it or begin a new one.",
             ),
             (
-                K::ContextLength,
-                "at most 8 tokens",
-                Some(400),
-                "The conversation is too long for this model. Shorten it or begin a new one. It \
-                 says: At most 8 tokens.",
-            ),
-            (
                 K::RateLimit,
                 "exceeded retry limit, last status: 429 Too Many Requests",
                 Some(429),
                 "The upstream takes no more requests for the moment. Try again in a minute.",
+            ),
+            (
+                K::RateLimit,
+                "too many tokens",
+                None,
+                "The upstream takes no more requests for the moment. Try again in a minute. It \
+                 says: Too many tokens.",
             ),
             (K::UsageLimit, "Quota exceeded", None, "Quota exceeded."),
             (

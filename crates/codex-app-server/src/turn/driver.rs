@@ -44,7 +44,8 @@ impl Driver {
     pub(crate) async fn run(mut self) {
         if self.turn.plan.needs_login() && !self.login.file().exists() {
             // Codex would ask the upstream all the same, and report what the network says.
-            return self.turn.fail(Failure::not_signed_in());
+            let words = "not signed in to Codex";
+            return self.turn.fail(Failure::new(FailureKind::Unauthorized, words));
         }
         let consumer = std::mem::take(&mut self.turn.consumer);
         let mut waiting = Waiting::new(consumer, self.turn.commands.clone());

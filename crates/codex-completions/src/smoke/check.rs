@@ -9,7 +9,7 @@ use super::completion::{Call, Completion};
 use super::http::{Answer, Asked, ask};
 use super::mismatch::{Mismatch, expect};
 use super::stream;
-use super::target::Target;
+use crate::target::Target;
 
 /// Longest id that upstreams and clients take.
 const LONGEST_ID: usize = 40;
@@ -23,14 +23,14 @@ pub(super) async fn access(target: &Target) -> Result<(), Mismatch> {
 }
 
 /// The calls of a case come as they must.
-pub(super) async fn case(case: Case, target: &Target) -> Result<(), Mismatch> {
+pub(super) async fn case(case: Case, target: &Target, model: &str) -> Result<(), Mismatch> {
     let output_mode = case.mode.name();
-    let asked = Asked::Chat { output_mode, body: case.request(&target.model) };
+    let asked = Asked::Chat { output_mode, body: case.request(model) };
     let answer = ask(target, asked).await?;
     answer.check_status()?;
     let completion = match case.delivery {
-        Delivery::Streamed => stream::read(&answer.body, &target.model)?,
-        Delivery::Whole => Completion::read(&answer, &target.model)?,
+        Delivery::Streamed => stream::read(&answer.body, model)?,
+        Delivery::Whole => Completion::read(&answer, model)?,
     };
     check_headers(case, &answer, &completion)?;
     check_calls(case.calls(), &completion.calls)?;

@@ -1,20 +1,13 @@
 //! One request, and its whole answer.
 
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, Full, Limited};
-use hyper::client::conn::http1;
+use http_body_util::Full;
 use hyper::{HeaderMap, Method, Request, header};
-use hyper_util::rt::TokioIo;
 use serde_json::Value;
-use tokio::net::TcpStream;
-use tokio_util::task::TaskTracker;
 
 use super::mismatch::Mismatch;
-use super::target::Target;
 use crate::cli;
-
-/// The longest answer that is read; right ones are far shorter.
-const LONGEST_ANSWER: usize = 1024 * 1024;
+use crate::target::{Target, Unanswered, read_text};
 
 /// An answer, read to its end.
 #[derive(Debug)]
@@ -33,31 +26,19 @@ pub(super) enum Asked {
 }
 
 pub(super) async fn ask(target: &Target, asked: Asked) -> Result<Answer, Mismatch> {
-    let url = &target.base_url;
-    let stream = TcpStream::connect((url.host.as_str(), url.port)).await.map_err(|error| {
-        let found = format!("none ({error}); `{} serve` starts a server", cli::program());
-        no_answer(target, &found)
-    })?;
-    let failed = |error: hyper::Error| no_answer(target, &format!("a broken one ({error})"));
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(failed)?;
-    // What goes wrong on the connection is told by the request, too.
-    TaskTracker::new().spawn(connection);
     let request = request(target, asked)?;
-    let (head, body) = sender.send_request(request).await.map_err(failed)?.into_parts();
-    let body = Limited::new(body, LONGEST_ANSWER).collect().await;
-    let body = body.map_err(|error| no_answer(target, &format!("a broken one ({error})")))?;
+    let (head, body) =
+        target.send(request).await.map_err(|error| unanswered(target, &error))?.into_parts();
+    let broken = |error| no_answer(target, &format!("a broken one ({error})"));
     Ok(Answer {
         status: head.status.as_u16(),
         headers: head.headers,
-        body: String::from_utf8_lossy(&body.to_bytes()).into_owned(),
+        body: read_text(body).await.map_err(broken)?,
     })
 }
 
 fn request(target: &Target, asked: Asked) -> Result<Request<Full<Bytes>>, Mismatch> {
-    let mut request = Request::builder().header(header::HOST, &target.base_url.authority);
-    if let Some(authorization) = target.authorization() {
-        request = request.header(header::AUTHORIZATION, authorization);
-    }
+    let request = target.request();
     let request = match asked {
         Asked::Path(path) => request.uri(target.base_url.path_of(path)).body(Full::default()),
         Asked::Chat { output_mode, body } => request
@@ -67,8 +48,18 @@ fn request(target: &Target, asked: Asked) -> Result<Request<Full<Bytes>>, Mismat
             .header("x-proxy-output-mode", output_mode)
             .body(body.to_string().into()),
     };
-    // Of what we write into it, only the key can be unfit for a header.
-    request.map_err(|_| Mismatch::new("key", "visible ASCII characters", "others"))
+    request.map_err(|_| unanswered(target, &Unanswered::UnfitKey))
+}
+
+fn unanswered(target: &Target, error: &Unanswered) -> Mismatch {
+    match error {
+        Unanswered::Nobody(error) => {
+            let found = format!("none ({error}); `{} serve` starts a server", cli::program());
+            no_answer(target, &found)
+        }
+        Unanswered::Broken(error) => no_answer(target, &format!("a broken one ({error})")),
+        Unanswered::UnfitKey => Mismatch::new("key", "visible ASCII characters", "others"),
+    }
 }
 
 fn no_answer(target: &Target, found: &str) -> Mismatch {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::mismatch::Mismatch;
-use super::target::Target;
+use crate::target::Target;
 
 /// The checks so far. For a person each is told at once, for a script all of them at the end.
 pub(super) struct Report {
@@ -30,10 +30,10 @@ struct Checked {
 // === impl Report ===
 
 impl Report {
-    pub(super) fn new(target: &Target, json: bool) -> Self {
+    pub(super) fn new(target: &Target, model: &str, json: bool) -> Self {
         Self {
             base_url: target.base_url.to_string(),
-            model: target.model.clone(),
+            model: model.to_owned(),
             json,
             started: Instant::now(),
             checks: Vec::new(),

@@ -21,12 +21,12 @@ fn told(answer: &Answer) -> (u16, Value, Option<&str>, Option<&str>) {
     (answer.status, answer.json(), answer.header("retry-after"), answer.header("x-should-retry"))
 }
 
-fn error(message: &str, r#type: &str, param: Value, code: &str) -> Value {
+fn error(message: &str, r#type: &str, param: Option<&str>, code: &str) -> Value {
     json!({"error": {"message": message, "type": r#type, "param": param, "code": code}})
 }
 
 fn invalid(message: &str, param: &str, code: &str) -> Value {
-    error(message, "invalid_request_error", json!(param), code)
+    error(message, "invalid_request_error", Some(param), code)
 }
 
 async fn send(proxy: &Proxy, request: hyper::http::request::Builder, body: &str) -> Answer {
@@ -42,7 +42,7 @@ async fn who_is_not_signed_in_reads_where_to_sign_in() {
          model demo needs no account.",
         proxy.address()
     );
-    let expected = error(&words, "authentication_error", Value::Null, "codex_login_required");
+    let expected = error(&words, "authentication_error", None, "codex_login_required");
     for stream in [false, true] {
         let answer = proxy.chat(&with(ask("Hello"), json!({"stream": stream}))).await;
         assert_eq!(told(&answer), (401, expected.clone(), None, None));
@@ -206,7 +206,7 @@ async fn what_cannot_be_sent_says_what_can() {
         ),
     ] {
         let answer = send(&proxy, request, &body).await;
-        let expected = error(words, "invalid_request_error", Value::Null, code);
+        let expected = error(words, "invalid_request_error", None, code);
         assert_eq!(told(&answer), (status, expected, None, None));
     }
     let answer = proxy.get("/v1/v1/models").await;
@@ -224,7 +224,7 @@ async fn failures_of_the_upstream_say_what_to_do() {
             "The upstream of PROXY_UPSTREAM_BASE_URL does not accept the key. Look at \
              PROXY_UPSTREAM_API_KEY. It says: Incorrect API key provided.",
             "authentication_error",
-            Value::Null,
+            None,
             "codex_login_required",
         ),
         (
@@ -234,7 +234,7 @@ async fn failures_of_the_upstream_say_what_to_do() {
              Your input exceeds the context window of this model. Please adjust your input and try \
              again.",
             "invalid_request_error",
-            json!("input"),
+            Some("input"),
             "context_length_exceeded",
         ),
         (
@@ -242,7 +242,7 @@ async fn failures_of_the_upstream_say_what_to_do() {
             400,
             "The conversation is too long for this model. Shorten it or begin a new one.",
             "invalid_request_error",
-            Value::Null,
+            None,
             "context_length_exceeded",
         ),
         (
@@ -250,7 +250,7 @@ async fn failures_of_the_upstream_say_what_to_do() {
             404,
             "The model `x` does not exist. GET /v1/models lists the models.",
             "invalid_request_error",
-            Value::Null,
+            None,
             "model_not_found",
         ),
         (
@@ -258,24 +258,25 @@ async fn failures_of_the_upstream_say_what_to_do() {
             429,
             "The upstream takes no more requests for the moment. Try again in a minute.",
             "rate_limit_error",
-            Value::Null,
+            None,
             "rate_limit_exceeded",
         ),
         (
             "[[http:500]]",
             502,
-            "The upstream has failed at this request. Try again.",
+            "The upstream has failed at this request. Try again. It says: We’re currently \
+             experiencing high demand, which may cause temporary errors.",
             "server_error",
-            Value::Null,
+            None,
             "upstream_error",
         ),
         (
             "[[http:503]]",
             503,
-            "The upstream has no room for this model at the moment. Try again in a minute, or take \
-             another model.",
+            "The upstream has no room for this model. Try again in a minute. It says: Selected model \
+             is at capacity. Please try a different model.",
             "server_error",
-            Value::Null,
+            None,
             "overloaded",
         ),
         (
@@ -283,7 +284,7 @@ async fn failures_of_the_upstream_say_what_to_do() {
             502,
             "The connection to the upstream broke before the answer was complete. Try again.",
             "server_error",
-            Value::Null,
+            None,
             "stream_cut",
         ),
     ] {
@@ -308,13 +309,13 @@ async fn who_is_turned_away_reads_by_which_limit_and_for_how_long() {
     let words = "The server is busy: 1 of 1 turns run, 0 wait, and no more may wait \
                  (PROXY_QUEUE_MAX). Try again in a second; PROXY_MAX_CONCURRENT_TURNS allows more \
                  turns at once.";
-    let expected = error(words, "rate_limit_error", Value::Null, "queue_full");
+    let expected = error(words, "rate_limit_error", None, "queue_full");
     assert_eq!(told(&busy), (429, expected, Some("1"), None));
     let often = proxy.chat(&ask("Hello")).await;
     let words = "This server's own limit is reached: a key may send 2 requests \
                  (PROXY_RATE_LIMIT_MAX) in 1 hour (PROXY_RATE_LIMIT_WINDOW_MS). Try again in 1 \
                  hour.";
-    let expected = error(words, "rate_limit_error", Value::Null, "rate_limit_exceeded");
+    let expected = error(words, "rate_limit_error", None, "rate_limit_exceeded");
     let (status, body, retry_after, should_retry) = told(&often);
     assert_eq!((status, body, should_retry), (429, expected, None));
     assert!((3_500..=3_600).contains(&retry_after.unwrap().parse::<u32>().unwrap()));

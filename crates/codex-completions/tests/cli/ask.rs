@@ -3,8 +3,11 @@
 use std::io::Read as _;
 use std::process::Stdio;
 
+use serde_json::{Value, json};
 use testkit::process::{signal, until_gone};
+use testkit::write_script;
 
+use crate::terminal::Terminal;
 use crate::user::{User, err, out, processes_of};
 
 #[tokio::test]
@@ -109,4 +112,84 @@ async fn a_turn_that_is_ended_by_a_signal_leaves_nothing() {
         process.wait().unwrap();
         until_gone(&processes).await;
     }
+}
+
+#[tokio::test]
+async fn the_whole_answer_comes_as_json() {
+    let user = User::new().await;
+    let tool = r#"{"type":"function","function":{"name":"get_weather","parameters":{"type":"object","properties":{"city":{"type":"string"}}}}}"#;
+    let question = "What is the weather in Paris?";
+    let output = user.run(&["ask", "--model", "demo", question, "--tool", tool, "--json"]);
+    assert!(output.status.success(), "{}", err(&output));
+    let mut answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let call = answer["tool_calls"][0].as_object_mut().unwrap();
+    assert!(call.remove("id").unwrap().as_str().is_some_and(|id| !id.is_empty()));
+    assert!(answer["usage"].as_object_mut().unwrap().remove("total_tokens").unwrap().is_u64());
+    let expected = json!({
+        "text": "Let me use `get_weather`.",
+        "reasoning": "",
+        "tool_calls": [{"name": "get_weather", "arguments": r#"{"city":"Paris"}"#}],
+        "usage": answer["usage"],
+        "end": "tool_calls",
+        "failure": null,
+    });
+    assert_eq!(answer, expected);
+
+    let failed = user.run(&["ask", "--model", "demo", "[[http:401]]", "--json"]);
+    assert_eq!(failed.status.code(), Some(1));
+    let answer: Value = serde_json::from_slice(&failed.stdout).unwrap();
+    assert_eq!(
+        (&answer["end"], answer["failure"].is_string()),
+        (&json!("failed"), true),
+        "{answer}"
+    );
+    assert!(err(&failed).starts_with("error: "), "{}", err(&failed));
+}
+
+#[tokio::test]
+async fn every_event_comes_as_a_line() {
+    let user = User::new().await;
+    let output = user.run(&["ask", "--model", "demo", "[[text:fine]]", "--raw"]);
+    let events: Vec<Value> =
+        out(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let text: String = events.iter().filter_map(|event| event["text"].as_str()).collect();
+    assert_eq!((text.as_str(), events.last()), ("fine", Some(&json!({"end": "completed"}))));
+}
+
+#[tokio::test]
+async fn a_question_is_read_from_standard_input() {
+    let user = User::new().await;
+    for arguments in [&["ask", "--model", "demo"][..], &["ask", "--model", "demo", "-"]] {
+        let output = user.type_in(arguments, "[[text:read]]\n");
+        assert_eq!(out(&output), "read\n", "{}", err(&output));
+    }
+    let output = user.type_in(&["ask", "--model", "demo"], " \n");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(err(&output).starts_with("error: there is no question"), "{}", err(&output));
+}
+
+#[tokio::test]
+async fn colours_and_progress_are_for_a_terminal_and_gone_afterwards() {
+    let mut user = User::new().await;
+    // A start that takes a while.
+    let slow = user.folder.path().join("slow");
+    let script = format!(
+        "if [ \"$1\" = app-server ]; then sleep 0.8; fi\nexec '{}' \"$@\"",
+        user.codex.display()
+    );
+    write_script(&slow, &script);
+    user.codex = slow;
+    let question =
+        ["ask", "--model", "demo", "What is the weather in Paris?", "--tool", "get_weather"];
+    let mut command = user.command(&question);
+    let terminal = Terminal::of(&mut command);
+    let mut process = command.spawn().unwrap();
+    drop(command);
+    let said = terminal.read_to_end();
+    assert!(process.wait().unwrap().success(), "{said}");
+    assert!(said.contains(" Starting Codex …\r\u{1b}[K"), "{said:?}");
+    assert!(said.contains("→ \u{1b}[1mget_weather\u{1b}[0m {"), "{said:?}");
+    let plain = user.run(&question);
+    assert!(!out(&plain).contains('\u{1b}'));
+    assert_eq!(err(&plain), "");
 }

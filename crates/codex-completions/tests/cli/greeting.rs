@@ -20,7 +20,7 @@ fn on_terminal(user: &User, more: &[(&str, &str)]) -> String {
     terminal.until("curl -N ");
     signal(server.process.id(), "-TERM");
     assert!(server.process.wait().unwrap().success());
-    terminal.to_the_end()
+    terminal.read_to_end()
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
-//! `docs/operations.md`: its commands do what it says.
+//! `docs/operations.md` and `docs/getting-started.md`: their commands do what they say.
 //!
-//! The `console` blocks are typed into one shell, from the first to the last, and what comes is compared with what stands
-//! there. `…` stands for anything in a line, and alone in a line for any lines. The `sh` blocks are not run: every command
+//! The `console` blocks of a document are typed into one shell, from the first to the last, and what comes is compared
+//! with what stands there. `…` stands for anything in a line, and alone in a line for any lines. The `sh` blocks are not run: every command
 //! in them is listed here, with the reason.
 
 mod document;
@@ -16,12 +16,31 @@ use crate::server::free_port;
 use document::{Block, blocks, matches};
 use shell::Shell;
 
-const DOCUMENT: &str =
-    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations.md"));
+/// A document, by its name.
+struct Document {
+    name: &'static str,
+    text: &'static str,
+    /// Commands that no test can run, by how they begin.
+    not_run: &'static [(&'static str, &'static str)],
+}
+
+const RUN_BOOK: Document = Document {
+    name: "docs/operations.md",
+    text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations.md")),
+    not_run: &NOT_RUN,
+};
+
+const GETTING_STARTED: Document = Document {
+    name: "docs/getting-started.md",
+    text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/getting-started.md")),
+    not_run: &[(
+        "./start login",
+        "a person signs in; the tests in `account` and `login_import` do it at an issuer of their own",
+    )],
+};
 
 const DEFAULT_PORT: &str = "11435";
 
-/// Commands that no test can run, by how they begin.
 const NOT_RUN: [(&str, &str); 11] = [
     (
         "codex-completions login",
@@ -50,50 +69,72 @@ struct Home {
 
 #[tokio::test]
 async fn its_commands_do_what_it_says() {
-    let home = Home::new().await;
-    let mut shell = Shell::start(home.folder.path(), &home.translated(DEFAULT_PORT));
-    let mut count = 0;
-    for block in blocks(DOCUMENT).into_iter().filter(|block| block.language == "console") {
-        for step in block.steps() {
-            let command = home.translated(&step.command);
-            let expected = home.translated(&step.expected);
-            let is_as_told = |lines: &[String]| matches(&expected, lines);
-            let output = shell.run(&command, &is_as_told);
-            assert!(
-                is_as_told(&output.lines) && output.status == 0,
-                "docs/operations.md:{}: `{command}` ended with {} and said\n{}\n\ninstead of\n{expected}",
-                step.line,
-                output.status,
-                output.lines.join("\n"),
-            );
-            count += 1;
-        }
-    }
-    assert!(count > 20, "only {count} commands were found");
+    assert!(RUN_BOOK.replay().await > 20);
+}
+
+#[tokio::test]
+async fn a_newcomer_can_type_what_stands_there() {
+    assert!(GETTING_STARTED.replay().await > 10);
 }
 
 #[test]
 fn what_is_not_run_is_known() {
-    let mut seen = BTreeSet::new();
-    for Block { language, line, text } in blocks(DOCUMENT) {
-        match language {
-            "console" => {}
-            "sh" => {
-                for command in text.lines().filter(|line| !line.starts_with([' ', '#'])) {
-                    let known = NOT_RUN.iter().find(|(start, _)| command.starts_with(start));
-                    let (start, _) = known.unwrap_or_else(|| {
-                        panic!("docs/operations.md:{line}: nothing says why `{command}` is not run")
-                    });
-                    seen.insert(*start);
-                }
+    RUN_BOOK.check_what_is_not_run();
+    GETTING_STARTED.check_what_is_not_run();
+}
+
+// === impl Document ===
+
+impl Document {
+    /// Types every command, and says how many there were.
+    async fn replay(&self) -> usize {
+        let home = Home::new().await;
+        let mut shell = Shell::start(home.folder.path(), &home.translated(DEFAULT_PORT));
+        let mut count = 0;
+        for block in blocks(self.text).into_iter().filter(|block| block.language == "console") {
+            for step in block.steps() {
+                let command = home.translated(&step.command);
+                let expected = home.translated(&step.expected);
+                let is_as_told = |lines: &[String]| matches(&expected, lines);
+                let output = shell.run(&command, &is_as_told);
+                assert!(
+                    is_as_told(&output.lines) && output.status == 0,
+                    "{}:{}: `{command}` ended with {} and said\n{}\n\ninstead of\n{expected}",
+                    self.name,
+                    step.line,
+                    output.status,
+                    output.lines.join("\n"),
+                );
+                count += 1;
             }
-            other => assert!(
-                NOT_COMMANDS.contains(&other),
-                "docs/operations.md:{line}: a block of {other:?} is neither run nor known"
-            ),
         }
+        count
     }
-    assert_eq!(seen, NOT_RUN.map(|(start, _)| start).into());
+
+    fn check_what_is_not_run(&self) {
+        let name = self.name;
+        let mut seen = BTreeSet::new();
+        for Block { language, line, text } in blocks(self.text) {
+            match language {
+                "console" => {}
+                "sh" => {
+                    for command in text.lines().filter(|line| !line.starts_with([' ', '#'])) {
+                        let known =
+                            self.not_run.iter().find(|(start, _)| command.starts_with(start));
+                        let (start, _) = known.unwrap_or_else(|| {
+                            panic!("{name}:{line}: nothing says why `{command}` is not run")
+                        });
+                        seen.insert(*start);
+                    }
+                }
+                other => assert!(
+                    NOT_COMMANDS.contains(&other),
+                    "{name}:{line}: a block of {other:?} is neither run nor known"
+                ),
+            }
+        }
+        assert_eq!(seen, self.not_run.iter().map(|(start, _)| *start).collect());
+    }
 }
 
 // === impl Home ===
@@ -125,6 +166,9 @@ impl Home {
         let on_the_path = home.folder.path().join(".local/bin");
         std::fs::create_dir_all(&on_the_path).unwrap();
         std::os::unix::fs::symlink(first, on_the_path.join("codex")).unwrap();
+        // What `./start` does once everything is built.
+        let start = "if [ $# = 0 ]; then set -- serve; fi\nexec codex-completions \"$@\"";
+        write_script(&home.folder.path().join("start"), start);
         home
     }
 

@@ -46,7 +46,7 @@ impl Terminal {
     }
 
     /// Everything, once nobody has the terminal any more. The command that has it must be gone.
-    pub(crate) fn to_the_end(mut self) -> String {
+    pub(crate) fn read_to_end(mut self) -> String {
         while self.read_more() {}
         self.seen
     }

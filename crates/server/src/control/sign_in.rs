@@ -9,6 +9,8 @@ use tokio::sync::{Mutex, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::account_limits::AccountLimits;
+
 /// How long a login that is given up may take to end.
 const GIVEN_UP_WITHIN: Duration = Duration::from_secs(3);
 
@@ -57,6 +59,7 @@ impl SignIn {
         &self,
         client: &Client,
         method: LoginMethod,
+        account: &AccountLimits,
         tasks: &TaskTracker,
     ) -> Result<LoginView, RequestError> {
         let mut current = self.current.lock().await;
@@ -65,7 +68,7 @@ impl SignIn {
         let view = LoginView::waiting(login.prompt());
         *current = CancellationToken::new();
         self.view.send_replace(Some(view.clone()));
-        tasks.spawn(see_through(login, current.clone(), self.view.clone()));
+        tasks.spawn(see_through(login, current.clone(), account.clone(), self.view.clone()));
         Ok(view)
     }
 
@@ -74,10 +77,12 @@ impl SignIn {
         &self,
         client: &Client,
         key: &str,
+        account: &AccountLimits,
     ) -> Result<LoginView, RequestError> {
         let current = self.current.lock().await;
         self.give_up(&current).await;
         client.login_with_api_key(key).await?;
+        account.look_anew().await;
         let view = LoginView { state: LoginState::Succeeded, ..LoginView::begun("api_key") };
         self.view.send_replace(Some(view.clone()));
         Ok(view)
@@ -109,6 +114,7 @@ impl SignIn {
 async fn see_through(
     mut login: Login,
     given_up: CancellationToken,
+    account: AccountLimits,
     view: watch::Sender<Option<LoginView>>,
 ) {
     let outcome = tokio::select! {
@@ -124,6 +130,10 @@ async fn see_through(
             cancelled.unwrap_or(Err(LoginError::Cancelled))
         }
     };
+    if outcome.is_ok() {
+        // Whoever is told that it has succeeded can be told who it is.
+        account.look_anew().await;
+    }
     view.send_modify(|view| {
         if let Some(view) = view {
             view.end(&outcome);

@@ -100,6 +100,9 @@ pub(super) fn accounts(account: &IssuedAccount) -> Response {
 
 pub(super) fn usage(script: &Script) -> Response {
     let mut windows = ScriptedIssuer::USED;
+    for (window, resets_at) in windows.iter_mut().zip(script.resets_at.into_iter().flatten()) {
+        window.resets_at = resets_at;
+    }
     if script.used_up {
         windows[0].percent = 100;
     }

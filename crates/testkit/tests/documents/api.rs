@@ -86,6 +86,17 @@ fn every_code_of_an_error_is_explained() {
     assert_eq!(told, codes.into_keys().collect());
 }
 
+/// The words themselves are compared where the errors are made.
+#[test]
+fn every_code_of_an_error_has_words_for_people() {
+    let document = sources::read("docs/errors.md");
+    let sections =
+        document.lines().filter(|line| line.starts_with("## ") && *line != "## In clients");
+    let rows = sections.flat_map(|heading| rows(&document, heading));
+    let told: BTreeSet<_> = rows.map(|row| quoted(row[0]).next().unwrap().to_owned()).collect();
+    assert_eq!(told, codes().into_keys().collect());
+}
+
 /// Headers of ours that some code sends or reads.
 fn headers() -> BTreeSet<String> {
     let all = sources::all();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::sources;
 
 /// Scripts that people and the tests run.
-const SCRIPTS: [&str; 14] = [
+const SCRIPTS: [&str; 16] = [
     "start",
     "test",
     "bench/run",
@@ -18,7 +18,9 @@ const SCRIPTS: [&str; 14] = [
     "scripts/install-clients",
     "scripts/install-codex",
     "scripts/mutants",
+    "scripts/release",
     "scripts/render-dashboard",
+    "scripts/screenshots",
     "scripts/under-fire",
 ];
 

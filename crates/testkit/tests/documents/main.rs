@@ -6,6 +6,7 @@ mod api;
 mod locked;
 mod monitoring;
 mod operations;
+mod packaging;
 mod purity;
 mod security;
 mod sources;

@@ -48,7 +48,9 @@ async fn a_code_signs_in_and_the_account_is_shown() {
     assert_eq!(until_login(&proxy, "waiting").await["login"], begun);
 
     issuer.change(|script| script.consent = Consent::Given);
-    let done = until_login(&proxy, "succeeded").await["login"].take();
+    let mut status = until_login(&proxy, "succeeded").await;
+    assert_eq!(status["account"]["signed_in"], true);
+    let done = status["login"].take();
     let expected = with(begun, json!({"state": "succeeded", "url": null, "code": null}));
     assert_eq!(done, expected);
     let status = until_status(&proxy, |status| status["account"]["signed_in"] == true).await;

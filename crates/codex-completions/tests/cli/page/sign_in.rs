@@ -1,5 +1,7 @@
 //! Signing in on the page, with a scripted issuer.
 
+use std::time::SystemTime;
+
 use testkit::{Consent, ScriptedIssuer};
 
 use super::alone;
@@ -16,6 +18,12 @@ async fn sign_in(program: &str) -> ScriptedIssuer {
     drive(program, &server.address, |wish| {
         let consent = match wish {
             "url of the issuer" => return issuer.url(),
+            "reset the limits soon" => {
+                let now = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs();
+                let resets_at = Some([now + 2 * 3_600 + 600, now + 3 * 86_400]);
+                issuer.change(|script| script.resets_at = resets_at);
+                return String::new();
+            }
             "consent pending" => Consent::Pending,
             "consent given" => Consent::Given,
             "consent denied" => Consent::Denied,
@@ -38,4 +46,10 @@ async fn a_code_signs_in_and_the_page_signs_out() {
 async fn a_browser_signs_in() {
     let issuer = sign_in("sign_in_with_a_browser.mjs").await;
     assert_eq!(issuer.requests_at("/oauth/authorize").len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "it changes the pictures in docs/: `scripts/screenshots`"]
+async fn the_pictures_of_the_documentation_are_taken() {
+    sign_in("screenshots.mjs").await;
 }

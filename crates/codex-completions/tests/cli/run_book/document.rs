@@ -71,7 +71,8 @@ fn line_matches(wanted: &str, line: &str) -> bool {
 impl Block<'_> {
     pub(super) fn steps(&self) -> Vec<Step> {
         let mut steps: Vec<Step> = Vec::new();
-        for (offset, line) in self.text.lines().enumerate() {
+        // Not `lines`: an empty last line is one.
+        for (offset, line) in self.text.split('\n').enumerate() {
             if let Some(command) = line.strip_prefix("$ ") {
                 steps.push(Step {
                     line: self.line + offset,

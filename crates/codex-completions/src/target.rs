@@ -1,4 +1,7 @@
-//! The server that is checked.
+//! A running server, and how it is found and asked.
+
+mod request;
+mod running;
 
 use std::fmt;
 use std::io::ErrorKind;
@@ -9,31 +12,33 @@ use hyper::Uri;
 use hyper::http::uri::Scheme;
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::cli::SmokeOptions;
+use crate::cli::ServerOptions;
+
+pub(crate) use request::{Unanswered, read_text};
+pub(crate) use running::{Running, page_answers, target_of};
 
 /// A server, and how it is asked.
 #[derive(Debug)]
-pub(super) struct Target {
-    pub(super) base_url: BaseUrl,
+pub(crate) struct Target {
+    pub(crate) base_url: BaseUrl,
     /// Without one the server says itself where its key is found.
-    pub(super) key: Option<SecretString>,
-    pub(super) model: String,
+    pub(crate) key: Option<SecretString>,
 }
 
 /// An `http` URL whose paths begin here.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct BaseUrl {
+pub(crate) struct BaseUrl {
     /// As it is connected to: without the brackets of an IPv6 address.
-    pub(super) host: String,
-    pub(super) port: u16,
+    pub(crate) host: String,
+    pub(crate) port: u16,
     /// As the header `Host` has it.
-    pub(super) authority: String,
+    pub(crate) authority: String,
     path: String,
 }
 
 /// Nobody can be asked.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum TargetError {
+pub(crate) enum TargetError {
     #[error("--base-url {0:?} is not a URL such as http://127.0.0.1:11435/v1")]
     NotAUrl(String),
     #[error(
@@ -49,7 +54,10 @@ pub(super) enum TargetError {
 // === impl Target ===
 
 impl Target {
-    pub(super) fn choose(options: &SmokeOptions, settings: &Settings) -> Result<Self, TargetError> {
+    pub(crate) fn choose(
+        options: &ServerOptions,
+        settings: &Settings,
+    ) -> Result<Self, TargetError> {
         let base_url = match &options.base_url {
             Some(url) => BaseUrl::parse(url)?,
             None => BaseUrl::of(settings.listen)?,
@@ -59,11 +67,11 @@ impl Target {
             Some(key) => Some(key),
             None => kept_key(settings)?,
         };
-        Ok(Self { base_url, key, model: options.model.clone() })
+        Ok(Self { base_url, key })
     }
 
     /// The header that lets us in.
-    pub(super) fn authorization(&self) -> Option<String> {
+    pub(crate) fn authorization(&self) -> Option<String> {
         self.key.as_ref().map(|key| format!("Bearer {}", key.expose_secret()))
     }
 }
@@ -81,7 +89,7 @@ fn kept_key(settings: &Settings) -> Result<Option<SecretString>, TargetError> {
 // === impl BaseUrl ===
 
 impl BaseUrl {
-    pub(super) fn parse(url: &str) -> Result<Self, TargetError> {
+    pub(crate) fn parse(url: &str) -> Result<Self, TargetError> {
         let not_a_url = || TargetError::NotAUrl(url.to_owned());
         let uri: Uri = url.parse().map_err(|_| not_a_url())?;
         let scheme = uri.scheme().ok_or_else(not_a_url)?;
@@ -120,8 +128,18 @@ impl BaseUrl {
         Ok(Self { host: address.to_string(), port, authority, path: "/v1".to_owned() })
     }
 
+    /// The page of the server.
+    pub(crate) fn page(&self) -> String {
+        format!("http://{}{}", self.authority, self.beside("/"))
+    }
+
+    /// A path that is beside the API and not in it, such as `/readyz`.
+    pub(crate) fn beside(&self, path: &str) -> String {
+        format!("{}{path}", self.path.strip_suffix("/v1").unwrap_or(&self.path))
+    }
+
     /// The path of a resource such as `/models`.
-    pub(super) fn path_of(&self, resource: &str) -> String {
+    pub(crate) fn path_of(&self, resource: &str) -> String {
         format!("{}{resource}", self.path)
     }
 }

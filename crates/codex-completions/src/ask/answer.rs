@@ -1,0 +1,188 @@
+//! An answer, as it is shown.
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use anstyle::Style;
+use codex_app_server::turn::event::{ReasoningKind, ToolCall, TurnEnd, TurnEvent};
+use codex_app_server::{Failure, TokenUsage, Turn};
+use serde_json::{Value, json};
+
+use crate::cli::Question;
+use crate::progress;
+
+const REASONING: Style = Style::new().dimmed();
+const CALL: Style = Style::new().bold();
+
+/// How an answer is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// For a person: text as it comes, a line for each call.
+    Text,
+    /// One JSON object at the end.
+    Json,
+    /// Each event as a line of JSON, as it comes.
+    Raw,
+}
+
+/// Everything of an answer.
+#[derive(Default)]
+struct Whole {
+    text: String,
+    reasoning: String,
+    /// Which part of the reasoning came last.
+    part: Option<(ReasoningKind, u32)>,
+    calls: Vec<ToolCall>,
+    usage: Option<TokenUsage>,
+}
+
+/// An answer for a person.
+struct Page {
+    shows_reasoning: bool,
+    is_line_open: bool,
+}
+
+/// Shows an answer to its end.
+///
+/// # Errors
+/// If it cannot be written; the failure of the turn itself is the `Some`.
+pub(super) async fn show(mut turn: Turn, form: Form) -> io::Result<Option<Failure>> {
+    let mut whole = Whole::default();
+    let mut page = Page { shows_reasoning: io::stdout().is_terminal(), is_line_open: false };
+    let mut next = progress::during("Waiting for the model", turn.next()).await;
+    while let Some(event) = next {
+        match form {
+            Form::Text => page.show(&event)?,
+            Form::Json => {}
+            Form::Raw => {
+                let line = serde_json::to_string(&event).map_err(io::Error::from)?;
+                writeln!(io::stdout(), "{line}")?;
+            }
+        }
+        let end = match event {
+            TurnEvent::End(end) => Some(Ok(end)),
+            TurnEvent::Failed(failure) => Some(Err(failure)),
+            event => {
+                whole.add(event);
+                None
+            }
+        };
+        if let Some(end) = end {
+            if form == Form::Json {
+                writeln!(io::stdout(), "{:#}", whole.to_json(&end))?;
+            }
+            return Ok(end.err());
+        }
+        next = turn.next().await;
+    }
+    // Every turn has a last event.
+    Err(io::ErrorKind::UnexpectedEof.into())
+}
+
+// === impl Form ===
+
+impl Form {
+    pub(super) fn of(question: &Question) -> Self {
+        match (question.json, question.raw) {
+            (true, _) => Self::Json,
+            (_, true) => Self::Raw,
+            (false, false) => Self::Text,
+        }
+    }
+}
+
+// === impl Page ===
+
+impl Page {
+    /// Text goes to standard output as it comes; reasoning is for people at a terminal.
+    fn show(&mut self, event: &TurnEvent) -> io::Result<()> {
+        let mut out = anstream::stdout();
+        match event {
+            TurnEvent::Text(text) => {
+                self.is_line_open = !text.ends_with('\n');
+                // Not a byte of it is ours to change, as the stream above would where there is no terminal.
+                io::stdout().write_all(text.as_bytes())?;
+            }
+            TurnEvent::Reasoning { text, .. } if self.shows_reasoning => {
+                self.is_line_open = !text.ends_with('\n');
+                write!(out, "{REASONING}{text}{REASONING:#}")?;
+            }
+            TurnEvent::ToolCall(call) => {
+                self.close_line()?;
+                write!(out, "→ {CALL}{}{CALL:#} ", call.name)?;
+                writeln!(io::stdout(), "{}", call.arguments)?;
+            }
+            TurnEvent::MessageStart { .. } | TurnEvent::End(_) | TurnEvent::Failed(_) => {
+                self.close_line()?;
+            }
+            TurnEvent::Reasoning { .. } | TurnEvent::ReasoningItem(_) => {}
+            TurnEvent::ResponseEnd { usage, .. } => {
+                if let Some(usage) = usage {
+                    tracing::info!(?usage, "the response has ended");
+                }
+            }
+        }
+        io::stdout().flush()
+    }
+
+    fn close_line(&mut self) -> io::Result<()> {
+        if std::mem::take(&mut self.is_line_open) {
+            writeln!(io::stdout())?;
+        }
+        Ok(())
+    }
+}
+
+// === impl Whole ===
+
+impl Whole {
+    fn add(&mut self, event: TurnEvent) {
+        match event {
+            TurnEvent::Text(text) => self.text += &text,
+            TurnEvent::MessageStart { .. } => open_paragraph(&mut self.text),
+            TurnEvent::Reasoning { kind, part, text } => {
+                if self.part.replace((kind, part)) != Some((kind, part)) {
+                    open_paragraph(&mut self.reasoning);
+                }
+                self.reasoning += &text;
+            }
+            TurnEvent::ToolCall(call) => self.calls.push(call),
+            TurnEvent::ResponseEnd { usage, .. } => self.usage = usage,
+            TurnEvent::ReasoningItem(_) => self.part = None,
+            TurnEvent::End(_) | TurnEvent::Failed(_) => {}
+        }
+    }
+
+    fn to_json(&self, end: &Result<TurnEnd, Failure>) -> Value {
+        let call = |call: &ToolCall| json!({"id": call.call_id, "name": call.name, "arguments": call.arguments});
+        let usage = self.usage.map(|usage| {
+            json!({
+                "input_tokens": usage.input_tokens,
+                "cached_input_tokens": usage.cached_input_tokens,
+                "output_tokens": usage.output_tokens,
+                "reasoning_output_tokens": usage.reasoning_output_tokens,
+                "total_tokens": usage.total_tokens,
+            })
+        });
+        let (end, failure) = match end {
+            Ok(TurnEnd::Completed) => ("completed", None),
+            Ok(TurnEnd::ToolCalls) => ("tool_calls", None),
+            Ok(TurnEnd::Interrupted) => ("interrupted", None),
+            Err(failure) => ("failed", Some(&failure.message)),
+        };
+        json!({
+            "text": self.text,
+            "reasoning": self.reasoning,
+            "tool_calls": self.calls.iter().map(call).collect::<Vec<_>>(),
+            "usage": usage,
+            "end": end,
+            "failure": failure,
+        })
+    }
+}
+
+/// Between two messages, or two parts of the reasoning.
+fn open_paragraph(text: &mut String) {
+    if !text.is_empty() {
+        text.push_str("\n\n");
+    }
+}
