@@ -1,6 +1,6 @@
 // An answer on the screen, as it grows.
 
-import { element, icon, note, setText } from "./dom.js";
+import { element, GrowingText, icon, note, oncePerFrame, setText } from "./dom.js";
 import { count, took } from "./words.js";
 
 /// The headers that tell something about the turn, and how they are called here.
@@ -22,13 +22,14 @@ const FINISHED = {
 let cardsMade = 0;
 
 export class AnswerView {
-  #reasoning = document.createTextNode("");
-  #text = document.createTextNode("");
   #calls = [];
+  #reasoningProse = element("div", { class: "prose", data: { testid: "answer-reasoning" } });
   #reasoningBox = element("details", { class: "reasoning", hidden: true },
-    element("summary", {}, "Reasoning"),
-    element("div", { class: "prose", data: { testid: "answer-reasoning" } }, this.#reasoning));
-  #textBox = element("div", { class: "prose", hidden: true, data: { testid: "answer-text" } }, this.#text);
+    element("summary", {}, "Reasoning"), this.#reasoningProse);
+  #textBox = element("div", { class: "prose", hidden: true, data: { testid: "answer-text" } });
+  #reasoning = new GrowingText(this.#reasoningProse);
+  #text = new GrowingText(this.#textBox);
+  #changed = oncePerFrame(() => this.#show());
   #callBox = element("div", { class: "calls", hidden: true });
   #errorBox = element("div", {});
   #headers = element("dl", { class: "answer-facts" });
@@ -51,36 +52,49 @@ export class AnswerView {
 
   reasoned(added) {
     this.#reasoningBox.hidden = false;
-    this.#reasoning.appendData(added);
+    this.#reasoning.add(added);
+    this.#changed();
   }
 
   said(added) {
     this.#textBox.hidden = false;
-    this.#text.appendData(added);
+    this.#text.add(added);
+    this.#changed();
   }
 
   /// A call that is new, or has grown.
   called(index, call) {
     this.#callBox.hidden = false;
     const card = (this.#calls[index] ??= this.#newCall());
-    setText(card.name, call.name);
-    setText(card.arguments, pretty(call.arguments));
-    setText(card.label, `Answer to ${call.name}`);
+    card.call = call;
+    this.#changed();
+  }
+
+  #show() {
+    this.#reasoning.show();
+    this.#text.show();
+    for (const { call, name, label, given, isWhole } of this.#calls) {
+      setText(name, call.name);
+      setText(label, `Answer to ${call.name}`);
+      if (!isWhole) given.appendData(call.arguments.slice(given.length));
+    }
   }
 
   #newCall() {
     const name = element("code", { class: "call-name", data: { testid: "call-name" } });
     const state = element("span", { class: "call-state muted" }, "coming");
-    const given = element("pre", { class: "snippet", tabindex: "0", "aria-label": "Arguments",
-      data: { testid: "call-arguments" } });
+    // As it comes; it gets its line breaks when it is whole.
+    const given = document.createTextNode("");
     const id = `call-answer-${++cardsMade}`;
     const label = element("label", { for: id });
     const answer = element("textarea", { id, rows: "2", class: "mono", disabled: true, spellcheck: "false",
       placeholder: "What the tool gives back, as text or JSON" });
     const answerField = element("div", { class: "field", hidden: true }, label, answer);
     this.#callBox.append(element("div", { class: "call", data: { testid: "call" } },
-      element("div", { class: "call-head" }, icon("tool"), name, state), given, answerField));
-    return { name, state, arguments: given, label, answer, answerField };
+      element("div", { class: "call-head" }, icon("tool"), name, state),
+      element("pre", { class: "snippet", tabindex: "0", "aria-label": "Arguments", data: { testid: "call-arguments" } }, given),
+      answerField));
+    return { call: null, isWhole: false, name, state, given, label, answer, answerField };
   }
 
   /// Lets the calls be answered: `onAnswers` gets the texts when all are there and it is gone on.
@@ -126,7 +140,12 @@ export class AnswerView {
 
   /// `times` are `{first, whole}`, in milliseconds from the request.
   ended(parts, times, stopped) {
-    for (const { state } of this.#calls) setText(state, "complete");
+    this.#show();
+    for (const card of this.#calls) {
+      card.isWhole = true;
+      card.given.data = pretty(card.call.arguments);
+      setText(card.state, "complete");
+    }
     const why = stopped ? "Stopped" : FINISHED[parts.finishReason] ?? (parts.error ? "Failed" : "Ended");
     const words = [why];
     if (times.first !== null) words.push(`first token after ${took(times.first)}`);
@@ -139,10 +158,28 @@ export class AnswerView {
   }
 }
 
+/// The same JSON with line breaks, token by token: a number that is parsed and written again may be
+/// another one (12345678901234567890, 1.10).
 function pretty(text) {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    JSON.parse(text);
   } catch {
     return text;
   }
+  const tokens = text.match(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g);
+  let depth = 0;
+  const line = () => `\n${"  ".repeat(depth)}`;
+  return tokens.map((token, index) => {
+    if (token === ":") return ": ";
+    if (token === ",") return `,${line()}`;
+    if (token === "{" || token === "[") {
+      depth += 1;
+      return "}]".includes(tokens[index + 1]) ? token : token + line();
+    }
+    if (token === "}" || token === "]") {
+      depth -= 1;
+      return "{[".includes(tokens[index - 1]) ? token : line() + token;
+    }
+    return token;
+  }).join("");
 }

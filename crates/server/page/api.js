@@ -19,9 +19,9 @@ export class ApiError extends Error {
   }
 }
 
-/// The response, if it is a success.
-export async function send(method, path, { body, signal } = {}) {
-  const headers = { authorization: `Bearer ${key.current()}` };
+/// The response, if it is a success. Sent with the key that is kept, or `as` another.
+export async function send(method, path, { body, signal, as = key.current() } = {}) {
+  const headers = { authorization: `Bearer ${as}` };
   if (body !== undefined) headers["content-type"] = "application/json";
   const response = await fetch(path, {
     method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body),

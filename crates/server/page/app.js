@@ -1,5 +1,6 @@
 // The page as a whole: the key, the connection, and which view is shown.
 
+import { send } from "./api.js";
 import { clients } from "./clients.js";
 import { element, fill, icon } from "./dom.js";
 import * as key from "./key.js";
@@ -30,8 +31,10 @@ const banner = document.getElementById("connection");
 let leave = new AbortController();
 let losses = 0;
 
+/// Ends the trial of a key that was given before another.
+let trial = new AbortController();
+
 function begin() {
-  key.takeFromAddress();
   document.getElementById("skip").addEventListener("click", (event) => {
     // The fragment belongs to the views.
     event.preventDefault();
@@ -43,9 +46,8 @@ function begin() {
     location.reload();
   });
   window.addEventListener("hashchange", () => {
-    const inAddress = location.hash.startsWith("#key=");
-    key.takeFromAddress();
-    if (inAddress) unlock();
+    const given = key.takeFromAddress();
+    if (given) tryKey(given);
     else if (!isLocked()) show({ focus: true });
   });
   listen(["connection"], connectionChanged);
@@ -53,8 +55,26 @@ function begin() {
     document.getElementById("version").textContent = `codex-completions ${live.status.version}`;
   });
   setInterval(showConnection, 1_000);
-  if (key.current()) unlock();
+  const given = key.takeFromAddress();
+  if (given) tryKey(given);
+  else if (key.current()) unlock();
   else ask(null);
+}
+
+/// A key is kept when the server has taken it. One that is refused takes nothing from the one before.
+async function tryKey(given) {
+  trial.abort();
+  trial = new AbortController();
+  const { signal } = trial;
+  try {
+    await send("GET", "/v1/proxy/status", { as: given, signal });
+    key.keep(given);
+    unlock();
+  } catch (error) {
+    if (signal.aborted) return;
+    if (key.current()) unlock();
+    else ask(error);
+  }
 }
 
 const isLocked = () => "locked" in document.body.dataset;
@@ -66,7 +86,7 @@ function ask(refusal) {
   document.title = "Key – codex-completions";
   losses = 0;
   showConnection();
-  main.replaceChildren(keyForm({ refusal, onKey: (given) => { key.keep(given); unlock(); } }));
+  main.replaceChildren(keyForm({ refusal, onKey: tryKey }));
 }
 
 function unlock() {
@@ -79,7 +99,7 @@ function show({ focus }) {
   leave.abort();
   leave = new AbortController();
   const wanted = location.hash.replace(/^#\/?/, "").split("/")[0];
-  const name = wanted in VIEWS ? wanted : "overview";
+  const name = Object.hasOwn(VIEWS, wanted) ? wanted : "overview";
   const view = VIEWS[name];
   document.title = `${view.title} – codex-completions`;
   for (const link of document.querySelectorAll(".places a")) {
@@ -95,8 +115,10 @@ function show({ focus }) {
 
 function connectionChanged() {
   if (live.connection === "refused") {
-    key.forget();
-    ask(live.refusal);
+    // Another tab may have a better one by now.
+    if (key.current() === live.refusedKey) key.forget();
+    if (key.current() && key.current() !== live.refusedKey) live.start();
+    else ask(live.refusal);
     return;
   }
   if (live.connection === "open") losses = 0;
@@ -110,7 +132,7 @@ function showConnection() {
   const left = Math.max(0, Math.ceil((live.retryAt - Date.now()) / 1000));
   const next = live.connection === "lost" && left > 0 ? `Trying again in ${lasting(left)}.` : "Trying again…";
   // A countdown is not worth announcing every second.
-  fill(banner, icon("wait", "icon turning"), element("span", {}, "The server cannot be reached."),
+  fill(banner, icon("wait", "icon turning"), element("span", {}, live.trouble),
     element("span", { "aria-hidden": "true" }, next),
     element("button", { type: "button", class: "quiet small", id: "retry" }, "Try now"));
   document.getElementById("retry").onclick = () => live.retryNow();

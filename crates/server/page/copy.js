@@ -4,15 +4,16 @@ import { element, icon } from "./dom.js";
 
 const SHOWN_FOR_MS = 1_600;
 
-/// A button that copies what `text()` gives at that moment.
+/// A button that copies what `text()` gives at that moment; null if there is nothing to copy.
 export function copyButton(text, { label = "Copy", name = null, className = "quiet small" } = {}) {
   const words = element("span", { "aria-live": "polite" }, label);
   const button = element("button", { type: "button", class: className, "aria-label": name },
     icon("copy"), words);
   let timer = 0;
   button.addEventListener("click", async () => {
-    const done = await copied(text());
-    words.textContent = done ? "Copied" : "Press Ctrl+C";
+    const given = text();
+    if (given === null) words.textContent = "Not copied";
+    else words.textContent = await copied(given) ? "Copied" : "Press Ctrl+C";
     clearTimeout(timer);
     timer = setTimeout(() => { words.textContent = label; }, SHOWN_FOR_MS);
   });

@@ -2,6 +2,10 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
+/// In characters.
+const BLOCK = 4_000;
+const LONGEST_BLOCK = 32_000;
+
 /// `attributes` may have `on` (listeners), `data` (the dataset), and properties such as `value`;
 /// `children` are nodes, texts, or lists of them, and what is null or false is left out.
 export function element(name, attributes = {}, ...children) {
@@ -55,6 +59,59 @@ export function fill(parent, ...children) {
 
 export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
+}
+
+/// `show`, at most once for each picture that the browser draws: a thousand changes a second must not
+/// mean a thousand layouts.
+export function oncePerFrame(show) {
+  let isDue = false;
+  return () => {
+    if (isDue) return;
+    isDue = true;
+    requestAnimationFrame(() => {
+      isDue = false;
+      show();
+    });
+  };
+}
+
+/// A text that only ever grows. It stands in blocks, so that no more than the last one is laid out again.
+export class GrowingText {
+  #box;
+  #waiting = "";
+  #block = null;
+
+  constructor(box) {
+    this.#box = box;
+  }
+
+  add(text) {
+    this.#waiting += text;
+  }
+
+  /// Shows what was added since the last time.
+  show() {
+    let text = this.#waiting;
+    this.#waiting = "";
+    while (text !== "") {
+      if (!this.#block) {
+        this.#block = document.createTextNode("");
+        this.#box.append(element("div", {}, this.#block));
+      }
+      const end = this.#endIn(text);
+      this.#block.appendData(text.slice(0, end));
+      if (end === undefined) return;
+      this.#block = null;
+      text = text.slice(end);
+    }
+  }
+
+  /// Where in `text` the block ends: at a line break, or at a space if none comes for very long.
+  #endIn(text) {
+    const after = (sign, length) => text.indexOf(sign, Math.max(0, length - this.#block.length)) + 1;
+    const ends = [after("\n", BLOCK), after(" ", LONGEST_BLOCK)].filter((end) => end > 0);
+    return ends.length > 0 ? Math.min(...ends) : undefined;
+  }
 }
 
 /// A text in which what stands between backticks is code.

@@ -1,23 +1,34 @@
 // Asking for the key, and saying where it is.
 
-import { element, note, withCode } from "./dom.js";
+import { ApiError } from "./api.js";
+import { element, note, setText, withCode } from "./dom.js";
+import { isPlain } from "./key.js";
 
 export function keyForm({ refusal, onKey }) {
   const input = element("input", {
     id: "key", name: "key", type: "text", class: "masked mono", required: true, autocomplete: "off",
-    autocapitalize: "off", spellcheck: "false", placeholder: "sk-proxy-…",
+    autocapitalize: "off", spellcheck: "false", placeholder: "sk-proxy-…", "aria-describedby": "key-note",
+    on: { input: () => isRight() },
   });
+  const problem = element("p", { id: "key-note", class: "field-note bad", "aria-live": "polite" });
+  const isRight = () => {
+    const given = input.value.trim();
+    const right = given === "" || isPlain(given);
+    input.setAttribute("aria-invalid", String(!right));
+    setText(problem, right ? "" : "A key has only plain letters, digits and signs.");
+    return right;
+  };
   const form = element("form", {
     class: "stack",
     on: {
       submit(event) {
         event.preventDefault();
         const given = input.value.trim();
-        if (given) onKey(given);
+        if (given && isRight()) onKey(given);
       },
     },
   },
-  element("div", { class: "field" }, element("label", { for: "key" }, "API key"), input),
+  element("div", { class: "field" }, element("label", { for: "key" }, "API key"), input, problem),
   element("button", { type: "submit", class: "primary" }, "Continue"));
   requestAnimationFrame(() => input.focus());
 
@@ -44,5 +55,7 @@ function refused(error) {
       + "turns and can sign in and out, so it needs the owner's key.",
     ];
   }
+  if (!(error instanceof ApiError)) return ["The server cannot be reached. Please try again."];
+  if (!error.isAboutTheKey) return [error.message];
   return [element("strong", {}, "This key is not right."), " Please check it, or look where it is kept."];
 }

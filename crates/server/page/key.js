@@ -6,12 +6,20 @@ const NAME = "codex-completions.key";
 let known = null;
 
 export function current() {
+  const kept = stored() ?? known;
+  return kept !== null && isPlain(kept) ? kept : null;
+}
+
+function stored() {
   try {
-    return localStorage.getItem(NAME) ?? known;
+    return localStorage.getItem(NAME);
   } catch {
-    return known;
+    return null;
   }
 }
+
+/// Whether a header can carry it: visible ASCII. No server has made any other key.
+export const isPlain = (key) => /^[\x21-\x7e]+$/.test(key);
 
 export function keep(key) {
   known = key;
@@ -31,15 +39,16 @@ export function forget() {
   }
 }
 
-/// Takes the key from `#key=…` and out of the address bar and the history: an address is copied, and
-/// shown on screens.
+/// The key of `#key=…`, or null. It goes out of the address bar and the history: an address is copied,
+/// and shown on screens. It is not kept yet: any page can have a link with a key that is wrong.
 export function takeFromAddress() {
-  const match = /^#key=([^&]+)$/.exec(location.hash);
-  if (!match) return;
+  const match = /^#key=(.*)$/.exec(location.hash);
+  if (!match) return null;
   history.replaceState(null, "", "#/overview");
   try {
-    keep(decodeURIComponent(match[1]));
+    const key = decodeURIComponent(match[1]);
+    return isPlain(key) ? key : null;
   } catch {
-    // Not a key that anybody has made; it is asked for.
+    return null;
   }
 }

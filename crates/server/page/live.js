@@ -2,10 +2,17 @@
 
 import { ApiError, send } from "./api.js";
 import { events } from "./event-stream.js";
+import * as key from "./key.js";
 
 const MOST_TURNS = 200;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
+
+/// A browser has six connections for a server, and every tab that listens takes one. A tab that nobody
+/// looks at gives it back, but not while somebody only glances at another.
+const UNSEEN_FOR_MS = 5_000;
+
+const UNREACHABLE = "The server cannot be reached.";
 
 /// Tells of `status`, `turns`, `turn` (detail: the turn), `settings`, and `connection`.
 class Live extends EventTarget {
@@ -15,7 +22,7 @@ class Live extends EventTarget {
   /// When it came.
   statusAt = 0;
 
-  /// Turns by their ids.
+  /// Turns by their names.
   turns = new Map();
 
   /// `connecting`, `open`, `lost` (then `retryAt` says when it is tried again) or `refused`.
@@ -23,15 +30,20 @@ class Live extends EventTarget {
 
   retryAt = 0;
 
-  /// Why the key was refused.
+  /// Why the connection is lost, in words.
+  trouble = UNREACHABLE;
+
+  /// Why the key was refused, and which one it was.
   refusal = null;
+  refusedKey = null;
 
   #stop = null;
   #wake = () => {};
 
   /// Newest first.
   get newestTurns() {
-    return [...this.turns.values()].sort((one, other) => other.started_at - one.started_at);
+    return [...this.turns.values()].sort((one, other) =>
+      other.started_at - one.started_at || (other.number ?? 0) - (one.number ?? 0));
   }
 
   start() {
@@ -57,18 +69,29 @@ class Live extends EventTarget {
     let wait = FIRST_WAIT_MS;
     this.#become("connecting");
     while (!signal.aborted) {
+      if (this.connection === "open") this.#become("connecting");
+      await untilSeen(signal);
+      if (signal.aborted) return;
+      const unseen = whenUnseen(signal);
+      const as = key.current();
       try {
-        const response = await send("GET", "/v1/proxy/events", { signal });
+        const response = await send("GET", "/v1/proxy/events", { signal: unseen.signal, as });
         this.#become("open");
         wait = FIRST_WAIT_MS;
         for await (const event of events(response)) this.#take(event);
+        this.trouble = UNREACHABLE;
       } catch (error) {
         if (signal.aborted) return;
+        if (unseen.signal.aborted) continue;
         if (error instanceof ApiError && error.isAboutTheKey) {
           this.refusal = error;
+          this.refusedKey = as;
           this.#become("refused");
           return;
         }
+        this.trouble = error instanceof ApiError ? error.message : UNREACHABLE;
+      } finally {
+        unseen.abort();
       }
       if (signal.aborted) return;
       this.retryAt = Date.now() + wait;
@@ -85,15 +108,18 @@ class Live extends EventTarget {
       this.status = told;
       this.statusAt = Date.now();
     }
-    if (event === "turns") this.turns = new Map(told.turns.map((turn) => [turn.id, turn]));
+    if (event === "turns") this.turns = new Map(told.turns.map((turn) => [nameOf(turn), turn]));
     if (event === "turn") this.#remember(told);
     this.dispatchEvent(new CustomEvent(event, { detail: told }));
   }
 
   #remember(turn) {
-    this.turns.set(turn.id, turn);
-    if (this.turns.size <= MOST_TURNS) return;
-    for (const old of this.newestTurns.slice(MOST_TURNS)) this.turns.delete(old.id);
+    this.turns.set(nameOf(turn), turn);
+    const tooMany = this.turns.size - MOST_TURNS;
+    if (tooMany <= 0) return;
+    // One that runs is still going to be told of, however old it is.
+    const ended = this.newestTurns.filter(({ state }) => state === "ended");
+    for (const old of ended.slice(-tooMany)) this.turns.delete(nameOf(old));
   }
 
   #become(connection) {
@@ -110,7 +136,38 @@ class Live extends EventTarget {
   }
 }
 
+/// Comes when somebody looks at the page: at once, if somebody does.
+function untilSeen(signal) {
+  return new Promise((resolve) => {
+    const seen = new AbortController();
+    const look = () => {
+      if (document.hidden && !signal.aborted) return;
+      seen.abort();
+      resolve();
+    };
+    document.addEventListener("visibilitychange", look, { signal: seen.signal });
+    signal.addEventListener("abort", look, { signal: seen.signal });
+    look();
+  });
+}
+
+/// Aborted when nobody has looked at the page for a while, or together with `signal`.
+function whenUnseen(signal) {
+  const unseen = new AbortController();
+  let timer = 0;
+  const look = () => {
+    clearTimeout(timer);
+    if (document.hidden) timer = setTimeout(() => unseen.abort(), UNSEEN_FOR_MS);
+  };
+  document.addEventListener("visibilitychange", look, { signal: unseen.signal });
+  signal.addEventListener("abort", () => unseen.abort(), { signal: unseen.signal });
+  return unseen;
+}
+
 export const live = new Live();
+
+/// What tells a turn from all others: a client may choose the id of its requests.
+export const nameOf = (turn) => turn.number ?? turn.id;
 
 /// Calls `listener` for these events until `signal` is aborted.
 export function listen(names, listener, signal) {

@@ -1,9 +1,9 @@
 // The overview: can turns be served, who is signed in, how much is left, and what to do next.
 
 import { accountCard } from "./account.js";
-import { element, fill, icon, withCode } from "./dom.js";
+import { element, fill, icon, setText, withCode } from "./dom.js";
 import { hasModels, isSignedIn, listen, live } from "./live.js";
-import { count, lasting, plural } from "./words.js";
+import { count, lasting, plural, timeOfDay } from "./words.js";
 
 /// Times go on between two words of the server.
 const REFRESHED_EVERY_MS = 5_000;
@@ -15,8 +15,19 @@ export function overview(signal) {
   const queue = card("Turns now", "queue");
   const steps = card("Next steps", "steps");
 
+  // What the cards say was told then, and may have changed since.
+  const marks = [account, codex, queue].map(({ card: marked }) => {
+    const mark = element("p", { class: "muted small-text", hidden: true });
+    marked.querySelector("h2").after(mark);
+    return mark;
+  });
+
   const update = () => {
     const status = live.status;
+    for (const mark of marks) {
+      mark.hidden = !status || isCurrent();
+      setText(mark, `As of ${timeOfDay(live.statusAt)}`);
+    }
     fill(headline, ...headlineOf(status));
     account.update(status);
     fill(codex.body, ...(status ? codexParts(status) : placeholder()));
@@ -44,8 +55,11 @@ function card(title, testid) {
 
 const placeholder = () => [element("p", { class: "muted" }, "One moment…")];
 
+const isCurrent = () => live.connection === "open";
+
 function headlineOf(status) {
-  if (!status) return [pill("wait", "Connecting")];
+  if (live.connection === "lost") return [pill("bad", "Unknown"), live.trouble];
+  if (!status || !isCurrent()) return [pill("wait", "Connecting")];
   if (status.ready) {
     const models = hasModels()
       ? "Everything is ready: clients can ask any model."
@@ -78,13 +92,17 @@ function codexParts(status) {
     facts(...(workers.length > 0 ? workers : [["Child", pill("wait", "Starting")]]),
       ["Restarts", count(status.restarts)],
       ["Kept conversations", held > 0 ? `${count(idle)} idle, ${count(held)} waiting for results` : count(idle)],
-      ["Server", `up for ${lasting(status.uptime_seconds + (Date.now() - live.statusAt) / 1000)}`]),
+      ["Server", upFor(status)]),
   ];
+}
+
+function upFor({ uptime_seconds: told }) {
+  return isCurrent() ? `up for ${lasting(told + (Date.now() - live.statusAt) / 1000)}` : `was up for ${lasting(told)}`;
 }
 
 function workerRow(worker, name) {
   if (worker.state === "ready") {
-    return [name, pill("good", "Ready"), ` codex ${worker.codex}`,
+    return [name, isCurrent() ? pill("good", "Ready") : pill("plain", "Was ready"), ` codex ${worker.codex}`,
       worker.not_renewed && element("p", { class: "muted" }, `Not renewed: ${worker.not_renewed}`)];
   }
   if (worker.state === "restarting") {

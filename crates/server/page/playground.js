@@ -13,6 +13,8 @@ import { DEFAULT_MESSAGE } from "./tools-json.js";
 
 const PATH = "/v1/chat/completions";
 
+const WRONG_TOOLS = "The tools are not right.";
+
 /// Beside a conversation on a wide screen, above it on a narrow one, where it starts closed.
 const WIDE = "(min-width: 1100px)";
 
@@ -47,7 +49,7 @@ class Playground {
   #message = element("textarea", { id: "message", rows: "2", value: DEFAULT_MESSAGE,
     on: { keydown: (event) => this.#key(event), input: () => this.#showButtons() } });
   #send = element("button", { type: "submit", class: "primary" }, "Send");
-  #stop = element("button", { type: "button", hidden: true, on: { click: () => this.#abort?.abort() } }, "Stop");
+  #stop = element("button", { type: "button", hidden: true, on: { click: () => this.#cut() } }, "Stop");
   #hint = element("span", { class: "muted small-text" }, "Ctrl+Enter sends");
 
   nodes = [
@@ -87,6 +89,12 @@ class Playground {
     this.#hint.textContent = this.#callsWait ? "Answer the calls first" : "Ctrl+Enter sends";
   }
 
+  /// The button goes with the answer; whoever has pressed it is not left nowhere.
+  #cut() {
+    this.#abort?.abort();
+    this.#message.focus();
+  }
+
   #restart() {
     this.#abort?.abort();
     this.#abort = null;
@@ -109,8 +117,12 @@ class Playground {
     return { ...parameters, messages, stream: true, stream_options: { include_usage: true } };
   }
 
-  /// What Send would send; while that is nothing, what was sent last.
+  /// What Send would send; while that is nothing, what was sent last. Null if the tools are not right.
   #curl() {
+    if (!this.#form.parameters()) {
+      this.#state.textContent = WRONG_TOOLS;
+      return null;
+    }
     const content = this.#message.value.trim();
     const next = content && !this.#callsWait && this.#request([{ role: "user", content }]);
     return asCurl(location.origin + PATH, next || this.#sent || this.#request([]));
@@ -123,7 +135,7 @@ class Playground {
     const asked = [{ role: "user", content }];
     const request = this.#request(asked);
     if (!request) {
-      this.#state.textContent = "The tools are not right.";
+      this.#state.textContent = WRONG_TOOLS;
       return;
     }
     this.#message.value = "";

@@ -1,7 +1,7 @@
 // Turns as they come and go. Never what was said in them.
 
 import { element, fill, icon } from "./dom.js";
-import { listen, live } from "./live.js";
+import { listen, live, nameOf } from "./live.js";
 import { cells, COLUMNS, PARTS, runningFor } from "./turn-parts.js";
 import { plural } from "./words.js";
 
@@ -13,7 +13,8 @@ export function turns(signal) {
   const rows = new Map();
   const pause = element("button", { type: "button", "aria-pressed": "false" }, "Pause");
   const failuresOnly = element("input", { type: "checkbox", id: "failures-only" });
-  const told = element("p", { class: "muted", role: "status" });
+  // Not announced: it changes with every turn.
+  const told = element("p", { class: "muted" });
   const body = element("tbody", { role: "rowgroup" });
   const table = element("table", { class: "turns", role: "table" },
     element("caption", { class: "sr-only" }, "Recent turns, newest first"),
@@ -24,12 +25,13 @@ export function turns(signal) {
 
   const update = () => {
     if (paused) return;
-    const shown = live.newestTurns.filter((turn) => !failuresOnly.checked || turn.failed);
+    const all = live.newestTurns;
+    const shown = all.filter((turn) => !failuresOnly.checked || turn.failed);
     place(body, rows, shown);
     table.hidden = shown.length === 0;
     fill(empty, shown.length === 0 && emptyState(live.turns.size > 0));
-    const failed = live.newestTurns.filter((turn) => turn.failed).length;
-    const running = live.newestTurns.filter((turn) => turn.state === "running").length;
+    const failed = all.filter((turn) => turn.failed).length;
+    const running = all.filter((turn) => turn.state === "running").length;
     told.textContent = `${plural(live.turns.size, "turn")}, ${running} running, ${failed} failed`;
   };
 
@@ -63,18 +65,18 @@ export function turns(signal) {
 /// Rows stay what they are while their turn does not change, so that nothing under the pointer moves.
 function place(body, rows, shown) {
   const wanted = shown.map((turn) => {
-    const known = rows.get(turn.id);
+    const known = rows.get(nameOf(turn));
     if (known?.turn === turn) return known.row;
     const row = rowOf(turn);
     if (known) known.row.replaceWith(row);
-    rows.set(turn.id, { turn, row });
+    rows.set(nameOf(turn), { turn, row });
     return row;
   });
-  const ids = new Set(shown.map((turn) => turn.id));
-  for (const [id, { row }] of rows) {
-    if (ids.has(id)) continue;
+  const names = new Set(shown.map(nameOf));
+  for (const [name, { row }] of rows) {
+    if (names.has(name)) continue;
     row.remove();
-    rows.delete(id);
+    rows.delete(name);
   }
   wanted.forEach((row, index) => {
     if (body.children[index] !== row) body.insertBefore(row, body.children[index] ?? null);
