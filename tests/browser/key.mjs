@@ -36,6 +36,29 @@ await scenario("a wrong key in the link asks for another", { at: "#key=sk-of-yes
   await visit.test("login-state").waitFor();
 });
 
+await scenario("a wrong key in a link takes nothing from the right one", {}, async (visit) => {
+  visit.expect(/^console: .*401/);
+  const { page } = visit;
+  await visit.test("login-state").waitFor();
+  const follow = async () => {
+    const refused = page.waitForResponse((answer) => answer.status() === 401);
+    await page.goto(`${origin}/#key=sk-of-a-foreign-page`);
+    await refused;
+    await visit.until(visit.test("server-state"), "Ready");
+    assert.equal(await stored(page), key);
+  };
+  await follow();
+  await page.goto("about:blank");
+  await follow();
+});
+
+await scenario("a key that no header can carry is told in the form", { at: "" }, async (visit) => {
+  await visit.enterKey("sk-прокси");
+  await visit.page.getByText("A key has only plain letters, digits and signs").waitFor();
+  await visit.enterKey(key);
+  await visit.test("login-state").waitFor();
+});
+
 await scenario("the key of a client is explained", { at: "" }, async (visit) => {
   visit.expect(/^console: .*403/);
   await visit.enterKey(await ask("the key of a client"));

@@ -64,6 +64,28 @@ await scenario("two parallel calls are answered by hand, and the model goes on",
   assert.equal(await visit.test("answer-text").count(), 0);
 });
 
+await scenario("arguments are shown as they came, and a long answer whole", {}, async (visit) => {
+  const line = "A line of a long answer, with words in it.\n";
+  const given = '{"id":12345678901234567890,"price":1.10,"none":[],"of":{"a":"{,}"}}';
+  const chunks = Array.from({ length: 5_000 }, () => ({ content: line }));
+  chunks.push({ tool_calls: [{ index: 0, id: "call_1", function: { name: "buy", arguments: given } }] });
+  const frames = chunks.map((delta) => `data: ${JSON.stringify({ choices: [{ delta }] })}\n\n`);
+  const body = `${frames.join("")}data: [DONE]\n\n`;
+  await visit.page.route("**/v1/chat/completions", (route) => route.fulfill({ contentType: "text/event-stream", body }));
+  await playground(visit);
+  await visit.button("Send").click();
+  await visit.button("Continue with these answers").waitFor();
+  const shown = await visit.test("call-arguments").textContent();
+  assert.equal(shown, '{\n  "id": 12345678901234567890,\n  "price": 1.10,\n  "none": [],\n  "of": {\n    "a": "{,}"\n  }\n}');
+  assert.equal(await visit.test("answer-text").textContent(), line.repeat(5_000));
+
+  // Of the frames the last ones are kept, and they are shown to whoever opens them.
+  assert.equal(await visit.test("raw-frames").locator("p").count(), 0);
+  await visit.page.getByText("Raw frames").click();
+  await visit.until(visit.test("raw-frames"), "[DONE]");
+  assert.equal(await visit.test("raw-frames").locator("p").count(), 2_000);
+});
+
 await scenario("reasoning and text are shown as they come", {}, async (visit) => {
   await playground(visit);
   await send(visit, "[[reasoning]]");
@@ -82,6 +104,7 @@ await scenario("a stop in mid-stream interrupts the turn", {}, async (visit) => 
   assert.equal(running.state, "running");
   await visit.button("Stop").click();
   await visit.button("Send").waitFor();
+  assert.equal(await visit.field("Message").evaluate((field) => field === document.activeElement), true);
   const stopped = await lastTurn();
   assert.deepEqual([stopped.id, stopped.stop_reason], [running.id, "client_gone"]);
 });
@@ -95,6 +118,8 @@ await scenario("errors are shown as the server words them", {}, async (visit) =>
   assert.equal(await tools.getAttribute("aria-invalid"), "true");
   assert.equal(await tools.evaluate((field) => field === document.activeElement), true);
   assert.equal(await visit.alert().count(), 0);
+  await visit.button("Copy as curl").click();
+  await visit.button("Not copied").waitFor();
 
   visit.expect(/^console: .*400/);
   const named = { type: "function", function: { name: "x".repeat(600) } };

@@ -54,4 +54,12 @@ await scenario("the clients' settings have this server's address, and the key wh
   assert(!(await main.innerText()).includes(key));
 });
 
+await scenario("an address of no view shows the overview", {}, async (visit) => {
+  for (const place of ["constructor", "__proto__", "nowhere"]) {
+    await visit.view("Models");
+    await visit.page.goto(`${origin}/#/${place}`);
+    await visit.page.getByRole("heading", { name: "Overview", exact: true, level: 1 }).waitFor();
+  }
+});
+
 await finish();
