@@ -31,6 +31,8 @@ const server = spawn("script", ["--quiet", "--flush", "--return", "--command", "
   cwd: process.argv[2],
   stdio: ["pipe", "pipe", "inherit"],
 });
+// However this ends, the server ends too.
+process.on("exit", () => server.kill());
 let said = "";
 const link = await new Promise((found, failed) => {
   const marks = [
@@ -57,7 +59,7 @@ await page.getByTestId("login-state").waitFor();
 part("the page is there");
 
 step("Playground");
-await page.getByRole("link", { name: "Playground", exact: true }).click();
+await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Playground", exact: true }).click();
 step("Send");
 await page.getByRole("button", { name: "Send", exact: true }).click();
 await page.getByTestId("answer-text").filter({ hasText: /\S/ }).first().waitFor();

@@ -235,7 +235,11 @@ fn refused(error: &RequestError, method: LoginMethod) -> Box<dyn Error> {
         LoginMethod::Browser => {
             format!("{words}; --device-code needs no browser on this machine").into()
         }
-        LoginMethod::DeviceCode => words.into(),
+        LoginMethod::DeviceCode => format!(
+            "the sign-in could not be begun; look at the network, and at a proxy in between. \
+             Codex says: {words}"
+        )
+        .into(),
     }
 }
 

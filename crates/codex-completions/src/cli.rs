@@ -161,7 +161,7 @@ pub(crate) struct ModelsOptions {
 }
 
 /// Which running server is meant.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct ServerOptions {
     /// Base URL of the server [default: the one that the settings describe]
     #[arg(long, value_name = "URL")]

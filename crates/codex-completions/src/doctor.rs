@@ -10,14 +10,14 @@ use std::time::Instant;
 
 use codex_app_server::turn::event::{TurnEnd, TurnEvent};
 use codex_app_server::{CodexBinary, DEMO_MODEL, HistoryItem, MINIMUM_VERSION, Role, TurnRequest};
-use configuration::{Listen, Loaded, Settings};
+use configuration::{Loaded, Settings};
 
 use crate::account::{Standing, describe};
 use crate::app;
-use crate::cli;
+use crate::cli::{self, ServerOptions};
 use crate::codex::{self, Codex};
 use crate::progress;
-use crate::target::{Running, page_answers, target_of};
+use crate::target::{Running, Target, page_answers, takes_key, target_of};
 use report::Report;
 
 pub(crate) async fn run(loaded: Loaded) -> Result<ExitCode, Box<dyn Error>> {
@@ -36,7 +36,7 @@ pub(crate) async fn run(loaded: Loaded) -> Result<ExitCode, Box<dyn Error>> {
         }
         Err(error) => report.bad(&error.to_string(), &how_to_install())?,
     }
-    check_port(settings.listen, &mut report).await?;
+    check_port(&settings, &mut report).await?;
     Ok(if report.is_good() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -142,17 +142,24 @@ async fn demo_turn(codex: &Codex) -> Result<(), String> {
 }
 
 /// A port that our own server has is as good as a free one.
-async fn check_port(listen: Listen, report: &mut Report) -> io::Result<()> {
+async fn check_port(settings: &Settings, report: &mut Report) -> io::Result<()> {
+    let listen = settings.listen;
     let port = listen.port;
     let error = match server::bind(&app::listen(listen)).await {
         Ok(_) if port == 0 => return report.good("a port is free"),
         Ok(_) => return report.good(&format!("port {port} is free")),
         Err(error) => error,
     };
-    let Ok(target) = target_of(listen) else {
+    let target = Target::choose(&ServerOptions::default(), settings);
+    // A key that cannot be read was told already.
+    let Ok(target) = target.or_else(|_| target_of(listen)) else {
         return report.bad(&error.to_string(), "choose another port with --port or PORT");
     };
     match Running::at(&target).await {
+        Running::Ours { .. } if !takes_key(&target).await => report.note(
+            &format!("port {port} is a server of ours that takes another key"),
+            Some("it may run with another PROXY_DATA_DIR, or as another user: use its key, or stop it"),
+        )?,
         Running::Ours { unready: None } => {
             report.good(&format!("port {port} is our own server, which is ready"))?;
         }

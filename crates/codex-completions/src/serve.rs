@@ -11,7 +11,8 @@ use std::time::Duration;
 use codex_app_server::{CodexBinary, CodexHome, Pool, WorkerState};
 use configuration::{ApiKey, Inputs, Keys, Loaded, Settings};
 use server::{
-    Access, AccountLimits, Api, Backend, IdleTimeout, ImageFetcher, ModelDirectory, Readiness,
+    Access, AccountLimits, Api, Backend, BindError, IdleTimeout, ImageFetcher, ModelDirectory,
+    Readiness,
 };
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -27,6 +28,7 @@ use crate::logging::Logs;
 use crate::reload::{InUse, Reload, TerminalGone};
 use crate::service_manager::ServiceManager;
 use crate::signals::Signals;
+use crate::target::{Running, target_of};
 use crate::traces::Traces;
 
 /// How long the end may wait for the disk.
@@ -55,7 +57,10 @@ pub(crate) async fn run(
     let database = app::database(&settings).await;
     let api = Api::new(app::api_settings(&loaded), database.clone());
     let traces = Traces::start(&settings, &api)?;
-    let listeners = server::bind(&app::listen(settings.listen)).await?;
+    let listeners = match server::bind(&app::listen(settings.listen)).await {
+        Ok(listeners) => listeners,
+        Err(error) => return Err(not_bound(error, &settings).await),
+    };
     let address = listeners.first().map(TcpListener::local_addr).transpose()?;
     let port = address.map_or(0, |address| address.port());
     let access = Access::new(port, app::access_settings(&settings, &keys)?);
@@ -171,6 +176,18 @@ async fn greet(
         greeting.tell(readiness, &pool, &binary).await;
     }
     std::future::pending().await
+}
+
+/// Who starts a second server by mistake should find the first one, and not another port.
+async fn not_bound(error: BindError, settings: &Settings) -> Box<dyn Error> {
+    if let (BindError::InUse(_), Ok(target)) = (&error, target_of(settings.listen))
+        && let Running::Ours { .. } = Running::at(&target).await
+    {
+        let page = target.base_url.page();
+        let words = "codex-completions is running there already: its page is";
+        return format!("{words} {page} (another one needs another port: --port or PORT)").into();
+    }
+    error.into()
 }
 
 /// Takes up another version of Codex at every request; one that comes meanwhile is the next.

@@ -15,7 +15,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use crate::cli::ServerOptions;
 
 pub(crate) use request::{Unanswered, read_text};
-pub(crate) use running::{Running, page_answers, target_of};
+pub(crate) use running::{Running, page_answers, takes_key, target_of};
 
 /// A server, and how it is asked.
 #[derive(Debug)]

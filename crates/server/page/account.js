@@ -27,7 +27,13 @@ export function accountCard(signal) {
     if (!signal.aborted) show();
   };
 
-  const begin = (request) => act(() => json("POST", "/v1/proxy/login", request));
+  const begin = (request) => {
+    // It may take a while until there is an answer.
+    if (status) status = { ...status, login: { method: request.method, state: "starting" } };
+    const acted = act(() => json("POST", "/v1/proxy/login", request));
+    show();
+    return acted;
+  };
   const cancel = () => act(() => json("DELETE", "/v1/proxy/login"));
   const signOut = async () => {
     const sure = await confirmed({
@@ -52,6 +58,7 @@ export function accountCard(signal) {
 function inWords(status) {
   if (!status) return "One moment…";
   const { account, login, upstream } = status;
+  if (login?.state === "starting") return "Asking for a sign-in…";
   if (login?.state === "waiting") return "Waiting for you to sign in.";
   if (account.signed_in) {
     if (account.type === "api_key") return "Signed in with an OpenAI API key.";
@@ -68,6 +75,9 @@ function inWords(status) {
 function parts(status) {
   if (!status) return [];
   const { account, login, upstream } = status;
+  if (login?.state === "starting") {
+    return [element("div", { class: "row" }, element("button", { type: "button", id: "cancel" }, "Cancel"))];
+  }
   if (login?.state === "waiting") return [waitingLogin(login)];
   if (account.signed_in) {
     return [

@@ -19,7 +19,7 @@ class Catalog extends EventTarget {
     listen(["status"], () => {
       // Another login may have other models, and there are none before Codex is ready.
       const state = `${live.status.ready} ${hasModels()}`;
-      if (state !== this.#askedFor) this.#load(state);
+      if (state !== this.#askedFor && live.status.ready) this.#load(state);
     });
     // Aliases are settings. `turns` comes first on every connection: it may be another server.
     listen(["settings"], () => this.#load(this.#askedFor));

@@ -200,14 +200,16 @@ models:
   {
     id: "litellm",
     title: "LiteLLM",
-    about: "In the proxy's `config.yaml`:",
+    about: "In the proxy's `config.yaml`. Clients of LiteLLM send its own key, the one in `LITELLM_MASTER_KEY`.",
     blocks: ({ base, key, model }) => [{
       code: `model_list:
   - model_name: codex
     litellm_params:
       model: openai/${model}
       api_base: ${base}
-      api_key: ${key ?? "os.environ/KEY"}`,
+      api_key: ${key ?? "os.environ/KEY"}
+general_settings:
+  master_key: os.environ/LITELLM_MASTER_KEY`,
     }],
   },
   {

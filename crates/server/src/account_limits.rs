@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use codex_app_server::account::{Account, AccountEvent, AccountEvents, LimitWindow, RateLimits};
-use codex_app_server::{Client, Pool};
+use codex_app_server::{Client, Pool, RequestError};
 use futures_util::future::select_all;
 use tokio::sync::{Notify, watch};
 
@@ -46,7 +46,12 @@ pub enum AccountStanding {
     /// A ChatGPT account.
     WithAllowance(Box<Allowance>),
     /// Somebody is signed in, but Codex could not tell more.
-    NotTold(String),
+    NotTold {
+        /// Who it is, if that is known.
+        account: Option<Account>,
+        /// Why there is no more.
+        reason: String,
+    },
 }
 
 /// The allowance of a ChatGPT account.
@@ -72,7 +77,7 @@ impl AccountLimits {
             AccountStanding::NotAsked
             | AccountStanding::SignedOut
             | AccountStanding::WithoutAllowance
-            | AccountStanding::NotTold(_) => None,
+            | AccountStanding::NotTold { .. } => None,
         }
     }
 
@@ -102,7 +107,7 @@ impl AccountLimits {
             AccountStanding::NotAsked
             | AccountStanding::SignedOut
             | AccountStanding::WithoutAllowance
-            | AccountStanding::NotTold(_) => None,
+            | AccountStanding::NotTold { .. } => None,
         }
     }
 
@@ -196,7 +201,7 @@ impl View {
                 return AccountStanding::WithoutAllowance;
             }
             Ok(None) => return AccountStanding::SignedOut,
-            Err(error) => return AccountStanding::NotTold(error.to_string()),
+            Err(error) => return AccountStanding::not_told(None, &error),
         };
         let known = match self.standing {
             AccountStanding::WithAllowance(known) if known.account == account => Some(known),
@@ -212,7 +217,15 @@ impl View {
             }
             // Better an old answer, which has its time beside it, than none.
             (Err(_), Some(known)) => AccountStanding::WithAllowance(known),
-            (Err(error), None) => AccountStanding::NotTold(error.to_string()),
+            (Err(error), None) => AccountStanding::not_told(Some(account), &error),
         }
+    }
+}
+
+// === impl AccountStanding ===
+
+impl AccountStanding {
+    fn not_told(account: Option<Account>, error: &RequestError) -> Self {
+        Self::NotTold { account, reason: error.in_plain_words() }
     }
 }

@@ -145,7 +145,13 @@ async fn read_way(api: &Api, request: Request) -> Result<Way, ApiError> {
         Some("browser") => Ok(Way::ChatGpt(LoginMethod::Browser)),
         Some("device_code") => Ok(Way::ChatGpt(LoginMethod::DeviceCode)),
         Some("api_key") => match read.get("api_key").and_then(Value::as_str).map(str::trim) {
-            Some(key) if !key.is_empty() => Ok(Way::ApiKey(key.to_owned())),
+            Some(key) if !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic()) => {
+                Ok(Way::ApiKey(key.to_owned()))
+            }
+            Some(key) if !key.is_empty() => Err(ApiError::invalid(
+                "api_key",
+                "An API key has no white space, and nothing but plain letters, digits and signs.",
+            )),
             _ => Err(ApiError::invalid("api_key", "The API key is missing: a text is needed.")),
         },
         Some(_) => Err(ApiError::invalid("method", format!("There is no such method. {ways}"))),

@@ -42,6 +42,8 @@ pub(crate) struct TurnNumber(u64);
 /// One turn, as it is told.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct TurnRow {
+    /// Its own, which no client can choose.
+    pub(crate) number: u64,
     /// The request's, and which of its choices.
     pub(crate) id: String,
     /// When the request came, in milliseconds since 1970.
@@ -103,10 +105,10 @@ pub(crate) struct TurnTokens {
 impl RecentTurns {
     /// A turn runs.
     pub(crate) fn begin(&self, row: TurnRow) -> TurnNumber {
-        let row = Arc::new(row);
         let mut turns = self.lock();
         turns.begun += 1;
         let number = turns.begun;
+        let row = Arc::new(TurnRow { number, ..row });
         turns.running.insert(number, Arc::clone(&row));
         self.tell(row);
         TurnNumber(number)
@@ -177,6 +179,7 @@ mod tests {
 
     fn row(id: &str) -> TurnRow {
         TurnRow {
+            number: 0,
             id: id.to_owned(),
             started_at: 1,
             endpoint: "chat",
@@ -245,7 +248,7 @@ mod tests {
         assert_eq!(
             json!(row),
             json!({
-                "id": "req_1/0", "state": "ended", "started_at": 1, "endpoint": "chat",
+                "number": 0, "id": "req_1/0", "state": "ended", "started_at": 1, "endpoint": "chat",
                 "key": "default", "client": null, "model": "chat", "backend_model": "gpt-5.5",
                 "stream": true, "output_mode": "openai-json",
                 "stop_reason": "tool_calls", "failed": false, "failure": null,

@@ -14,6 +14,13 @@ pub(crate) fn unknown_path(path: &str, paths: &[String]) -> ApiError {
 }
 
 fn what_is_there_instead(path: &str) -> Option<&'static str> {
+    // Somebody has pasted the whole address of an endpoint, to which the client adds the rest.
+    if ["/chat/completions/", "/responses/chat/", "/responses/responses"]
+        .iter()
+        .any(|doubled| path.contains(doubled))
+    {
+        return Some("The client's base URL is too long: it ends with /v1, without the endpoint.");
+    }
     let path = path.strip_prefix("/v1").unwrap_or(path);
     let resource = path.strip_prefix('/')?.split('/').next()?;
     let answer = match resource {

@@ -150,7 +150,9 @@ pub(crate) fn shown_account(standing: &AccountStanding) -> Value {
         AccountStanding::WithoutAllowance => {
             (Some(true), Some("only a ChatGPT login has an allowance"), &nothing, None)
         }
-        AccountStanding::NotTold(reason) => (Some(true), Some(reason.as_str()), &nothing, None),
+        AccountStanding::NotTold { reason, .. } => {
+            (Some(true), Some(reason.as_str()), &nothing, None)
+        }
         AccountStanding::WithAllowance(known) => {
             (Some(true), None, &known.limits, Some(seconds_since_1970(known.as_of)))
         }

@@ -64,6 +64,14 @@ impl Running {
     }
 }
 
+/// Whether a server of ours takes the key that these settings lead to.
+pub(crate) async fn takes_key(target: &Target) -> bool {
+    let path = target.base_url.path_of("/models");
+    let looking = target.get(&path);
+    let Ok(Ok(answer)) = tokio::time::timeout(WITHIN, looking).await else { return true };
+    answer.status() != StatusCode::UNAUTHORIZED
+}
+
 /// Whether the page is there.
 pub(crate) async fn page_answers(target: &Target) -> bool {
     let path = target.base_url.beside("/");

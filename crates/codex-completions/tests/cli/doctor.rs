@@ -44,6 +44,15 @@ async fn doctor_knows_its_own_server_and_its_files() {
         assert!(lines.contains(&expected), "{expected}: {lines}");
     }
     assert!(lines.contains(" can be used\n"), "the database: {lines}");
+
+    let stranger = User::new().await.run(&["doctor", "--port", port]);
+    let expected = format!("note  port {port} is a server of ours that takes another key\n");
+    assert!(out(&stranger).contains(&expected), "{}", out(&stranger));
+    // Who starts it twice finds the first one.
+    let again = user.run(&["serve", "--port", port]);
+    let expected = format!("is running there already: its page is http://127.0.0.1:{port}/");
+    assert_eq!(again.status.code(), Some(1));
+    assert!(err(&again).contains(&expected), "{}", err(&again));
     drop(server);
 
     std::fs::set_permissions(data, Permissions::from_mode(0o755)).unwrap();

@@ -195,6 +195,7 @@ impl Incoming {
         }
         let trace = self.trace;
         let begun = TurnRow {
+            number: 0,
             id: String::new(),
             started_at: millis_since_1970(self.received),
             endpoint: endpoint.as_str(),

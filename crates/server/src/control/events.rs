@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::HeaderValue;
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -18,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::status;
 use crate::api::{Api, ApiSettings};
+use crate::gate::admission::OwnerGrant;
 use crate::headers::X_ACCEL_BUFFERING;
 use crate::recent_turns::TurnRow;
 
@@ -37,9 +39,13 @@ struct Watcher {
     settings: Arc<ApiSettings>,
     looks: Interval,
     stopping: CancellationToken,
+    grant: OwnerGrant,
 }
 
-pub(super) async fn follow(State(api): State<Api>) -> Response {
+pub(super) async fn follow(
+    State(api): State<Api>,
+    Extension(grant): Extension<OwnerGrant>,
+) -> Response {
     let (turns, changes) = api.0.recent.watch();
     let mut looks = interval(LOOKED_AT_EVERY);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -51,6 +57,7 @@ pub(super) async fn follow(State(api): State<Api>) -> Response {
         settings: api.settings(),
         looks,
         stopping: api.0.stopping.clone(),
+        grant,
         api,
     };
     let events = stream::unfold(watcher, async |mut watcher| {
@@ -70,7 +77,7 @@ fn event(name: &str, data: &impl Serialize) -> Option<Event> {
 // === impl Watcher ===
 
 impl Watcher {
-    /// `None` when the server stops.
+    /// `None` when the server stops, or the key is the owner's no more.
     async fn next(&mut self) -> Option<Event> {
         if let Some(first) = self.first.take() {
             return Some(first);
@@ -89,9 +96,14 @@ impl Watcher {
                     }
                     Err(RecvError::Closed) => return None,
                 },
-                _ = self.looks.tick() => if let Some(event) = self.look() {
-                    return Some(event);
-                },
+                _ = self.looks.tick() => {
+                    if !self.grant.holds() {
+                        return None;
+                    }
+                    if let Some(event) = self.look() {
+                        return Some(event);
+                    }
+                }
             }
         }
     }

@@ -36,20 +36,25 @@ pub(super) fn now(api: &Api) -> Value {
     })
 }
 
+fn named(account: &Account) -> (Option<&'static str>, Option<&str>, Option<&str>) {
+    match account {
+        Account::ChatGpt { email, workspace, .. } => {
+            (Some("chatgpt"), email.as_deref(), workspace.as_deref())
+        }
+        Account::ApiKey => (Some("api_key"), None, None),
+        Account::Other(_) => (Some("other"), None, None),
+    }
+}
+
 /// The same with who it is, for the owner.
 fn with_name(mut shown: Value, standing: &AccountStanding) -> Value {
     let (kind, email, workspace) = match standing {
-        AccountStanding::WithAllowance(known) => match &known.account {
-            Account::ChatGpt { email, workspace, .. } => {
-                (Some("chatgpt"), email.clone(), workspace.clone())
-            }
-            Account::ApiKey => (Some("api_key"), None, None),
-            Account::Other(_) => (Some("other"), None, None),
-        },
+        AccountStanding::WithAllowance(known) => named(&known.account),
+        AccountStanding::NotTold { account: Some(account), .. } => named(account),
         AccountStanding::WithoutAllowance => (Some("api_key"), None, None),
-        AccountStanding::NotAsked | AccountStanding::SignedOut | AccountStanding::NotTold(_) => {
-            (None, None, None)
-        }
+        AccountStanding::NotAsked
+        | AccountStanding::SignedOut
+        | AccountStanding::NotTold { account: None, .. } => (None, None, None),
     };
     if let Value::Object(shown) = &mut shown {
         shown.insert("type".to_owned(), json!(kind));

@@ -2,7 +2,7 @@
 //! length that it declares.
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, Method, header};
+use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use http_body::Body as _;
@@ -20,6 +20,14 @@ pub(crate) struct Admission {
     pub(crate) access: Access,
     pub(crate) audience: Audience,
     pub(crate) max_body_bytes: usize,
+}
+
+/// The owner's key of a request that lasts: keys are revoked while it does.
+#[derive(Clone)]
+pub(crate) struct OwnerGrant {
+    access: Access,
+    /// Only what holds the key.
+    headers: HeaderMap,
 }
 
 /// Who may use a path.
@@ -42,6 +50,10 @@ pub(crate) async fn admit(
     match admission.check(&request) {
         Ok(caller) => {
             if let Some(caller) = caller {
+                if admission.audience == Audience::Owner {
+                    let granted = OwnerGrant::of(&admission.access, &request);
+                    request.extensions_mut().insert(granted);
+                }
                 request.extensions_mut().insert(caller);
             }
             next.run(request).await
@@ -58,6 +70,21 @@ fn refuse(error: ApiError) -> Response {
         response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
     }
     response
+}
+
+// === impl OwnerGrant ===
+
+impl OwnerGrant {
+    fn of(access: &Access, request: &Request) -> Self {
+        let key = request.headers().get(header::AUTHORIZATION).cloned();
+        let headers = key.map(|key| (header::AUTHORIZATION, key)).into_iter().collect();
+        Self { access: access.clone(), headers }
+    }
+
+    /// Whether it is still the owner's.
+    pub(crate) fn holds(&self) -> bool {
+        self.access.now().keys.caller(&self.headers).is_ok_and(Caller::is_owner)
+    }
 }
 
 // === impl Admission ===

@@ -85,7 +85,11 @@ fn an_account_has_the_same_members_in_any_case() {
         (AccountStanding::NotAsked, None, "Codex is still starting"),
         (AccountStanding::SignedOut, Some(false), "nobody is signed in to Codex"),
         (AccountStanding::WithoutAllowance, Some(true), "only a ChatGPT login has an allowance"),
-        (AccountStanding::NotTold("no network".to_owned()), Some(true), "no network"),
+        (
+            AccountStanding::NotTold { account: None, reason: "no network".to_owned() },
+            Some(true),
+            "no network",
+        ),
     ] {
         assert_eq!(
             shown_account(&standing),

@@ -105,6 +105,7 @@ async fn what_is_wrong_about_a_login_is_told() {
         (json!({"method": "password"}), "method"),
         (json!({"method": "api_key"}), "api_key"),
         (json!({"method": "api_key", "api_key": "  "}), "api_key"),
+        (json!({"method": "api_key", "api_key": "sk-a\nb"}), "api_key"),
         (json!([]), "method"),
     ] {
         let answer = send(&proxy, "POST", "/v1/proxy/login", Some(&body)).await;

@@ -56,8 +56,15 @@ impl Watcher {
 
 /// The same without what differs each time.
 fn timeless(mut turn: Value) -> Value {
-    for name in ["started_at", "queue_ms", "first_event_ms", "first_token_ms", "duration_ms", "id"]
-    {
+    for name in [
+        "started_at",
+        "queue_ms",
+        "first_event_ms",
+        "first_token_ms",
+        "duration_ms",
+        "id",
+        "number",
+    ] {
         let time = turn.as_object_mut().unwrap().remove(name);
         assert!(time.is_some_and(|time| time.is_u64() || time.is_string()), "{name}: {turn}");
     }
@@ -104,6 +111,21 @@ async fn a_running_turn_is_told_to_somebody_who_comes_later_and_so_is_its_end() 
     let ended = watcher.next("turn", |turn| turn["id"] == running["id"]).await;
     assert_eq!((&ended["state"], &ended["stop_reason"]), (&json!("ended"), &json!("client_gone")));
     watcher.next("status", |status| status["turns"]["running"] == 0).await;
+}
+
+#[tokio::test]
+async fn whoever_watches_with_a_key_that_is_the_owners_no_more_is_told_nothing_more() {
+    // Without a given key the server has one of its own, which can be rotated.
+    let proxy = Proxy::start(&[("PROXY_API_KEY", "")]).await;
+    let file = proxy.folder().join("api-key");
+    let key = format!("Bearer {}", std::fs::read_to_string(&file).unwrap().trim());
+    let request = Request::get("/v1/proxy/events").header("authorization", key);
+    let mut stream = proxy.send(request.body(Full::default()).unwrap()).await;
+    stream.until("event: status").await;
+    std::fs::write(&file, "sk-another-key-of-the-owner\n").unwrap();
+    proxy.logged("keys have changed").await;
+    // It ends by itself.
+    assert_eq!(stream.whole().await.status, 200);
 }
 
 #[tokio::test]
