@@ -118,8 +118,7 @@ impl SignIn {
         if outcome.is_ok() {
             account.look_anew().await;
         }
-        let told = outcome.as_ref().map(|()| ());
-        let told = told.map_err(|error| LoginError::Failed(error.in_plain_words()));
+        let told = outcome.clone().map_err(|error| LoginError::Failed(error.in_plain_words()));
         tell(&self.view, number, |view| view.end(&told));
         outcome.map(|()| self.view())
     }
