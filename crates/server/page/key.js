@@ -39,8 +39,8 @@ export function forget() {
   }
 }
 
-/// The key of `#key=…`, or null. It goes out of the address bar and the history: an address is copied,
-/// and shown on screens. It is not kept yet: any page can have a link with a key that is wrong.
+/// The key of `#key=…`, or null. It goes out of the address bar: an address is copied, and shown on
+/// screens. It is not kept yet: any page can have a link with a key that is wrong.
 export function takeFromAddress() {
   const match = /^#key=(.*)$/.exec(location.hash);
   if (!match) return null;

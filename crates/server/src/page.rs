@@ -1,7 +1,7 @@
 //! The page for people: files that are part of the binary. They are public, and hold nothing; what the
 //! page shows comes from [`crate::control`], which needs the owner's key.
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use axum::Router;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -22,7 +22,7 @@ struct File {
     name: &'static str,
     bytes: &'static [u8],
     /// What it is, as long as it is the same.
-    tag: LazyLock<HeaderValue>,
+    tag: OnceLock<HeaderValue>,
 }
 
 macro_rules! files {
@@ -30,7 +30,7 @@ macro_rules! files {
         [$(File {
             name: $name,
             bytes: include_bytes!(concat!("../page/", $name)),
-            tag: LazyLock::new(|| tag(include_bytes!(concat!("../page/", $name)))),
+            tag: OnceLock::new(),
         }),+]
     };
 }
@@ -100,7 +100,8 @@ impl File {
     }
 
     fn answer(&self, asked: &HeaderMap) -> Response {
-        let is_known = asked.get(header::IF_NONE_MATCH) == Some(&*self.tag);
+        let tag = self.tag.get_or_init(|| tag(self.bytes));
+        let is_known = asked.get(header::IF_NONE_MATCH) == Some(tag);
         let mut response = if is_known {
             StatusCode::NOT_MODIFIED.into_response()
         } else {
@@ -109,7 +110,7 @@ impl File {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type()));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-        headers.insert(header::ETAG, self.tag.clone());
+        headers.insert(header::ETAG, tag.clone());
         headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
         response
     }

@@ -14,6 +14,10 @@ use crate::user::{User, out};
 fn on_terminal(user: &User, more: &[(&str, &str)]) -> String {
     let mut command = user.command(&["serve", "--port", "0"]);
     let mut terminal = Terminal::of(&mut command);
+    // Those of whoever runs the tests have a say in colours too.
+    for name in ["CI", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM"] {
+        command.env_remove(name);
+    }
     let process = command.env("PROXY_LOG", "off").envs(more.iter().copied()).spawn().unwrap();
     drop(command);
     let mut server = Server { process, address: String::new() };
