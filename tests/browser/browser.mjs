@@ -108,6 +108,7 @@ class Visit {
       const leaves = new URL(request.url()).origin !== this.from;
       if (leaves && !request.url().startsWith("data:")) note(`leaves: ${request.url()}`);
     });
+    waitBeforeLeaving(page);
     page.on("requestfailed", (request) => {
       const { pathname } = new URL(request.url());
       const { errorText } = request.failure();
@@ -185,5 +186,30 @@ class Visit {
 
   clipboard() {
     return this.page.evaluate(() => navigator.clipboard.readText());
+  }
+}
+
+/// What the page asks for is answered before it is left by `goto` or `reload`: an answer that is cut off says nothing
+/// about the page. The stream of events has no end, and is left.
+function waitBeforeLeaving(page) {
+  const open = new Set();
+  page.on("request", (request) => {
+    if (new URL(request.url()).pathname !== "/v1/proxy/events") open.add(request);
+  });
+  for (const end of ["requestfinished", "requestfailed"]) page.on(end, (request) => open.delete(request));
+  const answered = async () => {
+    while (open.size > 0) {
+      const [request] = open;
+      // Null once it has failed, and both ends are told of by then.
+      await request.response().then((response) => response?.finished()).catch(() => {});
+      open.delete(request);
+    }
+  };
+  for (const leave of ["goto", "reload"]) {
+    const left = page[leave].bind(page);
+    page[leave] = async (...args) => {
+      await answered();
+      return left(...args);
+    };
   }
 }
