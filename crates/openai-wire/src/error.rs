@@ -70,6 +70,12 @@ impl ApiError {
         }
     }
 
+    /// A request whose body cannot be read at all: status 400, without a field or a code.
+    pub fn not_json(error: &serde_json::Error) -> Self {
+        let message = format!("The body of the request is not valid JSON: {error}.");
+        Self::new(400, ErrorType::InvalidRequestError, message)
+    }
+
     /// A field of the request that cannot be served: status 400.
     pub fn invalid(param: impl Into<String>, message: impl Into<String>) -> Self {
         let error = Self::new(400, ErrorType::InvalidRequestError, message);

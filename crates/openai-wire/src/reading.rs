@@ -21,6 +21,6 @@ pub use tool_choice::{AllowedMode, ToolChoice};
 
 pub(crate) use fields::ignored;
 pub(crate) use object::{Excerpt, Object, Path};
-pub(crate) use options::{not_json, read_model, read_reasoning, refuse_audio};
+pub(crate) use options::{read_model, read_reasoning, refuse_audio};
 pub(crate) use part::read_content;
 pub(crate) use tool::unsupported_tool;

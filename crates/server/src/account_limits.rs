@@ -72,13 +72,8 @@ impl AccountLimits {
     /// answer is there the next time.
     pub fn now(&self) -> Option<(RateLimits, SystemTime)> {
         self.0.wanted.notify_one();
-        match &self.0.view.borrow().standing {
-            AccountStanding::WithAllowance(known) => Some((known.limits.clone(), known.as_of)),
-            AccountStanding::NotAsked
-            | AccountStanding::SignedOut
-            | AccountStanding::WithoutAllowance
-            | AccountStanding::NotTold { .. } => None,
-        }
+        let view = self.0.view.borrow();
+        view.standing.allowance().map(|known| (known.limits.clone(), known.as_of))
     }
 
     /// Everything that is known. Cheap: if it was told long ago, a newer answer is there the next time.
@@ -99,22 +94,14 @@ impl AccountLimits {
     /// The same for somebody who was just told that nothing is left: what says otherwise is too old.
     pub(crate) async fn used_up(&self) -> Option<RateLimits> {
         let is_known = self.0.view.borrow().standing.is_used_up();
-        if !is_known {
-            self.0.view.send_modify(|view| view.looked_at = None);
-        }
-        match self.refreshed().await {
-            AccountStanding::WithAllowance(known) => Some(known.limits),
-            AccountStanding::NotAsked
-            | AccountStanding::SignedOut
-            | AccountStanding::WithoutAllowance
-            | AccountStanding::NotTold { .. } => None,
-        }
+        let standing = if is_known { self.refreshed().await } else { self.look_anew().await };
+        standing.allowance().map(|known| known.limits.clone())
     }
 
-    /// A new look, because somebody has signed in: what was known is of no use any more.
-    pub(crate) async fn look_anew(&self) {
+    /// The same after a new look, where what was known is of no use any more.
+    pub(crate) async fn look_anew(&self) -> AccountStanding {
         self.0.view.send_modify(|view| view.looked_at = None);
-        self.refreshed().await;
+        self.refreshed().await
     }
 
     /// Keeps up with the account, over all children and their restarts.
@@ -178,10 +165,23 @@ async fn next_event(events: &mut Vec<AccountEvents>) -> AccountEvent {
 // === impl AccountStanding ===
 
 impl AccountStanding {
+    fn allowance(&self) -> Option<&Allowance> {
+        match self {
+            Self::WithAllowance(known) => Some(known),
+            Self::NotAsked | Self::SignedOut | Self::WithoutAllowance | Self::NotTold { .. } => {
+                None
+            }
+        }
+    }
+
     fn is_used_up(&self) -> bool {
-        let Self::WithAllowance(known) = self else { return false };
-        let RateLimits { primary, secondary, .. } = &known.limits;
+        let Some(Allowance { limits, .. }) = self.allowance() else { return false };
+        let RateLimits { primary, secondary, .. } = limits;
         [primary, secondary].into_iter().flatten().any(LimitWindow::is_used_up)
+    }
+
+    fn not_told(account: Option<Account>, error: &RequestError) -> Self {
+        Self::NotTold { account, reason: error.in_plain_words() }
     }
 }
 
@@ -219,13 +219,5 @@ impl View {
             (Err(_), Some(known)) => AccountStanding::WithAllowance(known),
             (Err(error), None) => AccountStanding::not_told(Some(account), &error),
         }
-    }
-}
-
-// === impl AccountStanding ===
-
-impl AccountStanding {
-    fn not_told(account: Option<Account>, error: &RequestError) -> Self {
-        Self::NotTold { account, reason: error.in_plain_words() }
     }
 }

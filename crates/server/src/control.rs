@@ -136,10 +136,7 @@ async fn read_way(api: &Api, request: Request) -> Result<Way, ApiError> {
         caller.ok_or_else(|| ApiError::new(500, ErrorType::ServerError, "Nobody asks."))?;
     let WholeBody { bytes, .. } =
         read_body(body, api.settings().body, &api.0.large, caller).await?;
-    let read: Value = serde_json::from_slice(&bytes).map_err(|error| {
-        let message = format!("The body of the request is not valid JSON: {error}.");
-        ApiError::new(400, ErrorType::InvalidRequestError, message)
-    })?;
+    let read: Value = serde_json::from_slice(&bytes).map_err(|error| ApiError::not_json(&error))?;
     let ways = "Supported values are: 'browser', 'device_code' and 'api_key'.";
     match read.get("method").and_then(Value::as_str) {
         Some("browser") => Ok(Way::ChatGpt(LoginMethod::Browser)),

@@ -61,7 +61,7 @@ impl ChatRequest {
     /// # Errors
     /// The first thing that is wrong with it, with status 400.
     pub fn parse(body: &[u8]) -> Result<Self, ApiError> {
-        let value = serde_json::from_slice(body).map_err(|error| reading::not_json(&error))?;
+        let value = serde_json::from_slice(body).map_err(|error| ApiError::not_json(&error))?;
         let mut request = Object::read(value, Path::Root)?;
         let model = reading::read_model(&mut request)?;
         let messages = read_messages(&mut request)?;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Object;
-use crate::{ApiError, ErrorType};
+use crate::ApiError;
 
 /// How the model's thoughts should be summed up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,11 +20,6 @@ pub enum ReasoningSummary {
 
 /// Longest name of a model, in bytes.
 const LONGEST_MODEL: usize = 256;
-
-pub(crate) fn not_json(error: &serde_json::Error) -> ApiError {
-    let message = format!("The body of the request is not valid JSON: {error}.");
-    ApiError::new(400, ErrorType::InvalidRequestError, message)
-}
 
 pub(crate) fn read_model(request: &mut Object<'_>) -> Result<String, ApiError> {
     let model = request.required_string("model")?;

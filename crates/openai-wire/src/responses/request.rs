@@ -70,7 +70,7 @@ impl ResponsesRequest {
     /// # Errors
     /// The first thing that is wrong with it, with status 400.
     pub fn parse(body: &[u8]) -> Result<Self, ApiError> {
-        let value = serde_json::from_slice(body).map_err(|error| reading::not_json(&error))?;
+        let value = serde_json::from_slice(body).map_err(|error| ApiError::not_json(&error))?;
         let mut request = Object::read(value, Path::Root)?;
         options::refuse(&mut request)?;
         let model = reading::read_model(&mut request)?;

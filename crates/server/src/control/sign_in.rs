@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use codex_app_server::account::{Login, LoginError, LoginMethod, LoginPrompt};
 use codex_app_server::{Client, RequestError};
@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::account_limits::AccountLimits;
+use crate::answering::seconds_since_1970;
 
 /// How long a login that is given up may take to end.
 const GIVEN_UP_WITHIN: Duration = Duration::from_secs(3);
@@ -193,7 +194,6 @@ async fn see_through(
 
 impl LoginView {
     fn begun(number: u64, method: &'static str) -> Self {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self {
             number,
             method,
@@ -201,7 +201,7 @@ impl LoginView {
             url: None,
             code: None,
             message: None,
-            started_at: now.as_secs(),
+            started_at: seconds_since_1970(),
         }
     }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::ApiError;
-use crate::reading::{self, FunctionCall, Object, Part, Path, read_content};
+use crate::reading::{FunctionCall, Object, Part, Path, read_content};
 
 /// An item. Its place in the conversation is its place in the list. No id is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl InputItem {
     /// # Errors
     /// What is wrong with it, as with an item of a request.
     pub fn parse(json: &str) -> Result<Self, ApiError> {
-        let value = serde_json::from_str(json).map_err(|error| reading::not_json(&error))?;
+        let value = serde_json::from_str(json).map_err(|error| ApiError::not_json(&error))?;
         Self::read(value, Path::Root)
     }
 
