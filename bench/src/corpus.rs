@@ -42,7 +42,7 @@ pub struct Block {
 
 /// Where the corpus is in this repository.
 pub fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/tool-call-aggregator/tests/corpus/text")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance/corpus/text")
 }
 
 /// All cases of a folder, in the order of their files' names.

@@ -1,5 +1,8 @@
 //! `tool-call-aggregator` beside its peers: the inputs, one adapter for each, and the judging.
 
+/// The same charts as those of the server; the file needs nothing of its crate.
+#[path = "../../crates/testkit/src/chart.rs"]
+pub mod chart;
 pub mod contender;
 pub mod corpus;
 pub mod format;

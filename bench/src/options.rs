@@ -18,14 +18,17 @@ pub struct Options {
     /// A size is left out if one run of it would take longer than this.
     pub longest_run: Duration,
     pub corpus: PathBuf,
+    /// Where charts are put, if they are wanted.
+    pub charts: Option<PathBuf>,
 }
 
 pub const USAGE: &str = "\
-peers [--quick] [--seed N] [--splits N] [--corpus DIR]
+peers [--quick] [--seed N] [--splits N] [--corpus DIR] [--charts DIR]
   --quick       a minute or two: fewer rounds, and a tenth of the splits
   --seed N      where the random splits begin (default 1)
   --splits N    splits of ours (default 1000000; --quick 100000)
-  --corpus DIR  another corpus";
+  --corpus DIR  another corpus
+  --charts DIR  puts a chart there";
 
 // === impl Options ===
 
@@ -40,6 +43,7 @@ impl Options {
             match argument.as_str() {
                 "--seed" => options.seed = value.parse().ok()?,
                 "--splits" => options.splits = value.parse().ok()?,
+                "--charts" => options.charts = Some(PathBuf::from(value)),
                 "--corpus" => options.corpus = PathBuf::from(value),
                 _ => return None,
             }
@@ -59,6 +63,7 @@ impl Options {
             },
             longest_run: Duration::from_secs(15),
             corpus: corpus::folder(),
+            charts: None,
         }
     }
 

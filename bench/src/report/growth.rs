@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::goals::Measured;
 use super::{self as report, Table};
 use crate::contender::{Contender, all};
 use crate::corpus::Pattern;
@@ -12,9 +13,12 @@ use crate::options::Options;
 use crate::reader::time;
 use crate::{ours, structured};
 
+/// The input that has a goal.
+const BLOCK: &str = "text block";
+
 const SIZES: [usize; 3] = [4 << 10, 64 << 10, 1 << 20];
 
-pub fn report(options: &Options) -> String {
+pub fn report(options: &Options, measured: &mut Measured) -> String {
     let limit = options.longest_run.as_secs();
     let words = format!(
         "Time for a chunk of 4 bytes; prose. \"–\": one run would take more than {limit} s."
@@ -25,7 +29,7 @@ pub fn report(options: &Options) -> String {
         cells.extend(row(contender.as_ref(), options));
         table.row(&cells);
     }
-    table.finish() + &slopes(options)
+    table.finish() + &slopes(options, measured)
 }
 
 fn row(contender: &dyn Contender, options: &Options) -> Vec<String> {
@@ -55,7 +59,7 @@ fn foretold(known: &[(f64, f64)], bytes: usize) -> f64 {
 }
 
 /// Ours at every power of two.
-fn slopes(options: &Options) -> String {
+fn slopes(options: &Options, measured: &mut Measured) -> String {
     let words = "Ours from 1 KB to 1 MB, powers of two: the slope of the whole time over the size, both \
         logarithmic. 1 is linear, 2 quadratic. The lowest of all rounds: a busy machine only adds.";
     let mut table =
@@ -78,8 +82,15 @@ fn slopes(options: &Options) -> String {
             format!("{:.3}", slope(&whole.collect::<Vec<_>>())),
             each.collect::<Vec<_>>().join(", "),
         ]);
+        if label == BLOCK {
+            // 4 KB is the third power of two, 1 MB the last.
+            let chunk = |place: usize| times[place].each(cut[place].len()).lowest();
+            let last = times.len() - 1;
+            measured.growth = chunk(last) / chunk(2);
+            measured.megabyte = times[last].lowest();
+        }
     };
-    row("text block", &block, time_text);
+    row(BLOCK, &block, time_text);
     row("plain text", &prose, time_text);
     row("structured increments, borrowed", &prose, structured::borrowed);
     table.finish()

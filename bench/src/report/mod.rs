@@ -1,5 +1,6 @@
 //! The tables, in Markdown.
 
+pub mod goals;
 pub mod growth;
 pub mod speed;
 pub mod splits;
@@ -42,7 +43,7 @@ pub fn share(part: u64, whole: u64) -> String {
 
 impl Table {
     pub fn new(title: &str, words: &str, head: &[&str]) -> Self {
-        let mut table = Self(format!("\n## {title}\n\n{words}\n\n"));
+        let mut table = Self(format!("\n### {title}\n\n{words}\n\n"));
         table.row(head);
         table.row(&vec!["---"; head.len()]);
         table

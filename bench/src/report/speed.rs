@@ -1,6 +1,8 @@
 //! One long call: the time of each chunk.
 
+use super::goals::Measured;
 use super::{Table, ratio, size, time};
+use crate::chart::{self, Bar, Colour, Group};
 use crate::contender::{Contender, all};
 use crate::inputs::{Content, Stream};
 use crate::measure::{Effort, Run, Times, interleave};
@@ -15,7 +17,8 @@ struct Entry {
     size: usize,
 }
 
-pub fn report(options: &Options) -> String {
+/// The table, and its chart.
+pub fn report(options: &Options, measured: &mut Measured) -> (String, String) {
     let words = "One call whose argument is a string of 64 KB, in chunks of 4 bytes. The same process, the \
         rounds interleaved; making the parser is not timed. The ratio is to ours in `<use_tool>`.";
     let head = [
@@ -29,13 +32,20 @@ pub fn report(options: &Options) -> String {
         "rounds",
     ];
     let mut table = Table::new("Time", words, &head);
+    let mut groups = Vec::new();
     for content in [Content::Prose, Content::ManyLt] {
         let entries: Vec<Entry> =
             all().into_iter().map(|contender| Entry::new(contender, content, options)).collect();
         let times = times(&entries, options.effort);
         let ours = times[0].median();
+        let mut bars = Vec::new();
         for (entry, times) in entries.iter().zip(&times) {
             let (low, high) = times.range();
+            bars.push(entry.bar(times.median()));
+            if content == Content::Prose && entry.is_dynamo() {
+                let fastest = if measured.dynamo > 0.0 { measured.dynamo } else { f64::MAX };
+                measured.dynamo = times.median().min(fastest);
+            }
             table.row(&[
                 entry.contender.label().to_owned(),
                 entry.contender.format().label().to_owned(),
@@ -47,8 +57,13 @@ pub fn report(options: &Options) -> String {
                 times.rounds().to_string(),
             ]);
         }
+        if content == Content::Prose {
+            measured.block = ours;
+        }
+        groups.push(Group { title: format!("String of {}", content.label()), bars });
     }
-    table.finish()
+    let title = "A call of 64 KB in chunks of 4 bytes: a chunk";
+    (table.finish(), chart::bars(title, "ns", &groups))
 }
 
 /// Nanoseconds a chunk.
@@ -83,5 +98,28 @@ impl Entry {
         }
         let stream = Stream::new(contender.format(), content, size);
         Self { contender, stream, size }
+    }
+
+    fn is_dynamo(&self) -> bool {
+        self.contender.label().starts_with("dynamo")
+    }
+
+    fn bar(&self, value: f64) -> Bar {
+        let colour = match self.contender.label() {
+            _ if self.contender.ours() => Colour::Ours,
+            _ if self.is_dynamo() => Colour::First,
+            _ => Colour::Second,
+        };
+        // The names have no room for more than one of both.
+        let label = if self.contender.ours() {
+            format!(
+                "ours, {}",
+                self.contender.format().label().split([' ', ',']).next().unwrap_or_default()
+            )
+        } else {
+            self.contender.label().to_owned()
+        };
+        let label = label.replace('`', "").replace("-parsers-v2", "");
+        Bar { label, value, text: time(value), colour }
     }
 }

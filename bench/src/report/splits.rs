@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::goals::Measured;
 use super::{Table, share};
 use crate::contender::{Contender, all};
 use crate::corpus::{self, Case};
@@ -22,10 +23,12 @@ const CLAIMS: &str = "\
 /// A megabyte in small chunks takes a quadratic reader minutes, and says no more.
 const LONGEST_TEXT: usize = 16 << 10;
 
-pub fn report(options: &Options) -> String {
+pub fn report(options: &Options, measured: &mut Measured) -> String {
     let cases = corpus::load(&options.corpus).expect("the corpus is there");
     let mut random = Random::new(options.seed);
     let strict = strict(&cases, options.splits, &mut random);
+    measured.wrong_splits = strict.wrong;
+    measured.splits = strict.splits;
     let mut words = format!(
         "A corpus of {} texts, cut at random into chunks of 1–4, 1–16 and 1–64 bytes, a third each. \
          Seed {}.\n\n\

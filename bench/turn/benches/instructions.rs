@@ -1,4 +1,4 @@
-//! A turn by the instruction: the same on a busy machine.
+//! The library and the pure part of a turn by the instruction: the same on a busy machine.
 
 #![allow(unused_qualifications, reason = "the macros write them")]
 
@@ -7,6 +7,10 @@ use std::hint::black_box;
 use bridge::Prepared;
 use codex_app_server::turn::event::TurnEvent;
 use gungraun::prelude::*;
+use tool_call_aggregator::{TextScanner, ToolCallAggregator};
+use turn_bench::aggregator::{
+    Chunks, append, fragments, open_call, plain_text, scan, scanner, text_block,
+};
 use turn_bench::{Stream, calls, plain_request, prepare, request_with_tools, text};
 
 /// What is set up is not measured; nor is dropping what is returned.
@@ -36,5 +40,23 @@ fn request(body: String) -> (Prepared, String) {
     (prepare(black_box(&body)), body)
 }
 
+#[library_benchmark]
+#[bench::plain_text((scanner(), plain_text()))]
+#[bench::text_block((scanner(), text_block()))]
+fn scan_64_kb((mut scanner, chunks): (TextScanner, Chunks)) -> (TextScanner, Chunks) {
+    black_box(scan(&mut scanner, &chunks));
+    (scanner, chunks)
+}
+
+#[library_benchmark]
+#[bench::borrowed((open_call(), fragments()))]
+fn structured_64_kb(
+    (mut calls, fragments): (ToolCallAggregator, Chunks),
+) -> (ToolCallAggregator, Chunks) {
+    black_box(append(&mut calls, &fragments));
+    (calls, fragments)
+}
+
+library_benchmark_group!(name = library, benchmarks = [scan_64_kb, structured_64_kb]);
 library_benchmark_group!(name = turn, benchmarks = [answer, request]);
-main!(library_benchmark_groups = turn);
+main!(library_benchmark_groups = library, turn);

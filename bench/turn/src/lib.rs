@@ -1,5 +1,7 @@
 //! The pure part of a turn, without a child or a socket: what the server does with a request before
-//! it asks, and with every event that comes back.
+//! it asks, and with every event that comes back. And the library behind it by itself.
+
+pub mod aggregator;
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -25,6 +25,7 @@ use crate::timing::Timing;
 use crate::turn::driver::Driver;
 use crate::turn::plan::PlannedTurn;
 use crate::turn::set_up::SetUps;
+use crate::turn::threads_ahead::ThreadsAhead;
 use crate::turn::{Consumer, InvalidTurn, Turn, TurnRequest};
 
 /// Longest wait for Codex to confirm that the turns of a client that stops are interrupted.
@@ -91,6 +92,7 @@ struct Inner {
     working_folder: String,
     login: Arc<LoginWatch>,
     set_ups: Arc<SetUps>,
+    threads_ahead: Arc<ThreadsAhead>,
     user_agent: String,
 }
 
@@ -198,9 +200,12 @@ impl Client {
             Ok(Err(error)) => tracing::warn!(%error, "cannot mute Codex's log database"),
             Err(error) => tracing::warn!(%error, "cannot mute Codex's log database"),
         }
+        let threads_ahead =
+            ThreadsAhead::new(config.threads_ahead, &connection, &login, &tasks).into();
         Ok(Self {
             inner: Arc::new(Inner {
                 connection,
+                threads_ahead,
                 process_id: child.id(),
                 child: tokio::sync::Mutex::new(Some(child)),
                 tasks,
@@ -235,6 +240,8 @@ impl Client {
             working_folder: inner.working_folder.clone(),
             login: Arc::clone(&inner.login),
             set_ups: Arc::clone(&inner.set_ups),
+            threads_ahead: Arc::clone(&inner.threads_ahead),
+            next_setting: None,
         };
         inner.turns.spawn(driver.run().in_current_span());
     }
@@ -242,6 +249,11 @@ impl Client {
     /// How many turns are running.
     pub fn running_turns(&self) -> usize {
         self.inner.turns.len()
+    }
+
+    /// How many threads that were started ahead wait for their turns.
+    pub fn threads_ahead(&self) -> usize {
+        self.inner.threads_ahead.ready()
     }
 
     /// Waits until no turn is running, the account is not being changed and no request is under

@@ -34,6 +34,8 @@ pub struct ClientConfig {
     pub limits: TurnLimits,
     /// Retries of a turn that failed before any output.
     pub retries: u32,
+    /// Threads that may be started before a turn needs them, for turns like the last ones.
+    pub threads_ahead: usize,
     /// Whether every model is asked the classic way, in which it may make several calls at once.
     ///
     /// Newer models ship with a leaner one, in which Codex asks for one call at a time. Whether
@@ -78,6 +80,7 @@ impl ClientConfig {
             max_waiting_bytes: 64 * 1024 * 1024,
             limits: TurnLimits::default(),
             retries: 2,
+            threads_ahead: 0,
             classic_models: false,
             chatgpt_base_url: None,
             environment: Vec::new(),

@@ -18,6 +18,7 @@ use crate::backoff::Backoff;
 use crate::ids::{ThreadId, TurnId};
 use crate::message::RpcError;
 use crate::outbox::{Closed, Outbox};
+use crate::protocol::incoming::MakesId;
 use crate::protocol::outgoing::{LoginCancel, Request, TurnInterrupt};
 use crate::request_error::RequestError;
 use crate::stats::{Counter, Stats};
@@ -191,7 +192,18 @@ impl Connection {
         })
     }
 
-    /// The same for any method, with the result as it came.
+    /// Makes a request that starts something, and gives its id.
+    pub(crate) async fn start<R: MakesId>(
+        &self,
+        method: &'static str,
+        params: &impl Serialize,
+    ) -> Result<String, RequestError> {
+        let result = self.request_raw(method, params).await?;
+        R::read_id(result.as_deref().map_or("null", RawValue::get))
+            .map_err(|error| RequestError::Unreadable { method, reason: error.to_string() })
+    }
+
+    /// A request of any method, with the result as it came.
     pub(crate) async fn request_raw(
         &self,
         method: &'static str,

@@ -12,6 +12,7 @@ pub(crate) mod router;
 pub(crate) mod set_up;
 pub(crate) mod thread_event;
 pub(crate) mod thread_link;
+pub(crate) mod threads_ahead;
 
 use std::future::poll_fn;
 use std::sync::Arc;

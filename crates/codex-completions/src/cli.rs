@@ -12,6 +12,7 @@ use configuration::Flags;
 
 use crate::ask::OfferedTools;
 use crate::calls::CallsOptions;
+use crate::conformance::ConformanceOptions;
 use crate::key::KeyOptions;
 use crate::replay::ReplayOptions;
 
@@ -29,6 +30,9 @@ pub(crate) enum Task {
     WithSettings(Command),
     /// Show the tool calls of a captured stream: a tool for debugging
     Calls(CallsOptions),
+    /// Test any OpenAI-compatible server against the rules that real clients depend on
+    #[command(after_help = examples::CONFORMANCE)]
+    Conformance(ConformanceOptions),
     /// Play a record of `PROXY_CAPTURE_DIR` again, and compare what comes out
     Replay(ReplayOptions),
     /// Print what lets a shell complete our commands

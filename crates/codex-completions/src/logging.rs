@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anstream::{AutoStream, ColorChoice};
 use configuration::{LogFormat, LogSettings};
 use tracing::{Event, Subscriber};
-use tracing_subscriber::fmt::format::{Format, Writer};
+use tracing_subscriber::field::RecordFields;
+use tracing_subscriber::fmt::format::{DefaultFields, Format, Writer};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::registry::LookupSpan;
@@ -38,6 +39,11 @@ struct Lines {
     is_json: Arc<AtomicBool>,
 }
 
+/// The fields of spans, which only lines of text tell like this: a line of JSON has them from [`KeepRequestIds`].
+struct Fields {
+    is_json: Arc<AtomicBool>,
+}
+
 /// Starts logging; by default only the server says what it does, and only settings are warned about.
 pub(crate) fn start(settings: &LogSettings, command: &Command) -> Logs {
     let default_filter = match command {
@@ -63,6 +69,7 @@ pub(crate) fn start(settings: &LogSettings, command: &Command) -> Logs {
     let text = Format::default().with_ansi(has_colours);
     let lines = tracing_subscriber::fmt::layer()
         .with_ansi(has_colours)
+        .fmt_fields(Fields { is_json: Arc::clone(&is_json) })
         .event_format(Lines { text, json: JsonLines, is_json })
         .with_writer(std::io::stderr);
     logs.change(settings);
@@ -106,6 +113,17 @@ where
         } else {
             self.text.format_event(context, writer, event)
         }
+    }
+}
+
+// === impl Fields ===
+
+impl<'w> FormatFields<'w> for Fields {
+    fn format_fields<R: RecordFields>(&self, writer: Writer<'w>, fields: R) -> fmt::Result {
+        if self.is_json.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        DefaultFields::new().format_fields(writer, fields)
     }
 }
 

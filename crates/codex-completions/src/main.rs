@@ -8,6 +8,7 @@ mod cli;
 mod codex;
 mod completions;
 mod config;
+mod conformance;
 mod demo;
 mod doctor;
 mod file_watch;
@@ -41,6 +42,7 @@ use cli::{Cli, Command, Task};
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Calls(options) => calls::run(&options),
+        Task::Conformance(options) => conformance::run(&options),
         Task::Replay(options) => replay::run(&options),
         Task::Completions { shell } => completions::run(shell),
         Task::WithSettings(command) => run_with_settings(command),

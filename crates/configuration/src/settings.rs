@@ -127,6 +127,8 @@ pub struct CodexSettings {
 pub struct ChildSettings {
     /// `WORKER_COUNT`
     pub count: usize,
+    /// `WORKER_THREADS_AHEAD`
+    pub threads_ahead: usize,
     /// `WORKER_BACKOFF_INITIAL_MS`
     pub backoff_initial: Duration,
     /// `WORKER_BACKOFF_MAX_MS`
@@ -281,6 +283,7 @@ impl Settings {
         let CodexSettings { children, .. } = &self.codex;
         let mut config = PoolConfig::new(self.client_config(binary));
         config.workers = children.count;
+        config.client.threads_ahead = children.threads_ahead;
         config.backoff_initial = children.backoff_initial;
         config.backoff_max = children.backoff_max;
         config.continuity = self.continuity_limits;

@@ -168,6 +168,17 @@ impl<'a> Answer<'a> {
         self.event(opened).steps(deltas).event(arguments_done).event(closed)
     }
 
+    /// The first `deltas` deltas of a call whose end never comes.
+    pub(crate) fn call_begun(mut self, call: &Call, deltas: usize) -> Self {
+        let (id, call_id, index) = (self.ids.function_call(), self.ids.call(), self.next_index());
+        let item = events::function_call_item(&id, &call_id, &call.name, None, None);
+        let delivery = Delivery::plain(&call.arguments);
+        let begun = paced(&Arc::from(call.arguments.as_str()), delivery, move |delta| {
+            events::arguments_delta(&id, index, &delta)
+        });
+        self.event(events::item_added(index, &item)).steps(begun.take(deltas))
+    }
+
     pub(crate) fn custom_call(self, name: &str, input: &str) -> Self {
         let (id, call_id) = (self.ids.function_call(), self.ids.call());
         let opened = events::custom_call_item(&id, &call_id, name, None);

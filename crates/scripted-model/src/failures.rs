@@ -30,6 +30,13 @@ impl ErrorReply {
         Self { status, body, retry_after: None }
     }
 
+    /// About one field of the request.
+    pub(crate) fn about(param: &str, message: &str) -> Self {
+        let mut reply = Self::new(400, "invalid_type", message);
+        reply.body["error"]["param"] = param.into();
+        reply
+    }
+
     pub(crate) fn invalid_mark(message: &str) -> Self {
         Self::new(400, "unknown_scenario", message)
     }
@@ -184,6 +191,10 @@ pub(crate) fn refusal(scene: &Scene<'_>) -> Script {
 
 pub(crate) fn call_cut(scene: &Scene<'_>) -> Script {
     after_a_call(scene).cut()
+}
+
+pub(crate) fn half_call(scene: &Scene<'_>) -> Script {
+    scene.begin().call_begun(&weather_in_paris(), 2).pause(BEFORE_THE_END).cut()
 }
 
 pub(crate) fn call_failed(scene: &Scene<'_>) -> Script {

@@ -2,14 +2,20 @@
 //!
 //! A mark such as `[[parallel:3]]` in a user message chooses the scenario; without a mark the
 //! server is a small demo model that greets, calls the declared tools and quotes their results.
-//! Only streaming is spoken, because that is all Codex asks for.
+//! To Codex only streaming is spoken, because that is all it asks for; to gateways that are tested in
+//! front of it also whole answers, and chat completions.
 
 mod answer;
 mod calls;
+mod chat_chunks;
+mod chat_request;
 mod chunking;
+mod collected;
+mod complete_events;
 mod demo;
 mod events;
 mod failures;
+mod gateway;
 mod ids;
 mod mark;
 mod marked;
@@ -19,6 +25,7 @@ mod request;
 mod scenario;
 mod server;
 mod texts;
+mod wire;
 
 pub use marked::{MarkedAnswer, MarkedCall, NotMarked};
 pub use record::{Counters, RecordedRequest};

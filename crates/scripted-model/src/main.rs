@@ -14,6 +14,9 @@ struct Arguments {
     /// The port to listen on; 0 lets the system choose one.
     #[arg(long, default_value_t = 0)]
     port: u16,
+    /// Be the upstream of a gateway: chat completions and whole answers too, events complete.
+    #[arg(long)]
+    for_gateways: bool,
     /// Print the scenarios and stop.
     #[arg(long)]
     list: bool,
@@ -35,8 +38,12 @@ async fn run(arguments: &Arguments) -> io::Result<()> {
     if arguments.list {
         return io::stdout().write_all(scenario_list().as_bytes());
     }
-    let model =
-        ScriptedModel::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, arguments.port))).await?;
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, arguments.port));
+    let model = if arguments.for_gateways {
+        ScriptedModel::for_gateways(address).await?
+    } else {
+        ScriptedModel::bind(address).await?
+    };
     writeln!(io::stdout(), "{}", model.base_url())?;
     model.wait().await;
     Ok(())

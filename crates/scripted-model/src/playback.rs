@@ -5,13 +5,13 @@ use std::io;
 use bytes::{Bytes, BytesMut};
 use futures_util::Stream;
 use futures_util::stream;
-use serde_json::Value;
 use tokio::task::yield_now;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::answer::{Script, Step};
 use crate::record::InFlight;
+use crate::wire::Wire;
 
 /// A piece of the body is no larger, so that a slow client slows the script down, and a client that
 /// leaves is noticed.
@@ -19,6 +19,7 @@ const PIECE: usize = 64 << 10;
 
 struct Playback {
     script: Script,
+    wire: Wire,
     in_flight: InFlight,
     stop: CancellationToken,
     ready: BytesMut,
@@ -38,11 +39,13 @@ enum Next {
 /// server stops; an error makes the connection close without the mark of a whole body.
 pub(crate) fn body(
     script: Script,
+    wire: Wire,
     in_flight: InFlight,
     stop: CancellationToken,
 ) -> impl Stream<Item = io::Result<Bytes>> + Send {
     let playback = Playback {
         script,
+        wire,
         in_flight,
         stop,
         ready: BytesMut::new(),
@@ -97,7 +100,7 @@ impl Playback {
     fn prepare(&mut self) {
         while matches!(self.next, Next::Steps) && self.ready.len() < PIECE {
             match self.script.next() {
-                Some(Step::Event(event)) => write_event(&mut self.ready, &event),
+                Some(Step::Event(event)) => self.wire.write(&mut self.ready, event),
                 Some(Step::Pause(duration)) => self.next = Next::Pause(duration),
                 Some(Step::Trickle) => self.piece = 1,
                 Some(Step::Cut) => self.next = Next::Cut,
@@ -113,9 +116,4 @@ impl Playback {
         yield_now().await;
         io::Error::new(io::ErrorKind::ConnectionAborted, "the script cuts the response here")
     }
-}
-
-fn write_event(bytes: &mut BytesMut, event: &Value) {
-    let kind = event.get("type").and_then(Value::as_str).unwrap_or("message");
-    bytes.extend_from_slice(format!("event: {kind}\ndata: {event}\n\n").as_bytes());
 }

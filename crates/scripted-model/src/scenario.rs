@@ -171,6 +171,7 @@ static SCENARIOS: &[Scenario] = &[
     row("cut-early", Nothing, "the connection closes after response.created", failures::cut_early),
     row("refusal", Nothing, "the model declines", failures::refusal),
     row("call-cut", Nothing, "a whole call, then the connection closes", failures::call_cut),
+    row("half-call", Nothing, "two thirds of a call's arguments, then a cut", failures::half_call),
     row("call-failed", Text("CODE"), "a whole call, then response.failed", failures::call_failed),
     row("call-incomplete", Text("REASON"), CALL_INCOMPLETE, failures::call_incomplete),
     row("two-calls-cut", Nothing, "two whole calls, then a cut", failures::two_calls_cut),

@@ -17,12 +17,15 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::answer::Script;
 use crate::failures::ErrorReply;
+use crate::gateway;
 use crate::ids::Ids;
 use crate::playback;
 use crate::record::{Counters, Memory, Record, RecordedRequest};
 use crate::request::Request;
 use crate::scenario;
+use crate::wire::Wire;
 
 /// A few megabytes at most, or an hour of silence.
 const MOST_FOR_OWNER: u64 = 4_000_000;
@@ -62,11 +65,20 @@ impl ScriptedModel {
         Self::bind_for(address, Audience::Tests).await
     }
 
+    /// Starts a server that gateways can be put in front of: it has whole answers and chat
+    /// completions too, and its events have everything that OpenAI's have.
+    ///
+    /// # Errors
+    /// If the address cannot be listened on.
+    pub async fn for_gateways(address: SocketAddr) -> io::Result<Self> {
+        Self::bind_for(address, Audience::Gateways).await
+    }
+
     async fn bind_for(address: SocketAddr, audience: Audience) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
         let record = Arc::new(Record::new(match audience {
-            Audience::Tests => Memory::Requests,
+            Audience::Tests | Audience::Gateways => Memory::Requests,
             Audience::Owner { .. } => Memory::Counters,
         }));
         let stop = CancellationToken::new();
@@ -154,8 +166,27 @@ struct Stage {
 enum Audience {
     /// Everybody, for anything: it is a test.
     Tests,
+    /// Gateways that are tested, and expect all that OpenAI has.
+    Gateways,
     /// Whoever has the key of its owner.
     Owner { bearer: Arc<str> },
+}
+
+/// What was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Api {
+    Responses,
+    Chat,
+}
+
+// === impl Stage ===
+
+impl Stage {
+    fn script(&self, body: &Value) -> Result<Script, ErrorReply> {
+        let most = self.audience.most();
+        let attempt = |text: &str| self.record.attempt(text);
+        scenario::answer(Request::new(body), most, &self.ids, now(), attempt)
+    }
 }
 
 // === impl Audience ===
@@ -166,14 +197,14 @@ impl Audience {
             Self::Owner { bearer } if !is_authorized(headers, bearer) => {
                 Err(ErrorReply::new(401, "invalid_api_key", "this model belongs to somebody else"))
             }
-            Self::Owner { .. } | Self::Tests => Ok(()),
+            Self::Owner { .. } | Self::Tests | Self::Gateways => Ok(()),
         }
     }
 
     /// The largest number that a scenario takes.
     fn most(&self) -> u64 {
         match self {
-            Self::Tests => u64::MAX,
+            Self::Tests | Self::Gateways => u64::MAX,
             Self::Owner { .. } => MOST_FOR_OWNER,
         }
     }
@@ -196,7 +227,7 @@ async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {
 
 fn router(stage: Stage) -> Router {
     let controls = match stage.audience {
-        Audience::Tests => Router::new()
+        Audience::Tests | Audience::Gateways => Router::new()
             .route("/ctl/stats", get(stats))
             .route("/ctl/last", get(last))
             .route("/ctl/reset", post(reset)),
@@ -246,22 +277,27 @@ async fn respond(
     headers: HeaderMap,
     bytes: Bytes,
 ) -> Response {
-    if method != Method::POST || !uri.path().ends_with("/responses") {
+    let api = match (&stage.audience, uri.path()) {
+        _ if method != Method::POST => None,
+        (_, path) if path.ends_with("/responses") => Some(Api::Responses),
+        (Audience::Gateways, path) if path.ends_with("/chat/completions") => Some(Api::Chat),
+        _ => None,
+    };
+    let Some(api) = api else {
         return error_response(&nothing_at(&method, &uri));
-    }
+    };
     if let Err(error) = stage.audience.admit(&headers) {
         return error_response(&error);
     }
     let parsed = serde_json::from_slice::<Value>(&bytes);
     let reply = match &parsed {
+        Ok(body) if matches!(stage.audience, Audience::Gateways) => {
+            gateway::check(api, body).and_then(|()| stage.script(&gateway::asked(api, body)))
+        }
         Ok(body) if body["stream"] == Value::Bool(false) => {
             Err(ErrorReply::new(400, "unsupported_value", "only `\"stream\": true` is supported"))
         }
-        Ok(body) => {
-            let most = stage.audience.most();
-            let attempt = |text: &str| stage.record.attempt(text);
-            scenario::answer(Request::new(body), most, &stage.ids, now(), attempt)
-        }
+        Ok(body) => stage.script(body),
         Err(error) => {
             Err(ErrorReply::new(400, "invalid_json", &format!("the body is not JSON: {error}")))
         }
@@ -273,8 +309,18 @@ async fn respond(
     };
     match reply {
         Ok(script) => {
+            let wire = match stage.audience {
+                Audience::Gateways => gateway::wire(api, &request.body, now()),
+                Audience::Tests | Audience::Owner { .. } => gateway::Wanted::Streamed(Wire::Codex),
+            };
             let in_flight = stage.record.begun(bytes.len(), request);
-            let body = playback::body(script, in_flight, stage.stop.clone());
+            let wire = match wire {
+                gateway::Wanted::Streamed(wire) => wire,
+                gateway::Wanted::Whole(events) => {
+                    return gateway::whole(api, script, events, in_flight).await;
+                }
+            };
+            let body = playback::body(script, wire, in_flight, stage.stop.clone());
             (stream_headers(stage.started), Body::from_stream(body)).into_response()
         }
         Err(error) => {
@@ -308,7 +354,7 @@ fn stream_headers(started: u64) -> [(&'static str, String); 9] {
     ]
 }
 
-fn error_response(error: &ErrorReply) -> Response {
+pub(crate) fn error_response(error: &ErrorReply) -> Response {
     let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = (status, Json(&error.body)).into_response();
     if let Some(seconds) = error.retry_after {

@@ -40,7 +40,8 @@ pub(crate) async fn complete(
         let running = incoming.start(&api, asked).await?;
         if running.stream { stream(running, prompt).await } else { collect(running, prompt).await }
     };
-    api.within_rate(&caller, rate_limit, answer).await
+    // Boxed: it is large, and would be moved again and again on its way through the layers.
+    api.within_rate(&caller, rate_limit, Box::pin(answer)).await
 }
 
 async fn ask(api: &Api, incoming: &Incoming) -> Result<Asked, ApiError> {
@@ -117,7 +118,9 @@ async fn collect(running: Running, prompt: Prompt) -> Result<Response, ErrorResp
         recording.usage(&usage);
         recording.answer(200, &body);
     }
-    Ok((headers, body).into_response())
+    let mut response = body.into_response();
+    *response.headers_mut() = headers;
+    Ok(response)
 }
 
 // === impl Frames ===

@@ -85,7 +85,8 @@ pub(crate) async fn create(
             collect(running, items, encrypted, &live, keeper, prompt).await
         }
     };
-    api.within_rate(&caller, rate_limit, answer).await
+    // Boxed: it is large, and would be moved again and again on its way through the layers.
+    api.within_rate(&caller, rate_limit, Box::pin(answer)).await
 }
 
 async fn plan(api: &Api, incoming: &mut Incoming) -> Result<Plan, ApiError> {

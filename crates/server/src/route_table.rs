@@ -1,12 +1,16 @@
 //! Which of the server's paths a request means, for those who count.
 
+use std::collections::HashMap;
+
 use crate::metrics::Route;
 
 /// The paths that there are.
 #[derive(Debug, Clone)]
 pub(crate) struct RouteTable {
-    api: Vec<&'static str>,
-    others: Vec<&'static str>,
+    /// Those that are written as they are asked for, which is looked at first.
+    plain: HashMap<String, Route>,
+    /// Those of the API with a part that stands for any.
+    templates: Vec<&'static str>,
 }
 
 // === impl RouteTable ===
@@ -16,17 +20,22 @@ impl RouteTable {
         api: impl IntoIterator<Item = &'static str>,
         others: impl IntoIterator<Item = &'static str>,
     ) -> Self {
-        Self { api: api.into_iter().collect(), others: others.into_iter().collect() }
+        let (templates, api): (Vec<_>, Vec<_>) =
+            api.into_iter().partition(|path| path.contains('{'));
+        let of_api =
+            |path| [(format!("/v1{path}"), Route::Api(path)), (path.to_owned(), Route::Api(path))];
+        let others = others.into_iter().map(|path| (path.to_owned(), Route::Other(path)));
+        Self { plain: api.into_iter().flat_map(of_api).chain(others).collect(), templates }
     }
 
     /// Never more than there are paths, whatever is asked for.
     pub(crate) fn find(&self, path: &str) -> Route {
         let path = path.strip_suffix('/').filter(|path| !path.is_empty()).unwrap_or(path);
-        if let Some(other) = self.others.iter().find(|other| matches(other, path)) {
-            return Route::Other(other);
+        if let Some(route) = self.plain.get(path) {
+            return *route;
         }
         let path = path.strip_prefix("/v1").unwrap_or(path);
-        let template = self.api.iter().find(|template| matches(template, path));
+        let template = self.templates.iter().find(|template| matches(template, path));
         template.map_or(Route::Unknown, |template| Route::Api(template))
     }
 }

@@ -74,7 +74,7 @@ fn main() {
     };
     println!(
         "{}; Codex {}; load average before: {}\n",
-        processor::model(),
+        testkit::machine::name(),
         codex.version(),
         processor::load_average()
     );

@@ -12,6 +12,8 @@
 
 #[path = "proxy/answer.rs"]
 mod answer;
+#[path = "proxy/beside/mod.rs"]
+mod beside;
 #[path = "proxy/case.rs"]
 mod case;
 #[path = "real_child/direct.rs"]
@@ -22,18 +24,22 @@ mod endpoint;
 mod figures;
 #[path = "proxy/gateway.rs"]
 mod gateway;
+#[path = "proxy/instructions.rs"]
+mod instructions;
 #[path = "proxy/lane.rs"]
 mod lane;
 #[path = "proxy/latency.rs"]
 mod latency;
+#[path = "proxy/mock_pace.rs"]
+mod mock_pace;
 #[path = "proxy/mock_upstream.rs"]
 mod mock_upstream;
 #[path = "real_child/own_process.rs"]
 mod own_process;
-#[path = "proxy/peers.rs"]
-mod peers;
 #[path = "proxy/processor.rs"]
 mod processor;
+#[path = "proxy/profile.rs"]
+mod profile;
 #[path = "real_child/recording.rs"]
 mod recording;
 #[path = "proxy/response.rs"]
@@ -104,22 +110,43 @@ fn main() {
         println!("scripts/bench-proxy builds the server and runs this: --server PATH is missing");
         return;
     };
-    let plan = if has("--quick") { &QUICK } else { &WHOLE };
-    let chosen = |part: &str| has(part) || !PARTS.iter().any(|part| has(part));
-    println!("{}; load average before: {}\n", processor::model(), processor::load_average());
-    table::head();
-    let others = paths_after("--against");
-    if let Some(installed) = paths_after("--gateways").first() {
-        peers::measure(&runtime, server, installed, plan.latency, plan.load);
-    } else if !others.is_empty() {
-        versions::compare(&runtime, server, &others, plan.latency);
-    } else {
-        measure(&runtime, server, plan, chosen);
+    if has("--instructions") {
+        return instructions::count(server);
     }
-    println!("\nload average after: {}", processor::load_average());
+    if let (Some(&kind), Some(&file)) =
+        (paths_after("--profile").first(), paths_after("--into").first())
+    {
+        return profile::record(server, kind, file);
+    }
+    let plan = if has("--quick") { &QUICK } else { &WHOLE };
+    println!("Load average before: {}.\n", processor::load_average());
+    let others = paths_after("--against");
+    if let Some(&installed) = paths_after("--gateways").first() {
+        let effort = if has("--quick") { beside::QUICK } else { beside::WHOLE };
+        let charts = paths_after("--charts").first().copied();
+        let setting = beside::Setting { runtime: &runtime, server, installed, charts, effort };
+        for part in chosen(&beside::PARTS, &arguments) {
+            beside::measure(setting, part);
+        }
+    } else if others.is_empty() {
+        table::head();
+        measure(&runtime, server, plan, &chosen(&PARTS, &arguments));
+    } else {
+        table::head();
+        versions::compare(&runtime, server, &others, plan.latency);
+    }
+    println!("\nLoad average after: {}.", processor::load_average());
 }
 
-fn measure(runtime: &Runtime, server: &Path, plan: &Plan, chosen: impl Fn(&str) -> bool) {
+/// The parts that are asked for; all, if none is.
+fn chosen<'a>(parts: &[&'a str], arguments: &[String]) -> Vec<&'a str> {
+    let asked = |part: &&str| arguments.iter().any(|argument| argument == *part);
+    let some: Vec<_> = parts.iter().copied().filter(asked).collect();
+    if some.is_empty() { parts.to_vec() } else { some }
+}
+
+fn measure(runtime: &Runtime, server: &Path, plan: &Plan, parts: &[&str]) {
+    let chosen = |part: &str| parts.contains(&part);
     if chosen("latency") {
         latency::on_one_core(runtime, server, plan.latency);
         latency::on_all_cores(runtime, server, plan.latency);

@@ -2,14 +2,20 @@
 //! issuer of logins, and turns; and a strict reader of answers.
 
 mod browser;
+pub mod chart;
 mod codex;
 mod files;
+pub mod http;
 mod image;
 mod issuer;
+pub mod machine;
 mod outcome;
+pub mod plot;
 mod pool;
 pub mod process;
+pub mod report_section;
 mod response_reader;
+pub mod server_process;
 mod token;
 
 pub use browser::{Page, browse};

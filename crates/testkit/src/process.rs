@@ -3,8 +3,44 @@
 use std::process::Command;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// The kernel counts processor time for others in hundredths of a second.
 const TICK: Duration = Duration::from_millis(10);
+
+/// What some processes take together. Those that are gone take nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Footprint {
+    /// Memory that is in RAM.
+    pub resident_kilobytes: u64,
+    /// File descriptors.
+    pub files: usize,
+    /// Threads.
+    pub threads: usize,
+    /// Processor time since their start.
+    pub processor: Duration,
+}
+
+// === impl Footprint ===
+
+impl Footprint {
+    /// Of these processes, without what they have started.
+    pub fn of(pids: &[u32]) -> Self {
+        pids.iter().fold(Self::default(), |sum, &pid| {
+            let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+            let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+            let resident =
+                resident.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
+            let files = std::fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, Iterator::count);
+            Self {
+                resident_kilobytes: sum.resident_kilobytes + resident.unwrap_or(0_u64),
+                files: sum.files + files,
+                threads: sum.threads + threads(pid),
+                processor: sum.processor + processor_time_of(pid),
+            }
+        })
+    }
+}
 
 /// Whether a process is there and does something.
 pub fn is_running(pid: u32) -> bool {
@@ -85,6 +121,20 @@ pub fn resident_kilobytes(pid: u32) -> u64 {
 #[allow(clippy::expect_used, reason = "a test that cannot look cannot go on")]
 pub fn open_files(pid: u32) -> usize {
     std::fs::read_dir(format!("/proc/{pid}/fd")).expect("a process").count()
+}
+
+/// How many threads a process has; 0 if it is gone.
+pub fn threads(pid: u32) -> usize {
+    std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count)
+}
+
+/// Processor time of a process and of its children that have gone; nothing if it is gone itself.
+pub fn processor_time_of(pid: u32) -> Duration {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let Some((_, fields)) = stat.rsplit_once(") ") else { return Duration::ZERO };
+    // User and system time, of the process itself and of its children.
+    let ticks = fields.split(' ').skip(11).take(4).map(str::parse::<u32>);
+    TICK * ticks.sum::<Result<u32, _>>().unwrap_or_default()
 }
 
 /// How many sockets a process holds.

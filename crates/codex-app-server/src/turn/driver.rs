@@ -12,6 +12,7 @@ use super::machine::TurnMachine;
 use super::plan::{PlannedTurn, Stop};
 use super::router::{Attempt, Route, Wire as _};
 use super::set_up::{SetUps, Waiting};
+use super::threads_ahead::{self, Setting, ThreadsAhead};
 use crate::backoff::Backoff;
 use crate::connection::Connection;
 use crate::continuity::kept_thread::{KeptThread, ThreadState};
@@ -20,8 +21,8 @@ use crate::continuity::{Continued, FreshReason};
 use crate::failure::{Failure, FailureKind};
 use crate::ids::ThreadId;
 use crate::login_watch::LoginWatch;
-use crate::protocol::incoming::{MakesId, ThreadStarted, TurnStartResult};
-use crate::protocol::outgoing::{Request, ThreadInjectItems};
+use crate::protocol::incoming::TurnStartResult;
+use crate::protocol::outgoing::{Request as _, ThreadInjectItems, TurnStart};
 use crate::request_error::RequestError;
 use crate::stats::Counter;
 
@@ -36,6 +37,9 @@ pub(crate) struct Driver {
     pub(crate) working_folder: String,
     pub(crate) login: Arc<LoginWatch>,
     pub(crate) set_ups: Arc<SetUps>,
+    pub(crate) threads_ahead: Arc<ThreadsAhead>,
+    /// What a thread is to be started ahead with, once there is time.
+    pub(crate) next_setting: Option<Setting>,
 }
 
 // === impl Driver ===
@@ -163,23 +167,43 @@ impl Driver {
             Ok(place) => place,
             Err(outcome) => return outcome,
         };
-        let thread = match waiting.see_through(&set_ups, self.start_thread()).await {
-            Ok(thread) => thread,
+        let setting = match self.thread_setting() {
+            Ok(setting) => setting,
             Err(error) => return Attempt::FailedEarly(error.into_failure()),
         };
-        if self.is_given_up(&thread) {
-            return Attempt::Finished;
-        }
-        let items: Vec<_> = self.turn.plan.items.iter().map(|item| &**item).collect();
-        let injected = waiting.see_through(&set_ups, self.inject(&thread, &items)).await;
+        let mut ready = self.threads_ahead.take(&setting);
+        let thread = loop {
+            let is_ready = ready.is_some();
+            let thread = if let Some(thread) = ready.take() {
+                thread
+            } else {
+                let starting = self.threads_ahead.start(&setting);
+                match waiting.see_through(&set_ups, starting).await {
+                    Ok(thread) => thread,
+                    Err(error) => return Attempt::FailedEarly(error.into_failure()),
+                }
+            };
+            if self.is_given_up(&thread) {
+                return Attempt::Finished;
+            }
+            let items: Vec<_> = self.turn.plan.items.iter().map(|item| &**item).collect();
+            match waiting.see_through(&set_ups, self.inject(&thread, &items)).await {
+                Ok(()) => break thread,
+                // It may be the thread: Codex can have lost one that waited.
+                Err(RequestError::Rejected { .. }) if is_ready => {
+                    self.connection.unsubscribe(&thread);
+                }
+                Err(error) => {
+                    self.connection.unsubscribe(&thread);
+                    return Attempt::FailedEarly(error.into_failure());
+                }
+            }
+        };
         drop(place);
-        if let Err(error) = injected {
-            self.connection.unsubscribe(&thread);
-            return Attempt::FailedEarly(error.into_failure());
-        }
         if self.is_given_up(&thread) {
             return Attempt::Finished;
         }
+        self.next_setting = Some(setting);
         let keeping = self.turn.plan.keeping(None);
         self.run_turn(&thread, keeping, waiting).await
     }
@@ -263,20 +287,17 @@ impl Driver {
         stop.is_some()
     }
 
-    async fn start_thread(&self) -> Result<ThreadId, RequestError> {
+    fn thread_setting(&self) -> Result<Setting, RequestError> {
         let plan = &self.turn.plan;
         let tools = plan.dynamic_tools();
-        let request = plan.thread_start(&self.working_folder, &tools);
-        let id = self.start::<_, ThreadStarted>(&request).await?;
-        Ok(ThreadId::from(id.as_str()))
+        self.threads_ahead.setting(&plan.thread_start(&self.working_folder, &tools))
     }
 
-    /// Starts a thread or a turn, and gives its id.
-    async fn start<P: Request, R: MakesId>(&self, params: &P) -> Result<String, RequestError> {
-        let result = self.connection.request_raw(P::METHOD, params).await?;
-        R::read_id(result.as_deref().map_or("null", RawValue::get)).map_err(|error| {
-            RequestError::Unreadable { method: P::METHOD, reason: error.to_string() }
-        })
+    /// Has a thread started for the next turn that is like this one.
+    fn start_ahead(&mut self) {
+        if let Some(setting) = self.next_setting.take() {
+            self.threads_ahead.start_ahead(setting);
+        }
     }
 
     async fn inject(&self, thread: &ThreadId, items: &[&RawValue]) -> Result<(), RequestError> {
@@ -287,7 +308,8 @@ impl Driver {
     async fn start_turn(&self, thread: &ThreadId) -> Result<(), RequestError> {
         let thread_id = thread.as_str();
         let request = self.turn.plan.turn_start(thread_id);
-        let turn_id = self.start::<_, TurnStartResult>(&request).await?;
+        let starting = self.connection.start::<TurnStartResult>(TurnStart::METHOD, &request);
+        let turn_id = starting.await?;
         self.connection.router.step(thread_id, &*self.connection, |machine, now, steps| {
             machine.turn_known(&turn_id, now, steps);
         });
@@ -300,12 +322,18 @@ impl Driver {
         thread: &ThreadId,
         mut attempt: oneshot::Receiver<Attempt>,
     ) -> Attempt {
+        let time_to_start_ahead = tokio::time::sleep(threads_ahead::AFTER);
+        tokio::pin!(time_to_start_ahead);
         loop {
             tokio::select! {
-                outcome = &mut attempt => return outcome.unwrap_or_else(|_| {
-                    let words = "the turn was lost";
-                    Attempt::FailedEarly(Failure::new(FailureKind::Unexpected, words))
-                }),
+                outcome = &mut attempt => {
+                    self.start_ahead();
+                    return outcome.unwrap_or_else(|_| {
+                        let words = "the turn was lost";
+                        Attempt::FailedEarly(Failure::new(FailureKind::Unexpected, words))
+                    });
+                }
+                () = &mut time_to_start_ahead, if self.next_setting.is_some() => self.start_ahead(),
                 stop = self.turn.next_stop() => {
                     let wire = &*self.connection;
                     match stop {

@@ -107,6 +107,7 @@ fn codex(values: &Values, problems: &mut Vec<Problem>) -> CodexSettings {
         environment: login.collect(),
         children: ChildSettings {
             count: values.number(&t::WORKER_COUNT),
+            threads_ahead: values.number(&t::WORKER_THREADS_AHEAD),
             backoff_initial: values.millis(&t::WORKER_BACKOFF_INITIAL_MS),
             backoff_max: values.millis(&t::WORKER_BACKOFF_MAX_MS),
             handshake_timeout: values.millis(&t::WORKER_HANDSHAKE_TIMEOUT_MS),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, header};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::Response;
 use bridge::{Answer, EndReason};
 use bytes::BytesMut;
 use http_body::Frame;
@@ -89,7 +89,9 @@ pub(crate) fn event_stream<A: StreamedAnswer>(
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    (headers, Body::new(stream)).into_response()
+    let mut response = Response::new(Body::new(stream));
+    *response.headers_mut() = headers;
+    response
 }
 
 /// What frames are about to leave.

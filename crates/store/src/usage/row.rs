@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use rusqlite::{Connection, named_params};
+use rusqlite::{Connection, params};
 
 use crate::time::{millis, millis_since_1970};
 use crate::writer::Change;
@@ -75,36 +75,35 @@ impl Change for UsageRow {
                  prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens,
                  queue_ms, first_token_ms, duration_ms
              ) VALUES (
-                 :ended_at, :request_id, :choice, :key_name, :model, :backend_model, :endpoint, :stream,
-                 :output_mode, :stop_mode, :stop_reason, :failed, :tool_call_count, :truncated,
-                 :prompt_tokens, :cached_tokens, :completion_tokens, :reasoning_tokens,
-                 :queue_ms, :first_token_ms, :duration_ms
+                 ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
+                 ?19, ?20, ?21
              )",
         )?;
         let tokens = |kind: fn(&Tokens) -> u64| self.tokens.as_ref().map(|all| number(kind(all)));
-        insert.execute(named_params! {
-            ":ended_at": millis_since_1970(self.ended_at),
-            ":request_id": self.request_id,
-            ":choice": number(self.choice as u64),
-            ":key_name": self.key,
-            ":model": self.model,
-            ":backend_model": self.backend_model,
-            ":endpoint": self.endpoint,
-            ":stream": self.streamed,
-            ":output_mode": self.output_mode,
-            ":stop_mode": self.stop_mode,
-            ":stop_reason": self.stop_reason,
-            ":failed": self.failed,
-            ":tool_call_count": number(self.tool_call_count as u64),
-            ":truncated": self.truncated,
-            ":prompt_tokens": tokens(|tokens| tokens.prompt),
-            ":cached_tokens": tokens(|tokens| tokens.cached),
-            ":completion_tokens": tokens(|tokens| tokens.completion),
-            ":reasoning_tokens": tokens(|tokens| tokens.reasoning),
-            ":queue_ms": millis(self.queued),
-            ":first_token_ms": self.to_first_token.map(millis),
-            ":duration_ms": millis(self.duration),
-        })?;
+        // In the order of the columns: a name would be looked up for each.
+        insert.execute(params![
+            millis_since_1970(self.ended_at),
+            self.request_id,
+            number(self.choice as u64),
+            self.key,
+            self.model,
+            self.backend_model,
+            self.endpoint,
+            self.streamed,
+            self.output_mode,
+            self.stop_mode,
+            self.stop_reason,
+            self.failed,
+            number(self.tool_call_count as u64),
+            self.truncated,
+            tokens(|tokens| tokens.prompt),
+            tokens(|tokens| tokens.cached),
+            tokens(|tokens| tokens.completion),
+            tokens(|tokens| tokens.reasoning),
+            millis(self.queued),
+            self.to_first_token.map(millis),
+            millis(self.duration),
+        ])?;
         Ok(())
     }
 }

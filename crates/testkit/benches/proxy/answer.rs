@@ -51,36 +51,38 @@ impl Answer {
         Self { finish_reason: reason.to_owned(), ..Self::default() }
     }
 
-    pub(crate) fn read(body: &[u8], delivery: Delivery) -> Self {
+    /// Says why it cannot be read.
+    pub(crate) fn read(body: &[u8], delivery: Delivery) -> Result<Self, String> {
         let mut answer = Self::default();
         match delivery {
-            Delivery::Whole => answer.add(body),
+            Delivery::Whole => answer.add(body)?,
             Delivery::Streamed => {
-                let body = std::str::from_utf8(body).expect("a stream that is not UTF-8");
+                let body = std::str::from_utf8(body).map_err(|error| error.to_string())?;
                 let mut data = body.split("\n\n").filter_map(|frame| frame.strip_prefix("data: "));
-                let mut last = data.next().expect("an empty stream");
+                let mut last = data.next().ok_or("an empty stream")?;
                 for next in data {
-                    answer.add(last.as_bytes());
+                    answer.add(last.as_bytes())?;
                     last = next;
                 }
-                assert_eq!(last.trim_end(), "[DONE]", "a stream that does not end");
+                if last.trim_end() != "[DONE]" {
+                    return Err("a stream without an end".to_owned());
+                }
             }
         }
-        answer
+        Ok(answer)
     }
 
     /// Adds a completion or a chunk of one.
-    fn add(&mut self, json: &[u8]) {
-        let said: Completion = serde_json::from_slice(json).unwrap_or_else(|error| {
-            panic!("{error} in {}", String::from_utf8_lossy(json));
-        });
+    fn add(&mut self, json: &[u8]) -> Result<(), String> {
+        let said: Completion = serde_json::from_slice(json)
+            .map_err(|error| format!("{error} in {}", String::from_utf8_lossy(json)))?;
         for Choice { message, finish_reason } in said.choices {
             if let Some(content) = message.content.filter(|content| !content.is_empty()) {
                 self.text += &content;
                 self.content_frames += 1;
             }
             for Call { function } in message.tool_calls.unwrap_or_default() {
-                match (function.name, self.calls.last_mut()) {
+                match (function.name.filter(|name| !name.is_empty()), self.calls.last_mut()) {
                     (None, Some((_, arguments))) => *arguments += &function.arguments,
                     (name, _) => {
                         self.calls.push((name.unwrap_or_default(), function.arguments));
@@ -89,5 +91,6 @@ impl Answer {
             }
             self.finish_reason.extend(finish_reason);
         }
+        Ok(())
     }
 }

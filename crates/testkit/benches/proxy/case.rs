@@ -1,5 +1,7 @@
 //! What is asked, and what must come back.
 
+use std::time::Duration;
+
 use bridge::{RequestOptions, TurnSettings};
 use codex_app_server::{TurnRequest, Upstream};
 use openai_wire::chat::ChatRequest;
@@ -15,7 +17,13 @@ pub(crate) const MODEL: &str = "scripted";
 /// Nobody is there: the scripted app-server asks no upstream, but a turn should look like a real one.
 pub(crate) const UPSTREAM: &str = "http://127.0.0.1:9/v1";
 
-const TOOLS: [&str; 3] = ["get_weather", "get_time", "lookup"];
+/// Between two deltas that are paced.
+pub(crate) const PAUSE: Duration = Duration::from_millis(20);
+
+/// Stands once in every delta of a text.
+pub(crate) const WORD: &[u8] = b"word";
+
+pub(crate) const TOOLS: [&str; 3] = ["get_weather", "get_time", "lookup"];
 
 /// How an answer is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,18 +48,22 @@ pub(crate) struct Case {
 impl Case {
     /// A text in so many deltas.
     pub(crate) fn text(deltas: usize, delivery: Delivery) -> Self {
-        let words: Vec<_> = (0..deltas).map(|index| format!("word{index} ")).collect();
-        let body = json!({"model": MODEL, "messages": [user(&format!("[[deltas:{deltas}]]"))]});
-        let expected =
-            Answer { text: words.concat(), content_frames: deltas, ..Answer::finished("stop") };
-        Self::new(&format!("text, deltas: {deltas}"), delivery, body, expected)
+        let name = format!("text, deltas: {deltas}");
+        Self::words(&name, &format!("[[deltas:{deltas}]]"), deltas, delivery)
     }
 
-    /// The same with pauses between the deltas.
+    /// The same, with a delta every [`PAUSE`].
     pub(crate) fn paced(deltas: usize) -> Self {
-        let mut case = Self::text(deltas, Delivery::Streamed);
-        case.body = case.body.replace("[[deltas:", "[[paced:");
-        case
+        let name = format!("text, paced deltas: {deltas}");
+        Self::words(&name, &format!("[[paced:{deltas}]]"), deltas, Delivery::Streamed)
+    }
+
+    fn words(name: &str, mark: &str, deltas: usize, delivery: Delivery) -> Self {
+        let words: Vec<_> = (0..deltas).map(word).collect();
+        let body = json!({"model": MODEL, "messages": [user(mark)]});
+        let expected =
+            Answer { text: words.concat(), content_frames: deltas, ..Answer::finished("stop") };
+        Self::new(name, delivery, body, expected)
     }
 
     /// Three calls.
@@ -64,7 +76,7 @@ impl Case {
 
     /// A call in the text, whose argument comes in so many fragments of 20 bytes.
     pub(crate) fn block(fragments: usize) -> Self {
-        let argument: Vec<_> = (0..fragments).map(|index| format!("fragment{index:012}")).collect();
+        let argument: Vec<_> = (0..fragments).map(fragment).collect();
         let calls = vec![call(TOOLS[0], format!(r#"{{"city":"{}"}}"#, argument.concat()))];
         let expected = Answer { calls, ..Answer::finished("tool_calls") };
         let body = with_tools(&format!("[[block:{fragments}]]"));
@@ -87,16 +99,29 @@ impl Case {
         Self { name: format!("{name}, {how}"), delivery, body, request, expected }
     }
 
-    /// Ends the benchmark if our answer was not exactly right.
-    pub(crate) fn check_ours(&self, body: &[u8]) {
-        let answer = Answer::read(body, self.delivery);
-        assert_eq!(answer, self.expected, "{}: a wrong answer", self.name);
+    /// Says what of our answer is not exactly right.
+    pub(crate) fn judge_ours(&self, body: &[u8]) -> Result<(), String> {
+        let answer = Answer::read(body, self.delivery)?;
+        let wrong =
+            || format!("not {:?} but {answer:?}", self.expected).chars().take(300).collect();
+        (answer == self.expected).then_some(()).ok_or_else(wrong)
     }
 
     /// The same for a gateway, which may cut the text as it likes.
-    pub(crate) fn check_text(&self, body: &[u8]) {
-        let answer = Answer::read(body, self.delivery);
-        assert_eq!(answer.text, self.expected.text, "{}: a wrong text", self.name);
+    pub(crate) fn judge_gateway(&self, body: &[u8]) -> Result<(), String> {
+        let answer = Answer::read(body, self.delivery)?;
+        if answer.text != self.expected.text {
+            let (got, wanted) = (answer.text.len(), self.expected.text.len());
+            return Err(format!("a wrong text, of {got} bytes instead of {wanted}"));
+        }
+        let parsed = |calls: &[(String, String)]| -> Vec<(String, Option<Value>)> {
+            let calls = calls.iter();
+            calls.map(|(name, text)| (name.clone(), serde_json::from_str(text).ok())).collect()
+        };
+        let right = parsed(&answer.calls) == parsed(&self.expected.calls);
+        right
+            .then_some(())
+            .ok_or_else(|| format!("{} calls that are not right", answer.calls.len()))
     }
 
     /// The same for the turn itself.
@@ -117,6 +142,16 @@ impl Case {
             escaped.map(|(name, text)| (name.clone(), text.replace('"', r#"\""#))).collect();
         assert_eq!(answer.calls, escaped, "{}: wrong calls, direct", self.name);
     }
+}
+
+/// A delta of a text.
+pub(crate) fn word(index: usize) -> String {
+    format!("word{index} ")
+}
+
+/// A fragment of an argument: 20 bytes.
+pub(crate) fn fragment(index: usize) -> String {
+    format!("fragment{index:012}")
 }
 
 fn user(text: &str) -> Value {

@@ -20,8 +20,8 @@ pub(crate) struct Endpoint {
     pub(crate) address: SocketAddr,
     /// Header lines besides, each with its line break.
     pub(crate) headers: String,
-    /// Ends the benchmark if a body is not that of the case.
-    pub(crate) judge: fn(&Case, &[u8]),
+    /// Says what of a body is not that of the case.
+    pub(crate) judge: fn(&Case, &[u8]) -> Result<(), String>,
 }
 
 /// A connection that is kept alive.
@@ -54,9 +54,21 @@ impl Endpoint {
 
     /// Ends the benchmark if the response is not that of the case.
     pub(crate) fn check(&self, case: &Case, response: &Response<'_>) {
-        let words = || String::from_utf8_lossy(response.body);
-        assert_eq!(response.status, 200, "{}, {}: {}", self.name, case.name, words());
-        (self.judge)(case, response.body);
+        if let Err(wrong) = self.verdict(case, response.status, response.body) {
+            panic!("{}, {}: {wrong}", self.name, case.name);
+        }
+    }
+
+    /// Says what of a response is not that of the case.
+    pub(crate) fn verdict(&self, case: &Case, status: u16, body: &[u8]) -> Result<(), String> {
+        if status != 200 {
+            let words = String::from_utf8_lossy(body);
+            return Err(format!(
+                "status {status}: {}",
+                words.chars().take(200).collect::<String>()
+            ));
+        }
+        (self.judge)(case, body)
     }
 
     /// Asks on so many connections at once, one request after the other on each, and says how many

@@ -7,7 +7,6 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use testkit::process::resident_kilobytes;
 
 use crate::case::{Case, MODEL};
 use crate::endpoint::Endpoint;
@@ -54,7 +53,7 @@ impl Product {
         }
     }
 
-    /// How it is started, from the folder that `bench/peers/run` has installed it into.
+    /// How it is started, from the folder that `bench/peers/install` has installed it into.
     fn command(self, installed: &Path, folder: &Path, port: u16, upstream: &str) -> Command {
         let port = port.to_string();
         let python = installed.join("python/bin");
@@ -140,7 +139,7 @@ impl Gateway {
             name: product.name(),
             address,
             headers: product.headers(&url),
-            judge: Case::check_text,
+            judge: Case::judge_gateway,
         };
         let gateway = Self { process, endpoint, accepting, _folder: folder };
         gateway.until_it_answers(case)?;
@@ -160,17 +159,11 @@ impl Gateway {
         all
     }
 
-    pub(crate) fn resident_kilobytes(&self) -> u64 {
-        self.processes().into_iter().map(resident_kilobytes).sum()
-    }
-
     /// Says what is wrong with its answers to this kind of request, if anything is.
     pub(crate) fn refusal(&self, case: &Case) -> Option<String> {
         let mut connection = self.endpoint.connect();
         let response = connection.ask(&self.endpoint.request(case));
-        let words = String::from_utf8_lossy(response.body);
-        let words = words.chars().take(200).collect::<String>();
-        (response.status != 200).then(|| format!("status {}: {words}", response.status))
+        self.endpoint.verdict(case, response.status, response.body).err()
     }
 
     fn until_it_answers(&self, case: &Case) -> Result<(), String> {

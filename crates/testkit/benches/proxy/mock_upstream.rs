@@ -3,18 +3,20 @@
 //! It is a process of its own, so that its work is not the load client's: this benchmark, started
 //! once more.
 
+use std::iter;
 use std::net::SocketAddr;
 
 use axum::Router;
-use axum::extract::Json;
+use axum::extract::{Json, State};
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use crate::case::{Case, MODEL};
+use crate::case::{Case, MODEL, TOOLS, fragment, word};
 use crate::endpoint::Endpoint;
+use crate::mock_pace::Pacer;
 use crate::own_process::{OwnProcess, until_input_closes};
 
 /// Makes this program the mock instead of the benchmark.
@@ -33,7 +35,7 @@ impl MockUpstream {
         let (process, address) = OwnProcess::start(ARGUMENT);
         let address: SocketAddr = address.parse().expect("an address");
         let headers = String::new();
-        let endpoint = Endpoint { name: "mock", address, headers, judge: Case::check_text };
+        let endpoint = Endpoint { name: "mock", address, headers, judge: Case::judge_gateway };
         Self { _process: process, endpoint }
     }
 
@@ -51,7 +53,8 @@ pub(crate) async fn serve() {
     let app = Router::new()
         .route("/health", get(async || "ok"))
         .route("/v1/models", get(async || Json(models)))
-        .route("/v1/chat/completions", post(answer));
+        .route("/v1/chat/completions", post(answer))
+        .with_state(Pacer::start());
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("no port for the mock");
     println!("{}", listener.local_addr().expect("an address"));
     tokio::select! {
@@ -60,25 +63,51 @@ pub(crate) async fn serve() {
     }
 }
 
-async fn answer(Json(request): Json<Value>) -> Response {
+async fn answer(State(pacer): State<Pacer>, Json(request): Json<Value>) -> Response {
     let text = request["messages"][0]["content"].as_str().unwrap_or_default();
-    let deltas = text.trim_matches(['[', ']']).trim_start_matches("deltas:").parse().unwrap_or(1);
-    let words = (0..deltas).map(|index: usize| format!("word{index} "));
-    if request["stream"] == true {
-        let kind = [(header::CONTENT_TYPE, "text/event-stream")];
-        return (kind, stream(words)).into_response();
+    let mark = text.trim_matches(['[', ']']).split_once(':').unwrap_or(("deltas", "1"));
+    let count = mark.1.parse().unwrap_or(1);
+    if request["stream"] != true {
+        return whole(count).into_response();
     }
-    let message = json!({"role": "assistant", "content": words.collect::<String>()});
+    let kind = [(header::CONTENT_TYPE, "text/event-stream")];
+    match mark.0 {
+        "paced" => (kind, pacer.say(frames(words(count), "stop"))).into_response(),
+        "block" => (kind, frames(pieces_of_a_call(count), "tool_calls").concat()).into_response(),
+        _ => (kind, frames(words(count), "stop").concat()).into_response(),
+    }
+}
+
+fn whole(count: usize) -> Json<Value> {
+    let text: String = (0..count).map(word).collect();
+    let message = json!({"role": "assistant", "content": text});
     let choice = json!({"index": 0, "message": message, "finish_reason": "stop"});
     let usage = json!({"prompt_tokens": 123, "completion_tokens": 45, "total_tokens": 168});
     Json(json!({
         "id": "chatcmpl-1", "object": "chat.completion", "created": 1_794_771_460,
         "model": MODEL, "choices": [choice], "usage": usage,
     }))
-    .into_response()
 }
 
-fn stream(words: impl Iterator<Item = String>) -> String {
+/// The deltas of a text.
+fn words(count: usize) -> impl Iterator<Item = Value> {
+    (0..count).map(|index| json!({"content": word(index)}))
+}
+
+/// The deltas of a call, whose argument comes in so many.
+fn pieces_of_a_call(count: usize) -> impl Iterator<Item = Value> {
+    let piece =
+        |text: String| json!({"tool_calls": [{"index": 0, "function": {"arguments": text}}]});
+    let begin = json!({"tool_calls": [{
+        "index": 0, "id": "call_1", "type": "function",
+        "function": {"name": TOOLS[0], "arguments": "{\"city\":\""},
+    }]});
+    let fragments = (0..count).map(fragment);
+    iter::once(begin).chain(fragments.map(piece)).chain([piece("\"}".to_owned())])
+}
+
+/// A stream, delta by delta. The role comes with the first, the end is one of its own.
+fn frames(deltas: impl Iterator<Item = Value>, finish: &str) -> Vec<String> {
     let frame = |delta: Value, finish: Value| {
         let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
         let chunk = json!({
@@ -87,9 +116,10 @@ fn stream(words: impl Iterator<Item = String>) -> String {
         });
         format!("data: {chunk}\n\n")
     };
-    let role = frame(json!({"role": "assistant", "content": ""}), Value::Null);
-    let words = words.map(|word| frame(json!({"content": word}), Value::Null));
-    let finish = frame(json!({}), json!("stop"));
-    let frames: Vec<_> = std::iter::once(role).chain(words).chain([finish]).collect();
-    frames.concat() + "data: [DONE]\n\n"
+    let mut frames: Vec<_> = deltas.map(|delta| frame(delta, Value::Null)).collect();
+    if let Some(first) = frames.first_mut() {
+        first.insert_str(0, &frame(json!({"role": "assistant", "content": ""}), Value::Null));
+    }
+    frames.push(frame(json!({}), json!(finish)) + "data: [DONE]\n\n");
+    frames
 }

@@ -39,14 +39,6 @@ fn count() -> usize {
     cores.lines().filter(|line| line.starts_with("processor")).count()
 }
 
-/// The machine in a few words.
-pub(crate) fn model() -> String {
-    let cores = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let name = cores.lines().find_map(|line| line.strip_prefix("model name"));
-    let name = name.unwrap_or_default().trim_start_matches([' ', '\t', ':']);
-    format!("{} cores of {name}", count())
-}
-
 // === impl ProcessorTime ===
 
 impl ProcessorTime {

@@ -66,6 +66,15 @@ impl ResponseReader {
         }
     }
 
+    /// As much of the body as is there.
+    pub(crate) fn body_so_far(&self) -> &[u8] {
+        match &self.head {
+            None => &[],
+            Some(Head { framing: Framing::Length { start, .. }, .. }) => &self.received[*start..],
+            Some(Head { framing: Framing::Chunked { .. }, .. }) => &self.body,
+        }
+    }
+
     /// The response, once it is whole.
     pub(crate) fn response(&self) -> Response<'_> {
         let head = self.head.as_ref().expect("a whole response");

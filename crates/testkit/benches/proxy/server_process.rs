@@ -31,15 +31,38 @@ pub(crate) struct ServerProcess {
 impl ServerProcess {
     /// Starts it, and waits until it takes turns.
     pub(crate) fn start(binary: &Path) -> Self {
+        Self::start_with(binary, &[])
+    }
+
+    /// The same with more settings.
+    pub(crate) fn start_with(binary: &Path, settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("no temporary folder");
-        let mut process = command(binary, folder.path(), 0).spawn().expect("no server");
+        let mut command = command(Command::new(binary), folder.path(), 0);
+        command.envs(settings.iter().copied());
+        Self::run(command, folder)
+    }
+
+    /// The same by another program, which is given the server as its last argument.
+    pub(crate) fn start_under(program: &[&str], binary: &Path) -> Self {
+        let folder = tempfile::tempdir().expect("no temporary folder");
+        let (program, arguments) = program.split_first().expect("no program");
+        let mut under = Command::new(program);
+        under.args(arguments).arg(binary);
+        let mut command = command(under, folder.path(), 0);
+        // Programs look for their parts in it.
+        command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+        Self::run(command, folder)
+    }
+
+    fn run(mut command: Command, folder: TempDir) -> Self {
+        let mut process = command.spawn().expect("no server");
         let mut output = BufReader::new(process.stdout.take().expect("no output of the server"));
         let address = read_address(&mut output);
         let endpoint = Endpoint {
             name: "codex-completions",
             address,
             headers: format!("authorization: Bearer {KEY}\r\n"),
-            judge: Case::check_ours,
+            judge: Case::judge_ours,
         };
         Self { process, endpoint, _output: output, _folder: folder }
     }
@@ -64,7 +87,8 @@ pub(crate) fn time_to_accept(binary: &Path, starts: usize) -> Vec<Duration> {
         let port = free_port();
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let started = Instant::now();
-        let mut process = command(binary, folder.path(), port).spawn().expect("no server");
+        let mut process =
+            command(Command::new(binary), folder.path(), port).spawn().expect("no server");
         while TcpStream::connect(address).is_err() {
             std::thread::sleep(KNOCK_PAUSE);
         }
@@ -77,9 +101,8 @@ pub(crate) fn time_to_accept(binary: &Path, starts: usize) -> Vec<Duration> {
 }
 
 /// The server with its defaults, but for more turns at once. Its log goes to a file.
-fn command(binary: &Path, folder: &Path, port: u16) -> Command {
+fn command(mut command: Command, folder: &Path, port: u16) -> Command {
     let log = File::create(folder.join("log")).expect("no log");
-    let mut command = Command::new(binary);
     command
         .args(["serve", "--port", &port.to_string()])
         .env_clear()

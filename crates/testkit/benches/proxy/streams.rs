@@ -4,7 +4,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Instant;
 
-use crate::case::Case;
+use crate::case::{Case, PAUSE};
 use crate::figures::{Figures, micros};
 use crate::processor::{Cores, ProcessorTime};
 use crate::server_process::ServerProcess;
@@ -27,10 +27,13 @@ pub(crate) fn paced(server: &Path, rounds: usize, deltas: usize) {
     for _ in 0..rounds {
         let before = ProcessorTime::of(server.id());
         thread::scope(|scope| {
-            for _ in 0..STREAMS {
-                scope.spawn(|| {
+            for place in 0..STREAMS {
+                let (server, case, request) = (&server, &case, &request);
+                scope.spawn(move || {
+                    // They take turns within a pause, so that no two deltas come at the same time.
+                    thread::sleep(PAUSE.mul_f64(place as f64 / STREAMS as f64));
                     let mut connection = server.endpoint.connect();
-                    server.endpoint.check(&case, &connection.ask(&request));
+                    server.endpoint.check(case, &connection.ask(request));
                 });
             }
         });

@@ -30,7 +30,7 @@ pub(crate) fn note(what: impl AsRef<str>, words: &str) {
 // === impl Goal ===
 
 impl Goal {
-    fn written(self, figure: f64, unit: &str) -> String {
+    pub(crate) fn written(self, figure: f64, unit: &str) -> String {
         let (sign, limit, met) = match self {
             Self::None => return String::new(),
             Self::AtMost(limit) => ("≤", limit, figure <= limit),
@@ -42,7 +42,7 @@ impl Goal {
 }
 
 /// With as many digits as mean something.
-fn written(figure: f64) -> String {
+pub(crate) fn written(figure: f64) -> String {
     match figure.abs() {
         0.0..10.0 => format!("{figure:.2}"),
         10.0..100.0 => format!("{figure:.1}"),

@@ -58,6 +58,11 @@ impl Direct {
 
     /// Plays a turn until its answer is whole.
     pub(crate) fn turn(&mut self, play: &Play) -> Answer {
+        self.watched_turn(play, &mut || {})
+    }
+
+    /// The same, and says when each delta is there.
+    pub(crate) fn watched_turn(&mut self, play: &Play, on_delta: &mut dyn FnMut()) -> Answer {
         let id = self.next_id();
         self.send(&play.thread_start.line(id, "", ""));
         self.read_result(id);
@@ -67,7 +72,7 @@ impl Direct {
         self.read_result(id);
         let id = self.next_id();
         self.send(&play.turn_start.line(id, &thread, ""));
-        self.read_answer(play, &thread)
+        self.read_answer(play, &thread, on_delta)
     }
 
     /// Reads what is still due, so that nothing of this turn is left for later.
@@ -83,12 +88,13 @@ impl Direct {
         }
     }
 
-    fn read_answer(&mut self, play: &Play, thread: &str) -> Answer {
+    fn read_answer(&mut self, play: &Play, thread: &str, on_delta: &mut dyn FnMut()) -> Answer {
         let mut answer = Answer::default();
         loop {
             self.read();
             let line = &self.line;
             if line.starts_with(r#"{"method":"item/agentMessage/delta""#) {
+                on_delta();
                 answer.text += between(line, r#""delta":""#);
             } else if line.starts_with(r#"{"method":"rawResponseItem/completed""#)
                 && line.contains(r#""item":{"type":"function_call","#)

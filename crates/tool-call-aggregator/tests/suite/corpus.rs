@@ -1,4 +1,4 @@
-//! The cases of `tests/corpus`; their format is described in its README.
+//! The cases of `conformance/corpus`; their format is described in its README.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use crate::reference::{Block, Grammar, Outcome};
 
 /// Every file of a folder of the corpus, in the order of their names.
 pub(crate) fn files(folder: &str) -> Vec<(String, Value)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(folder);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/corpus").join(folder);
     let mut paths: Vec<PathBuf> =
         fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();

@@ -3,7 +3,7 @@
 //! It answers as fast as it reads, so that what is measured over it is the client alone. A mark
 //! in the last injected item chooses the turn: `[[deltas:66]]` is a text in so many deltas,
 //! `[[calls:3]]` so many tool calls, `[[block:10000]]` a call in the text whose argument comes in so
-//! many deltas, `[[paced:250]]` a text in so many deltas with pauses in between, and `[[marked:…]]`
+//! many deltas, `[[paced:250]]` a text in so many deltas every 20 ms, and `[[marked:…]]`
 //! an answer in which every piece says whose it is; without a mark it is a text in one delta. Messages have the fields of Codex 0.166 that a client reads.
 //! Notifications that the client opts out of are never sent.
 //!

@@ -13,10 +13,7 @@ use crate::play::words;
 use crate::server::Server;
 
 /// Between two deltas of a text.
-const PAUSE: Duration = Duration::from_millis(16);
-
-/// Texts that take turns within a pause, so that no two deltas come at the same time.
-const STREAMS: u32 = 64;
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Lines that are written one after the other, with pauses in between.
 pub(crate) struct PacedLines {
@@ -107,6 +104,7 @@ impl Ord for Due {
 // === impl Server ===
 
 impl Server {
+    /// The first delta comes at once: who wants many texts that take turns begins them in turn.
     pub(crate) fn play_paced(&mut self, thread: &str, turn: &str, deltas: usize) {
         let mut text = self.begin_text(thread, turn);
         let from = self.out.len();
@@ -117,9 +115,7 @@ impl Server {
         }
         self.finish_text(&text);
         lines.push_back(self.out.split_off(from));
-        let place = self.paced_turns % STREAMS;
-        self.paced_turns += 1;
-        self.write_paced(thread, PAUSE * place / STREAMS, PAUSE, lines);
+        self.write_paced(thread, Duration::ZERO, PAUSE, lines);
     }
 
     /// Writes these lines slowly, once those before them are written.

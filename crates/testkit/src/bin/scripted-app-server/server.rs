@@ -64,8 +64,6 @@ pub(crate) struct Server {
     pacer: Option<Pacer>,
     /// Tells that nobody wants the rest of what is said slowly, by its thread.
     pub(crate) unwanted: HashMap<String, Arc<AtomicBool>>,
-    /// Turns so far that were.
-    pub(crate) paced_turns: u32,
     /// What to do instead of going on, once these lines are written.
     pub(crate) deed: Option<Deed>,
     /// How many threads there may be before nothing is read any more.

@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use testkit::process::{descendants, is_running};
+use testkit::server_process::{Target, codex_children, metric};
 
 use crate::client::Ended;
 use crate::incident::IncidentKind;
 use crate::mischief::MISCHIEF;
 use crate::run::{Plan, Seen};
 use crate::sampling::{self, Sample};
-use crate::server::{Kind, Server, Target, children};
+use crate::server::{Kind, Server};
 use crate::tally::{Failure, PROBE, Tally};
 
 /// How long the server has to put everything away: descriptors linger for 2 seconds, threads for 10.
@@ -92,7 +93,7 @@ async fn at_rest(server: &Server, wanted: impl Fn(&Sample) -> bool) -> Result<Sa
 }
 
 fn check_processes(tally: &mut Tally, server: &Server) {
-    let children = children(server.pid);
+    let children = codex_children(server.pid);
     if children.len() != 1 {
         tally.violate("one child is left", "server", format!("{children:?}"));
     }
@@ -153,10 +154,7 @@ async fn check_metrics(seen: &mut Seen, target: &Target) {
             return seen.tally.violate("counters agree", "/metrics", format!("{other:?}"));
         }
     };
-    let value = |name: &str| -> u64 {
-        let line = metrics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-        line.and_then(|value| value.parse().ok()).unwrap_or_default()
-    };
+    let value = |name: &str| -> u64 { metric(&metrics, name).unwrap_or_default() };
     let turns = |end: &str| value(&format!(r#"turns_total{{end="{end}"}}"#));
     let (mut with_calls, mut without, mut unknown, mut calls) = (0, 0, 0, 0);
     for request in seen.tally.seen.values() {

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use testkit::http::{Connection, Gone, Head, request_head};
+use testkit::server_process::Target;
+
 use crate::completion;
 use crate::errors::{ErrorBody, Place};
 use crate::expected::{Expected, start_of};
-use crate::http::{Connection, Gone, Head};
-use crate::mischief::{Mischief, Then, head, post};
-use crate::server::Target;
+use crate::mischief::{Mischief, Then, post};
 use crate::story::{Act, Ask, Manner, Story};
 use crate::stream::{Said, StreamCheck, Terms};
 
@@ -146,7 +147,8 @@ impl Client {
             Some(connection) => connection,
             None => self.connect().await?,
         };
-        let request = head("GET", path, &self.target.host, id, &self.target.authorization());
+        let request =
+            request_head("GET", path, &self.target.host, id, &self.target.authorization());
         connection.send(&request).await.map_err(|error| format!("not sent: {error}"))?;
         let head = connection.head().await.map_err(|gone| format!("{path}: {gone}"))?;
         check_id(&head, id)?;

@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 use serde_json::Value;
+use testkit::http::Head;
 
 use crate::expected::{Expected, Mode, start_of};
-use crate::http::Head;
 use crate::stream::{Said, Terms, Usage};
 
 #[derive(Deserialize)]

@@ -4,9 +4,8 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
+use testkit::server_process::{Target, codex_children, send_signal};
 use tokio_util::sync::CancellationToken;
-
-use crate::server::{Target, children, signal};
 
 /// How long a child that only stalls is stopped.
 const STALLS: Range<u64> = 300..2_500;
@@ -91,16 +90,16 @@ impl Trouble {
     }
 
     async fn befall(&mut self, kind: IncidentKind) -> Result<Incident, String> {
-        let found = children(self.server);
+        let found = codex_children(self.server);
         let [child] = found[..] else { return Err(format!("children of Codex: {found:?}")) };
         let from = Instant::now();
         let sent = match kind {
-            IncidentKind::Killed => signal(child, "-KILL").await,
-            IncidentKind::Hung => signal(child, "-STOP").await,
+            IncidentKind::Killed => send_signal(child, "-KILL").await,
+            IncidentKind::Hung => send_signal(child, "-STOP").await,
             IncidentKind::Stalled => {
-                let stopped = signal(child, "-STOP").await;
+                let stopped = send_signal(child, "-STOP").await;
                 tokio::time::sleep(Duration::from_millis(self.dice.u64(STALLS))).await;
-                stopped && signal(child, "-CONT").await
+                stopped && send_signal(child, "-CONT").await
             }
         };
         if !sent {
@@ -114,7 +113,7 @@ impl Trouble {
     /// Waits for a child that takes turns.
     async fn until_back(&self, old: u32, kind: IncidentKind) {
         loop {
-            let now = children(self.server);
+            let now = codex_children(self.server);
             let is_another = !kind.costs_the_child() || (!now.is_empty() && !now.contains(&old));
             if is_another
                 && self.target.look("/readyz").await.is_ok_and(|(status, _)| status == 200)

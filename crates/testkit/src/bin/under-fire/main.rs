@@ -14,7 +14,6 @@ mod client;
 mod completion;
 mod errors;
 mod expected;
-mod http;
 mod incident;
 mod mischief;
 mod plot;

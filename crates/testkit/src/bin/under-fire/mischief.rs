@@ -1,6 +1,7 @@
 //! Requests that must be refused, each in its own way.
 
-use crate::server::Target;
+use testkit::http::request_head as head;
+use testkit::server_process::Target;
 
 /// A request that must be refused.
 pub(crate) struct Mischief {
@@ -132,11 +133,6 @@ pub(crate) static MISCHIEF: &[Mischief] = &[
 ];
 
 pub(crate) const CHAT: &str = "/v1/chat/completions";
-
-/// The head of a request; `lines` are more of its headers.
-pub(crate) fn head(method: &str, path: &str, host: &str, id: &str, lines: &str) -> Vec<u8> {
-    format!("{method} {path} HTTP/1.1\r\nhost: {host}\r\nx-request-id: {id}\r\n{lines}\r\n").into()
-}
 
 /// A request for an answer.
 pub(crate) fn post(target: &Target, id: &str, lines: &str, body: &str) -> Vec<u8> {

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 use std::{fs, io};
+
+use testkit::machine::{self, first_line, load_average};
+use testkit::report_section;
 
 use crate::incident::IncidentKind;
 use crate::mischief::MISCHIEF;
@@ -43,7 +45,7 @@ fn write_sections(text: &mut String, plan: &Plan, seen: &Seen) -> fmt::Result {
         "`scripts/under-fire{real} --minutes {minutes} --streams {streams} --seed {seed}`, {}: \
          {}, load average {} afterwards; {}; {}.\n",
         first_line("date", &["-u", "+%Y-%m-%d"]),
-        machine(),
+        machine::name(),
         load_average(),
         first_line(&plan.server.to_string_lossy(), &["--version"]),
         match kind {
@@ -204,41 +206,11 @@ impl Times {
 impl Report {
     /// Writes the section of this kind of run anew, and the plot beside the file.
     pub(crate) fn put_into(&self, path: &Path) -> io::Result<()> {
-        let (begin, end) =
-            (format!("<!-- {}: written by the run -->", self.kind.as_str()), "<!-- end -->");
-        let old = fs::read_to_string(path)?;
-        let place = old.split_once(&begin).and_then(|(before, rest)| {
-            let (_, after) = rest.split_once(end)?;
-            Some((before, after))
-        });
-        let Some((before, after)) = place else {
-            return Err(io::Error::other(format!("{} has no {begin} … {end}", path.display())));
-        };
-        fs::write(path, format!("{before}{begin}\n\n{}\n{end}{after}", self.markdown))?;
+        report_section::rewrite(path, self.kind.as_str(), &self.markdown)?;
         fs::write(path.with_file_name(plot_name(self.kind)), &self.plot)
     }
 }
 
 fn plot_name(kind: Kind) -> String {
     format!("under-fire-{}.svg", kind.as_str())
-}
-
-/// The machine in a few words.
-fn machine() -> String {
-    let cores = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let count = cores.lines().filter(|line| line.starts_with("processor")).count();
-    let name = cores.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or_default();
-    format!("{count} cores of {}", name.trim_start_matches([' ', '\t', ':']))
-}
-
-fn load_average() -> String {
-    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    load.split(' ').next().unwrap_or_default().to_owned()
-}
-
-/// What a program says first.
-fn first_line(program: &str, arguments: &[&str]) -> String {
-    let output = Command::new(program).args(arguments).output();
-    let said = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-    said.unwrap_or_default().lines().next().unwrap_or_default().to_owned()
 }

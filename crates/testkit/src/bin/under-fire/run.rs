@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use testkit::server_process::Target;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -12,7 +13,7 @@ use crate::aftermath;
 use crate::client::{Client, Ended};
 use crate::incident::{Incident, Trouble};
 use crate::sampling::{self, Sample};
-use crate::server::{Kind, Server, Target};
+use crate::server::{Kind, Server};
 use crate::story::{Act, Ask, Stories, Story};
 use crate::tally::{PROBE, Probe, SharedTally, Tally};
 

@@ -1,12 +1,10 @@
 //! The server, looked at from outside every second.
 
-use std::fs;
 use std::time::{Duration, Instant};
 
-use testkit::process::{open_files, resident_kilobytes};
+use testkit::process::{open_files, resident_kilobytes, threads};
+use testkit::server_process::Target;
 use tokio_util::sync::CancellationToken;
-
-use crate::server::Target;
 
 const EVERY: Duration = Duration::from_secs(1);
 
@@ -50,8 +48,4 @@ pub(crate) async fn take(pid: u32, target: &Target, started: Instant) -> Result<
         running: target.metric("turns_running").await?,
         waiting: target.metric("turns_waiting").await?,
     })
-}
-
-fn threads(pid: u32) -> usize {
-    fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count)
 }

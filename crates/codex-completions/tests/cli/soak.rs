@@ -1,0 +1,62 @@
+//! A short soak: `scripts/soak` does the same for an hour.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+use testkit::codex_binary;
+
+const SERVER: &str = env!("CARGO_BIN_EXE_codex-completions");
+
+fn soak(options: &[&str], folder: &TempDir) -> Output {
+    let program = Path::new(SERVER).with_file_name("soak");
+    assert!(program.exists(), "soak is not built: cargo build -p testkit --bins");
+    let output =
+        Command::new(program).args(options).arg("--folder").arg(folder.path()).output().unwrap();
+    println!("{}", String::from_utf8_lossy(&output.stdout));
+    println!("{}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+fn record(folder: &TempDir) -> PathBuf {
+    std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path()
+}
+
+/// Long enough that every kind of turn comes, and that the record tells of it; a record in which an
+/// answer was wrong, or that was cut off, is reported as what it is.
+#[tokio::test]
+async fn a_short_run_is_right_and_its_record_tells_the_same() {
+    let codex = codex_binary().await;
+    let folder = tempfile::tempdir().unwrap();
+    let codex = codex.path().to_str().unwrap();
+    let run =
+        ["--server", SERVER, "--codex", codex, "--minutes", "0.3", "--rate", "10", "--seed", "2"];
+    let output = soak(&run, &folder);
+    assert!(output.status.success());
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(told.contains(" 0 wrong"), "{told}");
+    let record = record(&folder);
+    let lines = std::fs::read_to_string(&record).unwrap();
+    for how in ["fresh", "reused", "resumed"] {
+        assert!(lines.contains(&format!("\"continuity\":\"{how}\"")), "{how}");
+    }
+
+    let document = folder.path().join("soak.md");
+    std::fs::write(&document, "# A\n<!-- soak: written by the run -->\n<!-- end -->\nZ\n").unwrap();
+    let from = |document: &Path| {
+        let (record, document) = (record.to_str().unwrap(), document.to_str().unwrap());
+        soak(&["--report-from", record, "--report", document], &folder)
+    };
+    assert!(from(&document).status.success());
+    let written = std::fs::read_to_string(&document).unwrap();
+    assert!(written.starts_with("# A\n") && written.ends_with("Z\n"), "{written}");
+    assert!(written.contains(told.trim()), "{written}");
+    assert!(folder.path().join("soak-memory.svg").exists());
+
+    let cut_off = lines.replace("{\"end\":", "{\"wrong\":\"another text\"}\n{\"end");
+    std::fs::write(&record, cut_off).unwrap();
+    assert_eq!(from(&document).status.code(), Some(1));
+    let written = std::fs::read_to_string(&document).unwrap();
+    assert!(written.contains(" 1 wrong") && written.contains("another text"), "{written}");
+    assert!(written.contains("cut off"), "{written}");
+}

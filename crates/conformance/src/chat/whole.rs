@@ -1,0 +1,78 @@
+//! A chat completion that was not streamed.
+
+use serde_json::Value;
+
+use super::is_usage;
+use crate::answer::{Answer, Call, End};
+use crate::notes::{Notes, shortened};
+use crate::rule::RuleId;
+
+/// Reads the body.
+pub(crate) fn read(body: &str, notes: &mut Notes) -> Answer {
+    let Ok(body) = serde_json::from_str::<Value>(body) else {
+        let words = format!("the body is not JSON: {}", shortened(body));
+        notes.broken(RuleId::ChatWholeShape, words);
+        return Answer::default();
+    };
+    let choice = &body["choices"][0];
+    let message = &choice["message"];
+    notes.check(RuleId::ChatWholeShape, fault(&body).is_none(), || {
+        format!("{}: {body}", fault(&body).unwrap_or_default())
+    });
+    notes.check(RuleId::ChatWholeUsage, is_usage(&body["usage"]), || {
+        format!("usage must have counts that add up: {}", body["usage"])
+    });
+    let calls = message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    Answer {
+        text: text(&message["content"]),
+        calls: calls
+            .iter()
+            .map(|call| Call {
+                id: text(&call["id"]),
+                name: text(&call["function"]["name"]),
+                arguments: text(&call["function"]["arguments"]),
+            })
+            .collect(),
+        end: match choice["finish_reason"].as_str() {
+            Some(reason) => End::Finished(reason.to_owned()),
+            None => End::Untold,
+        },
+    }
+}
+
+/// The first thing that is wrong with its shape.
+fn fault(body: &Value) -> Option<&'static str> {
+    let choice = &body["choices"][0];
+    let message = &choice["message"];
+    let calls = message.get("tool_calls");
+    let checks = [
+        (body["id"].as_str().is_some_and(|id| !id.is_empty()), "it has no id"),
+        (body["object"] == "chat.completion", "its object is not chat.completion"),
+        (body["created"].is_u64() && body["model"].is_string(), "created or model is missing"),
+        (choice["index"] == 0, "the choice has no index"),
+        (choice["finish_reason"].is_string(), "there is no finish_reason"),
+        (message["role"] == "assistant", "the message has no role"),
+        (
+            message.get("content").is_some_and(|text| text.is_null() || text.is_string()),
+            "content is neither a text nor null",
+        ),
+        (
+            calls.is_none_or(|calls| {
+                calls.is_null()
+                    || calls
+                        .as_array()
+                        .is_some_and(|calls| !calls.is_empty() && calls.iter().all(is_call))
+            }),
+            "tool_calls is empty, or has a call without id, type, name or arguments as text",
+        ),
+    ];
+    checks.into_iter().find_map(|(holds, fault)| (!holds).then_some(fault))
+}
+
+fn is_call(call: &Value) -> bool {
+    call["id"].is_string()
+        && call["type"] == "function"
+        && call["function"]["name"].is_string()
+        && call["function"]["arguments"].is_string()
+}

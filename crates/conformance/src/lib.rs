@@ -1,0 +1,28 @@
+//! Tests any OpenAI-compatible server against the rules that real clients depend on.
+//!
+//! The rules and the scenarios are data: the folder `conformance/` of the repository has them and
+//! describes their format. What judges an exchange is pure; [`run`] alone talks to a server.
+
+mod answer;
+mod chat;
+mod error_body;
+mod exchange;
+mod judge;
+mod notes;
+mod report;
+mod responses;
+mod rule;
+mod runner;
+mod scenario;
+mod scripted;
+mod server;
+mod sse;
+mod verdict;
+
+pub use report::{Look, Report};
+pub use rule::{Rule, RuleId, rules};
+pub use runner::{Plan, Unable, run};
+pub use scenario::{Scenario, scenarios};
+pub use scripted::ScriptedUpstream;
+pub use server::{NotAServer, Server};
+pub use verdict::{Outcome, Verdict};
