@@ -260,6 +260,7 @@ impl Client {
     /// way. Nobody else may begin anything.
     pub(crate) async fn until_idle(&self) {
         let inner = &self.inner;
+        inner.threads_ahead.close();
         inner.turns.close();
         inner.turns.wait().await;
         inner.login.no_own_change().await;
@@ -365,6 +366,7 @@ impl Client {
     /// The same for any reason.
     pub(crate) async fn stop(&self, reason: &str) {
         let connection = &*self.inner.connection;
+        self.inner.threads_ahead.close();
         // Codex lets go of the upstream's streams before it is asked to go itself.
         connection.router.fail_all(reason, connection);
         let _ = tokio::time::timeout(INTERRUPT_GRACE, connection.router.until_empty()).await;

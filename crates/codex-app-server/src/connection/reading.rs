@@ -12,12 +12,14 @@ use tracing::Span;
 
 use super::{Connection, Direction, Notification, Reply, UNHEARD};
 use crate::failure::{Failure, FailureKind};
+use crate::ids::ThreadId;
 use crate::line::{Line, LineEnds, LineSplitter};
 use crate::message::{Message, MessageError, is_history_echo};
-use crate::protocol::incoming::ToolCallRequest;
+use crate::protocol::incoming::{MakesId as _, ThreadStarted, ToolCallRequest};
 use crate::protocol::outgoing::refusal;
 use crate::stats::Counter;
 use crate::turn::PendingCall;
+use crate::turn::router::Wire as _;
 
 /// How often running turns look at the clock.
 const TICK: Duration = Duration::from_millis(50);
@@ -108,7 +110,15 @@ impl Connection {
                 let _ = sender.send(reply);
             }
             None if id & UNHEARD != 0 => {}
-            None => self.stats.count(Counter::UnclaimedResponse),
+            None => {
+                self.stats.count(Counter::UnclaimedResponse);
+                // Codex would have a thread for good that was asked for by somebody who has gone.
+                if let Reply::Result(Some(result)) = reply
+                    && let Ok(thread) = ThreadStarted::read_id(result.get())
+                {
+                    self.unsubscribe(&ThreadId::from(thread.as_str()));
+                }
+            }
         }
     }
 

@@ -208,3 +208,21 @@ async fn other_notifications_are_kept_as_they_came() {
     assert_eq!(notification.method, "account/updated");
     assert_eq!(notification.params.unwrap().get(), r#"{"planType": "plus"}"#);
 }
+
+/// Codex would have it for good.
+#[tokio::test]
+async fn a_thread_that_comes_when_nobody_waits_for_it_is_let_go() {
+    let (connection, mut unwanted) =
+        Connection::new(Duration::from_millis(500), Onlookers::default(), Arc::default());
+    let lines = concat!(
+        r#"{"id":7,"result":{"data":["t-0"]}}"#,
+        "\n",
+        r#"{"id":8,"result":{"thread":{"id":"t-1","turns":[]},"model":"m"}}"#,
+        "\n",
+    );
+    connection.read(lines.as_bytes(), 1 << 16).await.unwrap();
+    let Some(Unwanted::Thread(thread)) = unwanted.recv().await else { panic!("another thing") };
+    assert_eq!(thread.as_str(), "t-1");
+    assert!(unwanted.try_recv().is_err(), "nothing else is unwanted");
+    assert_eq!(connection.stats().snapshot().unclaimed_responses, 2);
+}

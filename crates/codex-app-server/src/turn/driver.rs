@@ -322,8 +322,10 @@ impl Driver {
         thread: &ThreadId,
         mut attempt: oneshot::Receiver<Attempt>,
     ) -> Attempt {
-        let time_to_start_ahead = tokio::time::sleep(threads_ahead::AFTER);
-        tokio::pin!(time_to_start_ahead);
+        let mut look = tokio::time::interval_at(
+            tokio::time::Instant::now() + threads_ahead::LOOK,
+            threads_ahead::LOOK,
+        );
         loop {
             tokio::select! {
                 outcome = &mut attempt => {
@@ -333,7 +335,11 @@ impl Driver {
                         Attempt::FailedEarly(Failure::new(FailureKind::Unexpected, words))
                     });
                 }
-                () = &mut time_to_start_ahead, if self.next_setting.is_some() => self.start_ahead(),
+                _ = look.tick(), if self.next_setting.is_some() => {
+                    if self.connection.router.is_answering(thread) {
+                        self.start_ahead();
+                    }
+                }
                 stop = self.turn.next_stop() => {
                     let wire = &*self.connection;
                     match stop {

@@ -200,6 +200,12 @@ impl Router {
         }
     }
 
+    /// Whether the model has said anything in the turn of a thread.
+    pub(crate) fn is_answering(&self, thread: &ThreadId) -> bool {
+        let routes = self.lock();
+        routes.by_thread.get(thread.as_str()).is_some_and(|route| route.machine.has_emitted())
+    }
+
     /// Where a line of the log about the turn of `thread` belongs.
     pub(crate) fn span_of(&self, thread: &str) -> Span {
         self.lock().by_thread.get(thread).map_or_else(Span::none, |route| route.span.clone())

@@ -23,9 +23,9 @@ use crate::request_error::RequestError;
 use crate::turn::router::Wire as _;
 use places::{Place, Places};
 
-/// How long a turn keeps Codex to itself before a thread is started for the next one. By then its
-/// model is asked, and what Codex does meanwhile delays nobody.
-pub(crate) const AFTER: Duration = Duration::from_millis(50);
+/// How often a turn looks whether its model has begun to answer. From then on Codex has time to start
+/// a thread for the next turn: nothing of this one is delayed.
+pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 /// How long a thread waits for its turn: Codex has 0.9 MB for it.
 const KEPT_FOR: Duration = Duration::from_secs(600);
@@ -104,6 +104,11 @@ impl ThreadsAhead {
             self.connection.unsubscribe(thread);
         }
         self.tasks.spawn(Arc::clone(self).keep(setting, place));
+    }
+
+    /// No more threads are started ahead: the child is about to go.
+    pub(crate) fn close(&self) {
+        self.lock().close();
     }
 
     /// Starts a thread.

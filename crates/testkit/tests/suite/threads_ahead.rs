@@ -2,6 +2,8 @@
 //!
 //! The upstream's prompt-cache key is the id of the thread: it tells which one a turn was given.
 
+use std::sync::{Arc, Mutex};
+
 use codex_app_server::turn::event::TurnEnd;
 use codex_app_server::{Client, TurnRequest, WorkerState};
 use serde_json::{Value, json};
@@ -73,6 +75,29 @@ async fn calls_come_and_end_in_a_thread_that_was_ready() {
     }
     let stats = codex.client.stats();
     assert_eq!((codex.model.requests(), stats.stale_events, stats.extra_model_requests), (2, 0, 0));
+    codex.client.shutdown().await;
+}
+
+/// Codex has nothing else to do until the model is asked and has begun to answer.
+#[tokio::test]
+async fn no_thread_is_started_before_the_model_says_something() {
+    let said = Arc::new(Mutex::new(Vec::new()));
+    let codex = TestCodex::with(|config| {
+        config.threads_ahead = 1;
+        let said = Arc::clone(&said);
+        config.tap = Some(Arc::new(move |_, line| {
+            let line = String::from_utf8_lossy(line);
+            let kinds = [r#""method":"thread/start""#, r#""type":"function_call","#];
+            if let Some(kind) = kinds.into_iter().position(|kind| line.contains(kind)) {
+                said.lock().unwrap().push(["thread", "call"][kind]);
+            }
+        }));
+    })
+    .await;
+    // Far longer than it takes to look.
+    codex.run(with_tools(&codex, "[[slow-args:500]]")).await;
+    ready_thread(&codex.client).await;
+    assert_eq!(*said.lock().unwrap(), ["thread", "call", "thread"]);
     codex.client.shutdown().await;
 }
 

@@ -103,6 +103,11 @@ impl Places {
         }
     }
 
+    /// Has no more places to give.
+    pub(super) fn close(&mut self) {
+        self.limit = 0;
+    }
+
     pub(super) fn ready(&self) -> usize {
         self.taken.iter().filter(|place| place.thread.is_some()).count()
     }

@@ -102,3 +102,11 @@ fn who_keeps_a_thread_learns_that_it_is_gone() {
     assert_eq!(place.left.try_recv(), Err(oneshot::error::TryRecvError::Closed));
     assert_eq!(places.remove(place.number), None);
 }
+
+#[test]
+fn a_child_that_is_about_to_go_starts_no_more() {
+    let mut places = filled(2, &["1"], Instant::now());
+    places.close();
+    assert!(places.reserve(&setting("2"), Instant::now()).is_none());
+    assert_eq!(places.take(&setting("1")).thread, Some(thread("1")), "what is there can be used");
+}
