@@ -100,7 +100,8 @@ pub(crate) fn time_to_accept(binary: &Path, starts: usize) -> Vec<Duration> {
     times.split_off(1)
 }
 
-/// The server with its defaults, but for more turns at once. Its log goes to a file.
+/// The server with its defaults, but for more turns at once and no threads that are started ahead: a direct
+/// turn starts its thread too, and what is added should be added to the same work. Its log goes to a file.
 fn command(mut command: Command, folder: &Path, port: u16) -> Command {
     let log = File::create(folder.join("log")).expect("no log");
     command
@@ -112,6 +113,7 @@ fn command(mut command: Command, folder: &Path, port: u16) -> Command {
         .env("PROXY_API_KEY", KEY)
         .env("PROXY_UPSTREAM_BASE_URL", UPSTREAM)
         .env("PROXY_MAX_CONCURRENT_TURNS", "64")
+        .env("WORKER_THREADS_AHEAD", "0")
         .env("CODEX_BIN", env!("CARGO_BIN_EXE_scripted-app-server"))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
