@@ -1,4 +1,4 @@
-//! Ours by the clock: 64 KB in chunks of 4 bytes.
+//! Ours by the clock: 64 KiB in chunks of 4 bytes.
 
 use aggregator_bench::corpus::Pattern;
 use aggregator_bench::format::Format;

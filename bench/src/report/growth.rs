@@ -20,10 +20,13 @@ const SIZES: [usize; 3] = [4 << 10, 64 << 10, 1 << 20];
 
 pub fn report(options: &Options, measured: &mut Measured) -> String {
     let limit = options.longest_run.as_secs();
+    let rounds = options.effort.rounds;
     let words = format!(
-        "Time for a chunk of 4 bytes; prose. \"–\": one run would take more than {limit} s."
+        "Time for a chunk of 4 bytes; prose. Medians of {rounds} rounds, fewer where they would take more than {} s \
+         together. \"–\": one run would take more than {limit} s.",
+        options.effort.limit.as_secs()
     );
-    let mut table = Table::new("Growth", &words, &["parser", "format", "4 KB", "64 KB", "1 MB"]);
+    let mut table = Table::new("Growth", &words, &["parser", "format", "4 KiB", "64 KiB", "1 MiB"]);
     for contender in all() {
         let mut cells = vec![contender.label().to_owned(), contender.format().label().to_owned()];
         cells.extend(row(contender.as_ref(), options));
@@ -60,10 +63,13 @@ fn foretold(known: &[(f64, f64)], bytes: usize) -> f64 {
 
 /// Ours at every power of two.
 fn slopes(options: &Options, measured: &mut Measured) -> String {
-    let words = "Ours from 1 KB to 1 MB, powers of two: the slope of the whole time over the size, both \
-        logarithmic. 1 is linear, 2 quadratic. The lowest of all rounds: a busy machine only adds.";
+    let words = format!(
+        "Ours from 1 KiB to 1 MiB, powers of two: the slope of the whole time over the size, both logarithmic. 1 is \
+         linear, 2 quadratic. The lowest of {} rounds: a busy machine only adds.",
+        options.effort.rounds
+    );
     let mut table =
-        Table::new("Growth of ours", words, &["input", "slope", "a chunk, 1 KB … 1 MB"]);
+        Table::new("Growth of ours", &words, &["input", "slope", "a chunk, 1 KiB … 1 MiB"]);
     let prose = |bytes| inputs::text(Content::Prose, bytes);
     let block = |bytes| Stream::new(Format::UseTool, Content::Prose, bytes).text;
     let mut row = |label: &str, text: &dyn Fn(usize) -> String, time: Timer| {
@@ -83,7 +89,7 @@ fn slopes(options: &Options, measured: &mut Measured) -> String {
             each.collect::<Vec<_>>().join(", "),
         ]);
         if label == BLOCK {
-            // 4 KB is the third power of two, 1 MB the last.
+            // 4 KiB is the third power of two, 1 MiB the last.
             let chunk = |place: usize| times[place].each(cut[place].len()).lowest();
             let last = times.len() - 1;
             measured.growth = chunk(last) / chunk(2);

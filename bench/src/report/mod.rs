@@ -27,7 +27,7 @@ pub fn ratio(ratio: f64) -> String {
 
 /// A size in bytes.
 pub fn size(bytes: usize) -> String {
-    if bytes >= 1 << 20 { format!("{} MB", bytes >> 20) } else { format!("{} KB", bytes >> 10) }
+    if bytes >= 1 << 20 { format!("{} MiB", bytes >> 20) } else { format!("{} KiB", bytes >> 10) }
 }
 
 /// A share, with the count it is made of.

@@ -19,7 +19,7 @@ struct Entry {
 
 /// The table, and its chart.
 pub fn report(options: &Options, measured: &mut Measured) -> (String, String) {
-    let words = "One call whose argument is a string of 64 KB, in chunks of 4 bytes. The same process, the \
+    let words = "One call whose argument is a string of 64 KiB, in chunks of 4 bytes. The same process, the \
         rounds interleaved; making the parser is not timed. The ratio is to ours in `<use_tool>`.";
     let head = [
         "parser",
@@ -62,7 +62,7 @@ pub fn report(options: &Options, measured: &mut Measured) -> (String, String) {
         }
         groups.push(Group { title: format!("String of {}", content.label()), bars });
     }
-    let title = "A call of 64 KB in chunks of 4 bytes: a chunk";
+    let title = "A call of 64 KiB in chunks of 4 bytes: a chunk";
     (table.finish(), chart::bars(title, "ns", &groups))
 }
 

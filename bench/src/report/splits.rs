@@ -46,7 +46,7 @@ pub fn report(options: &Options, measured: &mut Measured) -> String {
         "\n\nAll, on what each claims: the calls of the corpus in the parser's own format with the same \
          prose around, cut between characters. Left out are texts that the format cannot carry (arguments \
          that are no JSON object, its own markers in prose or values), calls in quotes or a code fence, and \
-         texts longer than 16 KB. Arguments are compared as JSON values.",
+         texts longer than 16 KiB. Arguments are compared as JSON values.",
     );
     let head = [
         "parser",

@@ -11,9 +11,9 @@ pub fn report(options: &Options, measured: &mut Measured) -> String {
     let arguments = call(Content::Prose, 64 << 10).text;
     let fragments = chunks(&arguments);
     let events = Events::new(&fragments);
-    let words = "64 KB of arguments in fragments of 4 bytes. The floor is `String::push_str` of the same \
+    let words = "64 KiB of arguments in fragments of 4 bytes. The floor is `String::push_str` of the same \
         fragments.";
-    let head = ["way in", "a fragment", "lowest–highest", "× floor"];
+    let head = ["way in", "a fragment", "lowest–highest", "× floor", "rounds"];
     let mut table = Table::new("Structured increments", words, &head);
     let mut runs: Vec<Run<'_>> = vec![
         Box::new(|| structured::floor(&fragments)),
@@ -41,6 +41,7 @@ pub fn report(options: &Options, measured: &mut Measured) -> String {
             time(times.median()),
             format!("{}–{}", time(low), time(high)),
             ratio(times.median() / floor),
+            times.rounds().to_string(),
         ]);
     }
     table.finish()

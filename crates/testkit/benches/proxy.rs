@@ -34,12 +34,16 @@ mod latency;
 mod mock_pace;
 #[path = "proxy/mock_upstream.rs"]
 mod mock_upstream;
+#[path = "real_child/model_process.rs"]
+mod model_process;
 #[path = "real_child/own_process.rs"]
 mod own_process;
 #[path = "proxy/processor.rs"]
 mod processor;
 #[path = "proxy/profile.rs"]
 mod profile;
+#[path = "proxy/real.rs"]
+mod real;
 #[path = "real_child/recording.rs"]
 mod recording;
 #[path = "proxy/response.rs"]
@@ -73,6 +77,8 @@ struct Plan {
     /// Deltas of a paced stream.
     paced_deltas: usize,
     starts: usize,
+    /// Turns of the real Codex.
+    real: Effort,
 }
 
 const WHOLE: Plan = Plan {
@@ -81,6 +87,8 @@ const WHOLE: Plan = Plan {
     rounds: 7,
     paced_deltas: 250,
     starts: 20,
+    // A turn takes so long that each way can have its turn after every one.
+    real: Effort { rounds: 9, blocks: 50, requests: 1 },
 };
 
 const QUICK: Plan = Plan {
@@ -89,10 +97,11 @@ const QUICK: Plan = Plan {
     rounds: 5,
     paced_deltas: 60,
     starts: 5,
+    real: Effort { rounds: 5, blocks: 20, requests: 1 },
 };
 
-/// Parts that can be measured alone.
-const PARTS: [&str; 5] = ["latency", "throughput", "paced", "fragments", "start-up"];
+/// Parts that can be measured alone. The last one is measured only then.
+const PARTS: [&str; 6] = ["latency", "throughput", "paced", "fragments", "start-up", real::PART];
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -104,6 +113,9 @@ fn main() {
     let runtime = Builder::new_current_thread().enable_all().build().expect("no runtime");
     if has(mock_upstream::ARGUMENT) {
         return runtime.block_on(mock_upstream::serve());
+    }
+    if has(model_process::ARGUMENT) {
+        return runtime.block_on(model_process::serve());
     }
     let Some(&server) = paths_after("--server").first() else {
         // Also a test run of all targets, which has no release binary.
@@ -130,7 +142,9 @@ fn main() {
         }
     } else if others.is_empty() {
         table::head();
-        measure(&runtime, server, plan, &chosen(&PARTS, &arguments));
+        let mut parts = chosen(&PARTS, &arguments);
+        parts.retain(|part| *part != real::PART || has(real::PART));
+        measure(&runtime, server, plan, &parts);
     } else {
         table::head();
         versions::compare(&runtime, server, &others, plan.latency);
@@ -164,5 +178,8 @@ fn measure(runtime: &Runtime, server: &Path, plan: &Plan, parts: &[&str]) {
         let times = server_process::time_to_accept(server, plan.starts);
         let times: Figures = times.into_iter().map(|time| micros(time) / 1_000.0).collect();
         table::row("process start to accepting", "ms", &times, Goal::AtMost(20.0));
+    }
+    if chosen(real::PART) {
+        real::measure(runtime, server, plan.real);
     }
 }

@@ -16,6 +16,7 @@ mod comparison;
 mod cpu;
 #[path = "real_child/direct.rs"]
 mod direct;
+#[allow(dead_code, reason = "the other benchmarks use more of it")]
 #[path = "real_child/figures.rs"]
 mod figures;
 #[path = "real_child/model_process.rs"]

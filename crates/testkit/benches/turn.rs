@@ -4,7 +4,7 @@
 //! one order and then in the other, so that a busy machine is busy for all of them. The model is a thread
 //! of this program that answers at once, and notes when it was asked. Every answer is checked.
 //!
-//! `scripts/bench-turn [--quick]` runs this.
+//! `scripts/bench-turn [--quick] [stages] [several]` runs this.
 #![allow(clippy::print_stdout, reason = "the tables are the result")]
 #![allow(clippy::expect_used, clippy::panic, reason = "a wrong turn must end the benchmark")]
 
@@ -23,6 +23,8 @@ mod stages;
 #[path = "turn/way.rs"]
 mod way;
 
+use std::time::Instant;
+
 use tokio::runtime::Builder;
 
 use model::Model;
@@ -37,6 +39,9 @@ struct Plan {
 
 const WHOLE: Plan = Plan { turns: 100, at_once: 320 };
 const QUICK: Plan = Plan { turns: 20, at_once: 64 };
+
+/// Parts that can be measured alone: one turn after the other, and many at once.
+const PARTS: [&str; 2] = ["stages", "several"];
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -56,8 +61,19 @@ fn main() {
         codex.version(),
         processor::load_average()
     );
-    runtime.block_on(stages::measure(&codex, &model, plan.turns));
-    println!();
-    runtime.block_on(several::measure(&codex, &model, plan.at_once));
-    println!("\nload average after: {}", processor::load_average());
+    let chosen = |part: &str| has(part) || !PARTS.iter().any(|part| has(part));
+    if chosen("stages") {
+        timed("stages", || runtime.block_on(stages::measure(&codex, &model, plan.turns)));
+    }
+    if chosen("several") {
+        timed("several", || runtime.block_on(several::measure(&codex, &model, plan.at_once)));
+    }
+    println!("load average after: {}", processor::load_average());
+}
+
+/// Says how long a part took: on a slow machine it is minutes.
+fn timed(part: &str, measure: impl FnOnce()) {
+    let started = Instant::now();
+    measure();
+    println!("\n`{part}` took {:.0} s.\n", started.elapsed().as_secs_f64());
 }

@@ -11,7 +11,7 @@ const TICK: Duration = Duration::from_millis(10);
 /// What some processes take together. Those that are gone take nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Footprint {
-    /// Memory that is in RAM.
+    /// Memory that is in RAM, in the kernel's kilobytes: [`megabytes`] makes real ones of them.
     pub resident_kilobytes: u64,
     /// File descriptors.
     pub files: usize,
@@ -103,7 +103,13 @@ pub fn descendants(pid: u32) -> Vec<u32> {
     children.into_iter().chain(below).collect()
 }
 
-/// Memory of a process that is in RAM.
+/// The kernel's kilobytes, which are 1,024 bytes each, as megabytes, which are a million.
+#[allow(clippy::cast_precision_loss, reason = "figures for people")]
+pub fn megabytes(kilobytes: u64) -> f64 {
+    kilobytes as f64 * 1.024 / 1_000.0
+}
+
+/// Memory of a process that is in RAM, in the kernel's kilobytes.
 ///
 /// # Panics
 /// If there is no such process.

@@ -1,10 +1,12 @@
 //! A short soak: `scripts/soak` does the same for an hour.
 
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 use testkit::codex_binary;
+use testkit::process::{descendants, signal, until_gone};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_codex-completions");
 
@@ -53,10 +55,43 @@ async fn a_short_run_is_right_and_its_record_tells_the_same() {
     assert!(written.contains(told.trim()), "{written}");
     assert!(folder.path().join("soak-memory.svg").exists());
 
-    let cut_off = lines.replace("{\"end\":", "{\"wrong\":\"another text\"}\n{\"end");
+    let (cut_off, _) = lines.split_once("{\"end\":").unwrap();
     std::fs::write(&record, cut_off).unwrap();
     assert_eq!(from(&document).status.code(), Some(1));
     let written = std::fs::read_to_string(&document).unwrap();
+    assert!(written.contains(" 0 wrong") && written.contains("cut off"), "{written}");
+
+    let wrong = lines.replace("{\"end\":", "{\"wrong\":\"another text\"}\n{\"end\":");
+    std::fs::write(&record, wrong).unwrap();
+    assert_eq!(from(&document).status.code(), Some(1));
+    let written = std::fs::read_to_string(&document).unwrap();
     assert!(written.contains(" 1 wrong") && written.contains("another text"), "{written}");
-    assert!(written.contains("cut off"), "{written}");
+    assert!(!written.contains("cut off"), "{written}");
+}
+
+/// Whoever ends a soak need not look for its server afterwards.
+#[tokio::test]
+async fn a_run_that_is_cut_off_stops_its_server_and_has_not_passed() {
+    let codex = codex_binary().await;
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = Command::new(Path::new(SERVER).with_file_name("soak"))
+        .args(["--server", SERVER, "--codex", codex.path().to_str().unwrap(), "--minutes", "5"])
+        .arg("--folder")
+        .arg(folder.path())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The first line comes when the server is there.
+    let mut said = BufReader::new(run.stderr.take().unwrap());
+    let mut line = String::new();
+    said.read_line(&mut line).unwrap();
+    assert!(line.contains("the record is"), "{line}");
+    let started = descendants(run.id());
+    assert!(started.len() > 2, "a model, a server and its Codex: {started:?}");
+    signal(run.id(), "-TERM");
+    said.read_to_string(&mut line).unwrap();
+    println!("{line}");
+    assert_eq!(run.wait().unwrap().code(), Some(1));
+    assert!(line.contains("cut off") && line.contains("--report-from"), "{line}");
+    until_gone(&started).await;
 }

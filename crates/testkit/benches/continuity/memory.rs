@@ -1,6 +1,6 @@
 //! What a thread costs in memory while it is kept.
 
-use testkit::process::resident_kilobytes;
+use testkit::process::{megabytes, resident_kilobytes};
 
 use crate::HISTORIES;
 use crate::conversation::Way;
@@ -31,8 +31,11 @@ pub(crate) fn measure(surroundings: &Surroundings<'_>, threads: usize) {
                 Way::Reused => "idle",
                 Way::Resumed => "held",
             };
-            let cost = |index: usize| after[index].saturating_sub(before[index]) / threads as u64;
-            println!("| {items} | {state} | {} kB | {} kB |", cost(0), cost(1));
+            #[allow(clippy::cast_precision_loss, reason = "some hundred threads")]
+            let cost = |index: usize| {
+                megabytes(after[index].saturating_sub(before[index])) * 1e3 / threads as f64
+            };
+            println!("| {items} | {state} | {:.0} kB | {:.0} kB |", cost(0), cost(1));
         }
     }
 }

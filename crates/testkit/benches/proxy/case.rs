@@ -14,6 +14,10 @@ use crate::direct;
 /// The name of the model that the scripted app-server and the HTTP mock have.
 pub(crate) const MODEL: &str = "scripted";
 
+/// A model that the real Codex knows, and what the scripted one behind it says.
+const REAL_MODEL: &str = "gpt-5.5";
+const REAL_TEXT: &str = "Hello from the scripted model, in some deltas of different sizes.";
+
 /// Nobody is there: the scripted app-server asks no upstream, but a turn should look like a real one.
 pub(crate) const UPSTREAM: &str = "http://127.0.0.1:9/v1";
 
@@ -83,7 +87,36 @@ impl Case {
         Self::new(&format!("fragments: {fragments}"), Delivery::Streamed, body, expected)
     }
 
-    fn new(name: &str, delivery: Delivery, mut body: Value, mut expected: Answer) -> Self {
+    /// A text of the scripted model behind the real Codex, at this URL.
+    pub(crate) fn real_text(delivery: Delivery, upstream: &str) -> Self {
+        let body =
+            json!({"model": REAL_MODEL, "messages": [user(&format!("[[text:{REAL_TEXT}]]"))]});
+        let expected = Answer { text: REAL_TEXT.to_owned(), ..Answer::finished("stop") };
+        Self::at(upstream, "text", delivery, body, expected)
+    }
+
+    /// Three calls of the same.
+    pub(crate) fn real_calls(delivery: Delivery, upstream: &str) -> Self {
+        let calls = TOOLS.into_iter().enumerate();
+        let arguments = |index| format!(r#"{{"city": "C{index}", "mark": ""}}"#);
+        let calls = calls.map(|(index, name)| call(name, arguments(index))).collect();
+        let mut body = with_tools("[[parallel:3]]");
+        body["model"] = REAL_MODEL.into();
+        let expected = Answer { calls, ..Answer::finished("tool_calls") };
+        Self::at(upstream, "three calls", delivery, body, expected)
+    }
+
+    fn new(name: &str, delivery: Delivery, body: Value, expected: Answer) -> Self {
+        Self::at(UPSTREAM, name, delivery, body, expected)
+    }
+
+    fn at(
+        upstream: &str,
+        name: &str,
+        delivery: Delivery,
+        mut body: Value,
+        mut expected: Answer,
+    ) -> Self {
         let how = match delivery {
             Delivery::Whole => {
                 expected.content_frames = expected.content_frames.min(1);
@@ -95,7 +128,7 @@ impl Case {
             }
         };
         let body = body.to_string();
-        let request = turn_of(&body);
+        let request = turn_of(&body, upstream);
         Self { name: format!("{name}, {how}"), delivery, body, request, expected }
     }
 
@@ -177,11 +210,11 @@ fn with_tools(text: &str) -> Value {
 }
 
 /// So the direct client plays the very lines that the server sends.
-fn turn_of(body: &str) -> TurnRequest {
+fn turn_of(body: &str, upstream: &str) -> TurnRequest {
     let settings = TurnSettings::default();
     let options = RequestOptions { settings: &settings, requested_mode: None };
     let request = ChatRequest::parse(body.as_bytes()).expect("an invalid request");
     let turn = bridge::prepare(request, &options).expect("a request that is not served").turn;
-    let upstream = Some(Upstream { base_url: UPSTREAM.to_owned(), api_key: None });
+    let upstream = Some(Upstream { base_url: upstream.to_owned(), api_key: None });
     TurnRequest { upstream, ..turn }
 }

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::case::{Case, MODEL};
 use crate::endpoint::Endpoint;
 use crate::mock_upstream::MockUpstream;
-use crate::server_process::free_port;
+use crate::server_process::{KNOCK_PAUSE, free_port};
 
 /// How long one may take to listen, and then to answer.
 const LISTENING_WITHIN: Duration = Duration::from_secs(90);
@@ -20,8 +20,8 @@ const ANSWERING_WITHIN: Duration = Duration::from_secs(10);
 /// It does not start without a strong one.
 const LITELLM_KEY: &str = "sk-a-long-enough-key-of-a-benchmark-0123456789";
 
-/// Between two attempts.
-const KNOCK_PAUSE: Duration = Duration::from_millis(5);
+/// Between two attempts to get an answer.
+const ASK_PAUSE: Duration = Duration::from_millis(100);
 
 /// A gateway that can be installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,12 +115,10 @@ impl Gateway {
         let log = File::create(folder.path().join("log")).expect("no log");
         let (port, url) = (free_port(), upstream.url());
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let mut command = product.command(installed, folder.path(), port, &url);
+        command.stdin(Stdio::null()).stdout(log.try_clone().expect("no log")).stderr(log);
         let started = Instant::now();
-        let mut process = product
-            .command(installed, folder.path(), port, &url)
-            .stdin(Stdio::null())
-            .stdout(log.try_clone().expect("no log"))
-            .stderr(log)
+        let mut process = command
             .spawn()
             .map_err(|error| format!("{} does not start: {error}", product.name()))?;
         let words = || fs::read_to_string(folder.path().join("log")).unwrap_or_default();
@@ -172,7 +170,7 @@ impl Gateway {
             if started.elapsed() > ANSWERING_WITHIN {
                 return Err(format!("{} does not answer: {refusal}", self.endpoint.name));
             }
-            std::thread::sleep(KNOCK_PAUSE * 20);
+            std::thread::sleep(ASK_PAUSE);
         }
         Ok(())
     }

@@ -105,13 +105,24 @@ fn run(
 // === impl Bench ===
 
 impl Bench {
+    /// In front of the scripted app-server.
     pub(crate) fn start(runtime: &Runtime, server: &Path, cases: &[Case]) -> Self {
-        let home = tempfile::tempdir().expect("no temporary folder");
         let child = Path::new(env!("CARGO_BIN_EXE_scripted-app-server"));
         let binary = runtime.block_on(CodexBinary::at(child)).expect("no scripted app-server");
-        let recording = runtime.block_on(Recording::make(&binary, home.path(), cases));
+        Self::with(runtime, &binary, ServerProcess::start(server), cases)
+    }
+
+    /// A server in front of this Codex.
+    pub(crate) fn with(
+        runtime: &Runtime,
+        codex: &CodexBinary,
+        server: ServerProcess,
+        cases: &[Case],
+    ) -> Self {
+        let home = tempfile::tempdir().expect("no temporary folder");
+        let recording = runtime.block_on(Recording::make(codex, home.path(), cases));
         Self {
-            server: ServerProcess::start(server),
+            server,
             direct: RefCell::new(Direct::start(&recording)),
             plays: recording.plays,
             _home: home,

@@ -2,12 +2,20 @@
 
 use std::fs;
 use std::process::Command;
+use std::sync::OnceLock;
+
+/// The unit of user time, in microseconds.
+pub(crate) const TICK: f64 = 10_000.0;
+
+/// The cores that were allowed when we were started, as the kernel lists them.
+static ALLOWED: OnceLock<String> = OnceLock::new();
 
 /// Which cores this process and those it starts from now on run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cores {
     /// Everything on one core: what is measured is work, and not the waking of another core.
     One,
+    /// All that were allowed at first.
     All,
 }
 
@@ -15,7 +23,8 @@ pub(crate) enum Cores {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ProcessorTime {
     pub(crate) total: f64,
-    /// The part outside the kernel, which is sampled and so needs a second or more to be exact.
+    /// The part outside the kernel, which is sampled in ticks: few of them say little. The kernel tells
+    /// of no finer one.
     pub(crate) user: f64,
 }
 
@@ -23,20 +32,22 @@ pub(crate) struct ProcessorTime {
 
 impl Cores {
     pub(crate) fn pin(self) {
+        let allowed = ALLOWED.get_or_init(allowed).as_str();
         let cores = match self {
-            Self::One => "0".to_owned(),
-            Self::All => format!("0-{}", count() - 1),
+            Self::One => allowed.split(['-', ',']).next().unwrap_or(allowed),
+            Self::All => allowed,
         };
         let this = std::process::id().to_string();
-        let pinned = Command::new("taskset").args(["-a", "-p", "-c", &cores, &this]).output();
+        let pinned = Command::new("taskset").args(["-a", "-p", "-c", cores, &this]).output();
         assert!(pinned.is_ok_and(|output| output.status.success()), "taskset is needed");
     }
 }
 
-/// Cores of the machine, wherever we run.
-fn count() -> usize {
-    let cores = fs::read_to_string("/proc/cpuinfo").expect("no list of cores");
-    cores.lines().filter(|line| line.starts_with("processor")).count()
+/// The cores that this process may use, such as `0-1,4`: a container may not have the first.
+fn allowed() -> String {
+    let status = fs::read_to_string("/proc/self/status").expect("no status of this process");
+    let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    line.expect("no list of cores").trim().to_owned()
 }
 
 // === impl ProcessorTime ===
@@ -58,12 +69,12 @@ impl ProcessorTime {
     }
 }
 
-/// In hundredths of a second, as the kernel tells it.
+/// As the kernel tells it, in whole ticks.
 fn user_time(process: u32) -> f64 {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).expect("no such process");
     let (_, fields) = stat.rsplit_once(") ").expect("the name in brackets");
     let ticks: f64 = fields.split(' ').nth(11).and_then(|ticks| ticks.parse().ok()).expect("ticks");
-    ticks * 10_000.0
+    ticks * TICK
 }
 
 /// The machine's load over 1, 5 and 15 minutes.

@@ -26,8 +26,12 @@ pub(crate) fn record(server: &Path, kind: &Path, file: &Path) {
         .args(["--", "sleep", SECONDS])
         .spawn()
         .expect("perf is needed (Debian's package linux-perf)");
-    while perf.try_wait().expect("perf is lost").is_none() {
+    let end = loop {
+        if let Some(end) = perf.try_wait().expect("perf is lost") {
+            break end;
+        }
         let response = connection.ask(&request);
         server.endpoint.check(&case, &response);
-    }
+    };
+    assert!(end.success(), "perf has failed: {end}");
 }

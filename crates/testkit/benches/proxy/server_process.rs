@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -14,8 +15,8 @@ use crate::endpoint::Endpoint;
 
 const KEY: &str = "key-of-the-benchmark";
 
-/// Between two attempts to connect.
-const KNOCK_PAUSE: Duration = Duration::from_micros(200);
+/// Between two attempts to connect to whoever is being started: the same for all who are compared.
+pub(crate) const KNOCK_PAUSE: Duration = Duration::from_millis(1);
 
 /// A running server; dropping it ends it.
 pub(crate) struct ServerProcess {
@@ -23,7 +24,8 @@ pub(crate) struct ServerProcess {
     pub(crate) endpoint: Endpoint,
     /// What it says about itself, which nobody reads after the greeting.
     _output: BufReader<ChildStdout>,
-    _folder: TempDir,
+    /// None if it is somebody else's.
+    _folder: Option<TempDir>,
 }
 
 // === impl ServerProcess ===
@@ -39,7 +41,28 @@ impl ServerProcess {
         let folder = tempfile::tempdir().expect("no temporary folder");
         let mut command = command(Command::new(binary), folder.path(), 0);
         command.envs(settings.iter().copied());
-        Self::run(command, folder)
+        Self::greeted(command.spawn().expect("no server"), Some(folder))
+    }
+
+    /// The same in a folder that it may have had before, and how long it takes from the process to its
+    /// first connection.
+    pub(crate) fn start_in(
+        folder: &Path,
+        binary: &Path,
+        settings: &[(&str, &str)],
+    ) -> (Self, Duration) {
+        let port = free_port();
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let mut command = command(Command::new(binary), folder, port);
+        command.envs(settings.iter().copied());
+        let started = Instant::now();
+        let mut process = command.spawn().expect("no server");
+        while TcpStream::connect(address).is_err() {
+            assert!(process.try_wait().is_ok_and(|end| end.is_none()), "the server has ended");
+            thread::sleep(KNOCK_PAUSE);
+        }
+        let accepting = started.elapsed();
+        (Self::greeted(process, None), accepting)
     }
 
     /// The same by another program, which is given the server as its last argument.
@@ -51,11 +74,11 @@ impl ServerProcess {
         let mut command = command(under, folder.path(), 0);
         // Programs look for their parts in it.
         command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
-        Self::run(command, folder)
+        Self::greeted(command.spawn().expect("no server"), Some(folder))
     }
 
-    fn run(mut command: Command, folder: TempDir) -> Self {
-        let mut process = command.spawn().expect("no server");
+    /// Waits until it takes turns.
+    fn greeted(mut process: Child, folder: Option<TempDir>) -> Self {
         let mut output = BufReader::new(process.stdout.take().expect("no output of the server"));
         let address = read_address(&mut output);
         let endpoint = Endpoint {
@@ -74,33 +97,22 @@ impl ServerProcess {
 
 impl Drop for ServerProcess {
     fn drop(&mut self) {
-        end(&mut self.process);
+        // Its child goes with it.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 
 /// How long it takes from a process to its first connection, for a server that was started before.
 pub(crate) fn time_to_accept(binary: &Path, starts: usize) -> Vec<Duration> {
     let folder = tempfile::tempdir().expect("no temporary folder");
-    let mut times = Vec::new();
     // The first start makes the folders and the database of the child.
-    for _ in 0..=starts {
-        let port = free_port();
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        let started = Instant::now();
-        let mut process =
-            command(Command::new(binary), folder.path(), port).spawn().expect("no server");
-        while TcpStream::connect(address).is_err() {
-            std::thread::sleep(KNOCK_PAUSE);
-        }
-        times.push(started.elapsed());
-        let mut output = BufReader::new(process.stdout.take().expect("no output of the server"));
-        read_address(&mut output);
-        end(&mut process);
-    }
-    times.split_off(1)
+    let start = |_| ServerProcess::start_in(folder.path(), binary, &[]).1;
+    (0..=starts).map(start).skip(1).collect()
 }
 
-/// The server with its defaults, but for more turns at once. Its log goes to a file.
+/// The server with its defaults, but for more turns at once and no threads that are started ahead: a direct
+/// turn starts its thread too, and what is added should be added to the same work. Its log goes to a file.
 fn command(mut command: Command, folder: &Path, port: u16) -> Command {
     let log = File::create(folder.join("log")).expect("no log");
     command
@@ -112,6 +124,7 @@ fn command(mut command: Command, folder: &Path, port: u16) -> Command {
         .env("PROXY_API_KEY", KEY)
         .env("PROXY_UPSTREAM_BASE_URL", UPSTREAM)
         .env("PROXY_MAX_CONCURRENT_TURNS", "64")
+        .env("WORKER_THREADS_AHEAD", "0")
         .env("CODEX_BIN", env!("CARGO_BIN_EXE_scripted-app-server"))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -143,10 +156,4 @@ fn read_address(output: &mut BufReader<ChildStdout>) -> SocketAddr {
 pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("no port");
     listener.local_addr().expect("an address").port()
-}
-
-/// Its child goes with it.
-fn end(process: &mut Child) {
-    let _ = process.kill();
-    let _ = process.wait();
 }

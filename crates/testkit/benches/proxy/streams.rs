@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::case::{Case, PAUSE};
 use crate::figures::{Figures, micros};
-use crate::processor::{Cores, ProcessorTime};
+use crate::processor::{self, Cores, ProcessorTime};
 use crate::server_process::ServerProcess;
 use crate::table::{self, Goal};
 
@@ -40,12 +40,15 @@ pub(crate) fn paced(server: &Path, rounds: usize, deltas: usize) {
         used.push(ProcessorTime::of(server.id()).since(before));
     }
     let count = (STREAMS * deltas) as f64;
-    let per_delta = |part: fn(&ProcessorTime) -> f64| -> Figures {
-        used.iter().map(|used| part(used) / count).collect()
-    };
     let name = format!("CPU per isolated delta, {STREAMS} paced streams");
-    table::row(&name, "µs", &per_delta(|used| used.total), Goal::None);
-    table::row(format!("{name}, user"), "µs", &per_delta(|used| used.user), Goal::AtMost(3.0));
+    let total: Figures = used.iter().map(|used| used.total / count).collect();
+    table::row(&name, "µs", &total, Goal::None);
+    // Of all rounds together: a round has too few ticks to tell.
+    let outside = used.iter().map(|used| used.user).sum::<f64>();
+    let count = count * rounds as f64;
+    let (ticks, tick) = (outside / processor::TICK, processor::TICK / count);
+    let name = format!("{name}, user, all rounds: {ticks:.0} ticks of {tick:.2} µs a delta each");
+    table::row(name, "µs", &[outside / count].into_iter().collect(), Goal::AtMost(3.0));
 }
 
 /// A call in the text, in many small fragments: time and bytes must grow as the argument does.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use testkit::process::resident_kilobytes;
+use testkit::process::{megabytes, resident_kilobytes};
 use tokio::runtime::Runtime;
 
 use crate::case::{Case, Delivery};
@@ -37,7 +37,8 @@ pub(crate) fn measure(runtime: &Runtime, server: &Path, effort: Effort) {
     Cores::All.pin();
     let case = Case::text(1, Delivery::Whole);
     let server = ServerProcess::start(server);
-    let idle = megabytes(resident_kilobytes(server.id()));
+    let resident = || [megabytes(resident_kilobytes(server.id()))].into_iter().collect();
+    let idle: Figures = resident();
     let rounds: Vec<Load> = (0..effort.rounds)
         .map(|_| load(runtime, &server.endpoint, &[server.id()], &case, effort.time))
         .collect();
@@ -50,7 +51,7 @@ pub(crate) fn measure(runtime: &Runtime, server: &Path, effort: Effort) {
     server.endpoint.load(runtime, &case, MANY_CLIENTS, effort.time);
     let streamed = Case::text(66, Delivery::Streamed);
     server.endpoint.load(runtime, &streamed, MANY_CLIENTS, effort.time);
-    let after = megabytes(resident_kilobytes(server.id()));
+    let after = resident();
     table::row("memory, idle", "MB", &idle, Goal::AtMost(10.0));
     table::row(format!("memory, after {MANY_CLIENTS} clients"), "MB", &after, Goal::AtMost(20.0));
 }
@@ -71,9 +72,4 @@ pub(crate) fn load(
         requests_per_second: answered as f64 / time.as_secs_f64(),
         per_request: (used() - before) / answered as f64,
     }
-}
-
-#[allow(clippy::cast_precision_loss, reason = "some thousand kilobytes")]
-pub(crate) fn megabytes(kilobytes: u64) -> Figures {
-    [kilobytes as f64 / 1024.0].into_iter().collect()
 }

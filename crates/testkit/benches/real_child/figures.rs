@@ -9,10 +9,23 @@ pub(crate) struct Figures(Vec<f64>);
 // === impl Figures ===
 
 impl Figures {
-    /// The value that `percent` of all values do not exceed.
+    /// The lowest value that `percent` of all values do not exceed.
     pub(crate) fn percentile(&self, percent: usize) -> f64 {
-        let at = (self.0.len() * percent / 100).min(self.0.len() - 1);
-        self.0[at]
+        self.0[(self.0.len() * percent).div_ceil(100).saturating_sub(1)]
+    }
+
+    /// Whether there are enough for a 99th percentile that is not simply the highest.
+    pub(crate) fn has_tail(&self) -> bool {
+        self.0.len() >= 100
+    }
+
+    /// In order of size.
+    pub(crate) fn values(&self) -> &[f64] {
+        &self.0
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
     }
 
     pub(crate) fn median(&self) -> f64 {

@@ -8,7 +8,7 @@ use crate::processor::Cores;
 use crate::table::{Goal, written};
 
 use super::Setting;
-use super::markdown::{self, median, ratios, spread};
+use super::markdown::{self, Aim, median, spread};
 use super::volley::{Spell, Volley};
 
 /// The last is a megabyte.
@@ -59,6 +59,10 @@ pub(super) fn measure(setting: Setting<'_>) {
             }
         }
     }
+    let (rounds, patience) = (setting.effort.rounds, PATIENCE.as_secs());
+    markdown::rounds(&format!(
+        "{rounds}, after one that does not count; one for whoever takes longer than {patience} s"
+    ));
     markdown::head(&COLUMNS);
     for (place, fragments) in FRAGMENTS.into_iter().enumerate() {
         let fragments = fragments.to_string();
@@ -71,11 +75,11 @@ pub(super) fn measure(setting: Setting<'_>) {
         markdown::row(&["", name, reason, "", "", "", ""]);
     }
     let [small, large] = &tallies[0];
-    let fivefold = ratios(&large.milliseconds, &small.milliseconds);
-    markdown::goals(&[(
+    let a_fifth: Vec<f64> = large.milliseconds.iter().map(|time| time / 5.0).collect();
+    markdown::goals(&[Aim::ratio(
         "a fragment of 50,000 over one of 10,000",
-        fivefold.iter().map(|ratio| ratio / 5.0).collect(),
-        "×",
+        &a_fifth,
+        &small.milliseconds,
         Goal::AtMost(1.25),
     )]);
     Cores::All.pin();

@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use testkit::chart::Colour;
-use testkit::process::resident_kilobytes;
+use testkit::process::{megabytes, resident_kilobytes};
 
 use crate::case::Case;
 use crate::endpoint::Endpoint;
@@ -57,6 +58,12 @@ impl Contender {
         Self::Ours(ServerProcess::start_with(server, &SETTINGS))
     }
 
+    /// The same in a folder that it may have had before, and how long it took to its first connection.
+    pub(crate) fn start_ours_in(folder: &Path, server: &Path) -> (Self, Duration) {
+        let (server, accepting) = ServerProcess::start_in(folder, server, &SETTINGS);
+        (Self::Ours(server), accepting)
+    }
+
     pub(crate) fn endpoint(&self) -> &Endpoint {
         match self {
             Self::Ours(server) => &server.endpoint,
@@ -89,7 +96,7 @@ impl Contender {
     }
 
     pub(crate) fn megabytes(&self) -> f64 {
-        self.processes().into_iter().map(|process| in_megabytes(resident_kilobytes(process))).sum()
+        self.processes().into_iter().map(|process| megabytes(resident_kilobytes(process))).sum()
     }
 
     /// From here on the peak is counted anew.
@@ -106,7 +113,7 @@ impl Contender {
             let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
             line.trim().trim_end_matches(" kB").parse().ok()
         };
-        self.processes().into_iter().filter_map(peak).map(in_megabytes).sum()
+        self.processes().into_iter().filter_map(peak).map(megabytes).sum()
     }
 }
 
@@ -116,9 +123,4 @@ pub(crate) fn colour(product: Product) -> Colour {
         Product::Portkey => Colour::Second,
         Product::LiteLlm => Colour::Third,
     }
-}
-
-#[allow(clippy::cast_precision_loss, reason = "some thousand kilobytes")]
-fn in_megabytes(kilobytes: u64) -> f64 {
-    kilobytes as f64 / 1024.0
 }

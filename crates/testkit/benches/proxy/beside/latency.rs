@@ -11,8 +11,9 @@ use crate::table::{Goal, written};
 
 use super::Setting;
 use super::contender::Field;
-use super::markdown::{self, differences, median, ratios, spread};
+use super::markdown::{self, Aim, differences, median, spread};
 use super::pipes::Pipes;
+use super::tail::Tail;
 use super::volley::{Seen, Spell, Volley};
 
 const CLIENTS: [usize; 3] = [1, 16, 64];
@@ -32,9 +33,9 @@ const COLUMNS: [&str; 8] = [
 #[derive(Debug, Default)]
 struct Tally {
     half: Vec<f64>,
-    tail: Vec<f64>,
+    tail: Tail,
     first_half: Vec<f64>,
-    first_tail: Vec<f64>,
+    first_tail: Tail,
     /// Why it does not count.
     void: Option<String>,
 }
@@ -54,6 +55,10 @@ pub(super) fn measure(setting: Setting<'_>) {
     let limits = [60.0, 100.0];
     let field = setting.field(&cases[0]);
     let mut pipes = Pipes::start(setting.runtime, &cases, CLIENTS[2]);
+    let (rounds, spell) = (setting.effort.rounds, setting.effort.spell.as_millis());
+    markdown::rounds(&format!(
+        "{rounds}, of {spell} ms for each row, after one that does not count"
+    ));
     let mut groups = Vec::new();
     for (number, case) in cases.iter().enumerate() {
         let tallies = run(setting, &field, &mut pipes, case, number);
@@ -63,11 +68,11 @@ pub(super) fn measure(setting: Setting<'_>) {
         let added = differences(&ours.half, &tallies.pipes[0].half);
         let smg_added = smg.map(|smg| differences(&smg.half, &tallies.mock[0].half));
         markdown::goals(&[
-            ("added p50, 1 client", added.clone(), "µs", Goal::AtMost(limits[number])),
-            (
+            Aim::of("added p50, 1 client", &added, "µs", Goal::AtMost(limits[number])),
+            Aim::ratio(
                 "the same, of smg's",
-                smg_added.map(|smg| ratios(&added, &smg)).unwrap_or_default(),
-                "×",
+                &added,
+                &smg_added.unwrap_or_default(),
                 Goal::AtMost(shares[number]),
             ),
         ]);
@@ -167,11 +172,11 @@ impl Tally {
             Ok(seen) if counts => {
                 let whole: Figures = seen.iter().map(|seen| seen.whole).collect();
                 self.half.push(whole.percentile(50));
-                self.tail.push(whole.percentile(99));
+                self.tail.push(&whole);
                 let firsts = seen.iter().map(|seen| *seen.words.first().unwrap_or(&seen.whole));
                 let first: Figures = firsts.collect();
                 self.first_half.push(first.percentile(50));
-                self.first_tail.push(first.percentile(99));
+                self.first_tail.push(&first);
             }
             Ok(_) => {}
         }
@@ -186,13 +191,13 @@ impl Tally {
             clients.to_owned(),
             name.to_owned(),
             median(&self.half, "µs"),
-            median(&self.tail, "µs"),
+            self.tail.written("µs"),
         ];
         if let Some(direct) = direct {
             cells.push(spread(&differences(&self.half, &direct.half), "µs"));
-            cells.push(median(&differences(&self.tail, &direct.tail), "µs"));
+            cells.push(self.tail.added_to(&direct.tail, "µs"));
             cells.push(median(&differences(&self.first_half, &direct.first_half), "µs"));
-            cells.push(median(&differences(&self.first_tail, &direct.first_tail), "µs"));
+            cells.push(self.first_tail.added_to(&direct.first_tail, "µs"));
         } else {
             cells.extend(vec![String::new(); 4]);
         }

@@ -11,6 +11,7 @@ mod latency;
 mod markdown;
 mod pipes;
 mod streams;
+mod tail;
 mod throughput;
 mod volley;
 

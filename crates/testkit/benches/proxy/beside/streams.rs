@@ -13,6 +13,7 @@ use super::Setting;
 use super::contender::{Contender, Field};
 use super::markdown::{self, differences, median, spread};
 use super::pipes::Pipes;
+use super::tail::Tail;
 use super::volley::{Seen, Spell, Volley};
 
 const WORDS: usize = 64;
@@ -47,7 +48,7 @@ const COLUMNS: [&str; 9] = [
 struct Tally {
     /// Microseconds to the first word, round by round: half of the streams, and nearly all.
     first: Vec<f64>,
-    first_tail: Vec<f64>,
+    first_tail: Tail,
     /// Microseconds between two words, of all rounds.
     gaps: Vec<f64>,
     /// Microseconds of processor time for a thousand words, round by round.
@@ -84,6 +85,7 @@ fn steady(setting: Setting<'_>, field: &Field) {
             }
         }
     }
+    markdown::rounds(&format!("{}, and one of each number of streams held", setting.effort.rounds));
     markdown::head(&COLUMNS);
     for (place, streams) in STREAMS.into_iter().enumerate() {
         let streams = streams.to_string();
@@ -155,20 +157,25 @@ fn hold(setting: Setting<'_>, contender: &Contender, volley: &Volley<'_>) -> (St
         Err(reason) => (format!("**lost**: {}", reason.replace('|', "\\|")), false),
         Ok((seen, time)) => {
             let used = (contender.processor_time() - before) / 1e6 / time.as_secs_f64();
+            let first: Figures =
+                seen.iter().filter_map(|seen| seen.words.first().copied()).collect();
             let late: Figures = seen.iter().flat_map(lateness).collect();
-            let [half, tail] = [50, 99].map(|percent| late.percentile(percent) / 1_000.0);
-            let holds = tail < LATE;
+            let told = |figures: &Figures| {
+                let [half, tail] = [50, 99].map(|percent| figures.percentile(percent) / 1_000.0);
+                format!("p50 {} ms, p99 {} ms", written(half), written(tail))
+            };
+            let holds = late.percentile(99) / 1_000.0 < LATE;
             let verdict = if holds { "all" } else { "all, **too late**" };
-            let [half, tail] = [half, tail].map(written);
-            (format!("{verdict}; late p50 {half} ms, p99 {tail} ms; {used:.2} cores"), holds)
+            let (first, late) = (told(&first), told(&late));
+            (format!("{verdict}; first word {first}; late {late}; {used:.2} cores"), holds)
         }
     }
 }
 
-/// How much later than in its time each word came, by the first one's clock; in microseconds.
+/// How much later than in its time each word came; in microseconds. The first is due with the request, and
+/// every other a pause later: whoever keeps them all back and gives them at once is late with each.
 fn lateness(seen: &Seen) -> impl Iterator<Item = f64> + '_ {
-    let first = seen.words.first().copied().unwrap_or_default();
-    let due = (0_u32..).map(move |place| first + micros(PAUSE * place));
+    let due = (0_u32..).map(|place| micros(PAUSE * place));
     seen.words.iter().zip(due).map(|(at, due)| (at - due).max(0.0))
 }
 
@@ -182,7 +189,7 @@ impl Tally {
                 let firsts = seen.iter().filter_map(|seen| seen.words.first().copied());
                 let firsts: Figures = firsts.collect();
                 self.first.push(firsts.percentile(50));
-                self.first_tail.push(firsts.percentile(99));
+                self.first_tail.push(&firsts);
                 let pairs = seen.iter().flat_map(|seen| seen.words.windows(2));
                 self.gaps.extend(pairs.map(|pair| pair[1] - pair[0]));
                 #[allow(clippy::cast_precision_loss, reason = "some thousand words")]
@@ -204,7 +211,7 @@ impl Tally {
             streams.to_owned(),
             name.to_owned(),
             median(&self.first, "µs"),
-            median(&self.first_tail, "µs"),
+            self.first_tail.written("µs"),
             added.unwrap_or_default(),
             format!("{:.2} ms", gaps.percentile(50)),
             format!("{:.2} ms", gaps.percentile(99)),

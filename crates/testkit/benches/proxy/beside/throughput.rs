@@ -8,7 +8,8 @@ use crate::processor::Cores;
 use crate::table::{Goal, written};
 
 use super::Setting;
-use super::markdown::{self, ratios, spread};
+use super::markdown::{self, Aim, spread};
+use super::tail::Tail;
 use super::volley::{Spell, Volley};
 
 const CLIENTS: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
@@ -23,8 +24,8 @@ const BOUNDS: [f64; 3] = [2.0, 5.0, 10.0];
 #[derive(Debug, Default, Clone)]
 struct Tally {
     requests_per_second: Vec<f64>,
-    /// Microseconds.
-    tail: Vec<f64>,
+    /// Milliseconds.
+    tail: Tail,
     /// Microseconds of processor time.
     per_request: Vec<f64>,
 }
@@ -60,13 +61,18 @@ pub(super) fn measure(setting: Setting<'_>) {
                         let tally = &mut sweep.tallies[place];
                         tally.requests_per_second.push(count / time.as_secs_f64());
                         tally.per_request.push(used / count);
-                        let times: Figures = seen.iter().map(|seen| seen.whole).collect();
-                        tally.tail.push(times.percentile(99));
+                        let times: Figures = seen.iter().map(|seen| seen.whole / 1e3).collect();
+                        tally.tail.push(&times);
                     }
                 }
             }
         }
     }
+    let (rounds, spell) = (setting.effort.rounds, setting.effort.spell.as_millis());
+    markdown::rounds(&format!(
+        "{rounds}, of {spell} ms for each number of clients, after one that does not count; where a round \
+         has fewer than 100 requests, its slowest stands for p99"
+    ));
     let mut columns = vec![String::new()];
     columns.extend(BOUNDS.map(|bound| format!("most with p99 ≤ {bound} ms (clients)")));
     columns.push("16 clients (rounds)".to_owned());
@@ -90,16 +96,16 @@ pub(super) fn measure(setting: Setting<'_>) {
     let smg = at_sixteen("smg").unwrap_or_default();
     let (speed, cost) = (&ours.requests_per_second, &ours.per_request);
     markdown::goals(&[
-        ("requests/s, 16 clients", speed.clone(), "", Goal::AtLeast(15_000.0)),
-        ("the same, of smg's", ratios(speed, &smg.requests_per_second), "×", Goal::AtLeast(3.0)),
-        ("CPU per request, 16 clients", cost.clone(), "µs", Goal::AtMost(50.0)),
-        ("the same, of smg's", ratios(cost, &smg.per_request), "×", Goal::AtMost(0.25)),
+        Aim::of("requests/s, 16 clients", speed, "", Goal::AtLeast(15_000.0)),
+        Aim::ratio("the same, of smg's", speed, &smg.requests_per_second, Goal::AtLeast(3.0)),
+        Aim::of("CPU per request, 16 clients", cost, "µs", Goal::AtMost(50.0)),
+        Aim::ratio("the same, of smg's", cost, &smg.per_request, Goal::AtMost(0.25)),
     ]);
     let all = field.contenders.iter().zip(&sweeps).filter(|(_, sweep)| sweep.void.is_none());
     let lines = all.map(|(contender, sweep)| Line {
         label: contender.name().to_owned(),
         colour: contender.colour(),
-        points: sweep.tallies.iter().map(|tally| (tally.speed(), tally.tail() / 1_000.0)).collect(),
+        points: sweep.tallies.iter().map(|tally| (tally.speed(), tally.tail())).collect(),
     });
     let title = "Requests a second and their slowest hundredth, 1 to 128 clients";
     let svg = chart::lines(title, "requests/s", "p99, ms", &lines.collect::<Vec<_>>());
@@ -114,7 +120,7 @@ impl Tally {
     }
 
     fn tail(&self) -> f64 {
-        self.tail.iter().copied().collect::<Figures>().median()
+        self.tail.median()
     }
 }
 
@@ -125,7 +131,7 @@ impl Sweep {
         let mut cells = vec![name.to_owned()];
         for bound in BOUNDS {
             let within = self.tallies.iter().zip(CLIENTS);
-            let within = within.filter(|(tally, _)| tally.tail() <= bound * 1_000.0);
+            let within = within.filter(|(tally, _)| tally.tail() <= bound);
             let best = within.max_by(|(one, _), (other, _)| one.speed().total_cmp(&other.speed()));
             cells.push(best.map_or("not with one client".to_owned(), |(tally, clients)| {
                 format!("{}/s ({clients})", written(tally.speed()))
@@ -135,7 +141,7 @@ impl Sweep {
         cells.push(spread(&sixteen.requests_per_second, "/s"));
         cells.push(spread(&sixteen.per_request, "µs"));
         let last = &self.tallies[CLIENTS.len() - 1];
-        cells.push(format!("{} ms", written(last.tail() / 1_000.0)));
+        cells.push(last.tail.written("ms"));
         markdown::row(&cells);
     }
 }

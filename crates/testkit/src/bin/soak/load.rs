@@ -52,7 +52,7 @@ impl Load {
         Self { clients, at_rest: Mutex::default(), record, started }
     }
 
-    /// Starts turns at this rate for this time, and waits for their ends.
+    /// Starts turns at this rate for this time, and waits for their ends. Dropped, it leaves none behind.
     pub(crate) async fn run(self: Arc<Self>, rate: f64, time: Duration, seed: u64) {
         let mut dice = Rng::with_seed(seed);
         let mut turns = JoinSet::new();

@@ -20,20 +20,23 @@ mod series;
 mod turn;
 mod verdict;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
 use tokio::runtime::Builder;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 
 use record::Record;
-use run::Plan;
+use run::{Plan, Ran};
 
 /// What is wrong is told in full up to here.
 const EXPLAINED: usize = 10;
 
-/// The server under a steady load: exit code 1 if an answer was wrong or something grew.
+/// The server under a steady load: exit code 1 if an answer was wrong, something grew, or the run was cut off.
 #[derive(Parser)]
 struct Options {
     /// The server, `codex-completions`.
@@ -92,11 +95,42 @@ fn soak(options: &Options) -> Result<ExitCode, Box<dyn std::error::Error>> {
                 seed: options.seed.unwrap_or_else(|| fastrand::u64(..)),
                 folder: options.folder.clone(),
             };
-            runtime.block_on(plan.run())?
+            match runtime.block_on(until_cut_off(&plan))? {
+                Ran::ToItsEnd(file) => file,
+                Ran::CutOff(file) => {
+                    // No document is written: it may have the report of a whole run.
+                    let file = file.display();
+                    eprintln!(
+                        "cut off, and so not passed; --report-from {file} tells what there is"
+                    );
+                    return Ok(ExitCode::FAILURE);
+                }
+            }
         }
         (None, ..) => return Err("no server, or no Codex".into()),
     };
     tell(&file, options.report.as_deref())
+}
+
+/// Runs until its end or a signal, and leaves no server behind either way.
+async fn until_cut_off(plan: &Plan) -> io::Result<Ran> {
+    let (mut terminate, mut interrupt) =
+        (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let cut_off = CancellationToken::new();
+    let run = plan.run(&cut_off);
+    tokio::pin!(run);
+    tokio::select! {
+        ran = &mut run => return ran,
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    cut_off.cancel();
+    // After a second signal nothing is waited for: a server that is dropped is killed.
+    tokio::select! {
+        ran = run => ran,
+        _ = terminate.recv() => Err(io::Error::other("cut off")),
+        _ = interrupt.recv() => Err(io::Error::other("cut off")),
+    }
 }
 
 /// Reports a record.

@@ -11,20 +11,31 @@ use testkit::plot::Plot;
 use testkit::report_section;
 
 use crate::record::Record;
-use crate::series::{Point, median, milliseconds, percentile, points};
+use crate::series::{POINTS, Point, median, milliseconds, percentile, points};
 use crate::turn::MIX;
 use crate::verdict::{Judged, Ruling, judge, warm_up};
 
 /// Rows of the table over time.
 const ROWS: usize = 7;
 
+/// Of fewer turns a 99th percentile is the slowest.
+const FEWEST: usize = 100;
+
 /// What is written about a run.
 pub(crate) struct Report {
     pub(crate) markdown: String,
     pub(crate) in_a_line: String,
-    /// Every answer was right, and nothing grew.
+    /// The run came to its end, every answer was right, and nothing grew.
     pub(crate) is_well: bool,
     plots: Vec<(&'static str, Plot)>,
+}
+
+/// How many figures came out how.
+struct Tally {
+    flat: usize,
+    rose: usize,
+    grew: usize,
+    open: usize,
 }
 
 /// A column of the table over time.
@@ -34,18 +45,22 @@ type Column = (&'static str, fn(&Point) -> f64, usize);
 pub(crate) fn write(record: &Record) -> Report {
     let points = points(record);
     let judged = judge(&points);
-    let grew = judged.iter().filter(|judged| judged.ruling == Ruling::Grew).count();
+    let tally = Tally::of(&judged);
     let in_a_line = format!(
-        "{} turns, {} wrong, {grew} of {} figures grew",
+        "{} turns, {} wrong, of {} figures {tally}{}",
         record.turns.len(),
         record.wrong.len(),
-        judged.len()
+        judged.len(),
+        if record.end.is_some() { "" } else { "; the run was cut off" },
     );
     let mut markdown = String::new();
     let plots = plots::plots(&points);
     // A string takes everything.
     let _ = write_sections(&mut markdown, record, &points, &judged, &plots);
-    let is_well = record.wrong.is_empty() && grew == 0 && missing(record).is_empty();
+    let is_well = record.end.is_some()
+        && record.wrong.is_empty()
+        && tally.grew == 0
+        && missing(record).is_empty();
     Report { markdown, in_a_line, is_well, plots }
 }
 
@@ -78,18 +93,19 @@ fn write_sections(
         start.codex,
     )?;
     let minutes = record.samples.last().map_or(0.0, |sample| sample.at.as_secs_f64() / 60.0);
-    let grew = judged.iter().filter(|judged| judged.ruling == Ruling::Grew).count();
-    let open = judged.iter().filter(|judged| matches!(judged.ruling, Ruling::NotJudged(_))).count();
     writeln!(
         text,
-        "**{} turns in {minutes:.0} minutes, {} wrong; of {} figures {} are flat, {grew} grew, {open} not judged.**",
+        "**{} turns in {minutes:.0} minutes, {} wrong; of {} figures {}.**",
         record.turns.len(),
         record.wrong.len(),
         judged.len(),
-        judged.len() - grew - open,
+        Tally::of(judged),
     )?;
     if record.end.is_none() {
-        writeln!(text, "\nThe run was cut off: this is what there is of it.")?;
+        writeln!(
+            text,
+            "\nThe run was cut off, and so has not passed: this is what there is of it."
+        )?;
     }
     for wrong in record.wrong.iter().take(10) {
         writeln!(text, "\n- wrong: {}", wrong.chars().take(300).collect::<String>())?;
@@ -149,7 +165,10 @@ fn write_table(text: &mut String, points: &[Point]) -> fmt::Result {
             .map(|(_, of, digits)| figure(median(stretch.iter().map(of).collect()), *digits));
         writeln!(text, "| {} |", cells.collect::<Vec<_>>().join(" | "))?;
     }
-    writeln!(text, "\nEach row is the median of a {ROWS}th of the time.")?;
+    writeln!(
+        text,
+        "\nEach row is the median of a {ROWS}th of the time. A megabyte is a million bytes. Each point of p99 is of as many turns as came in a {POINTS}th of the time: of fewer than {FEWEST} it is the slowest."
+    )?;
     if let Some(last) = points.last() {
         writeln!(
             text,
@@ -180,7 +199,7 @@ fn write_mix(text: &mut String, record: &Record) -> fmt::Result {
             kind.as_str(),
             turns.len(),
             figure(percentile(times.clone(), 50), 1),
-            figure(percentile(times, 99), 0),
+            tail(times),
             threads.join(" | ")
         )?;
     }
@@ -192,8 +211,39 @@ fn write_mix(text: &mut String, record: &Record) -> fmt::Result {
     )
 }
 
+/// The slowest hundredth, if there are enough to tell.
+fn tail(times: Vec<f64>) -> String {
+    let is_slowest = (1..FEWEST).contains(&times.len());
+    let slowest = if is_slowest { "max " } else { "" };
+    slowest.to_owned() + &figure(percentile(times, 99), 0)
+}
+
 fn figure(value: f64, digits: usize) -> String {
     if value.is_finite() { format!("{value:.digits$}") } else { "—".to_owned() }
+}
+
+// === impl Tally ===
+
+impl Tally {
+    fn of(judged: &[Judged]) -> Self {
+        let mut tally = Self { flat: 0, rose: 0, grew: 0, open: 0 };
+        for judged in judged {
+            *match judged.ruling {
+                Ruling::Flat => &mut tally.flat,
+                Ruling::RoseBetweenFalls { .. } => &mut tally.rose,
+                Ruling::Grew => &mut tally.grew,
+                Ruling::NotJudged(_) => &mut tally.open,
+            } += 1;
+        }
+        tally
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { flat, rose, grew, open } = self;
+        write!(f, "{flat} are flat, {rose} rose between falls, {grew} grew, {open} not judged")
+    }
 }
 
 // === impl Report ===

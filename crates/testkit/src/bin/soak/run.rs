@@ -34,6 +34,12 @@ pub(crate) struct Plan {
     pub(crate) folder: PathBuf,
 }
 
+/// How a run ended, and where its record is.
+pub(crate) enum Ran {
+    ToItsEnd(PathBuf),
+    CutOff(PathBuf),
+}
+
 /// A line of the server's log.
 #[derive(Deserialize)]
 struct LogLine {
@@ -43,8 +49,8 @@ struct LogLine {
 // === impl Plan ===
 
 impl Plan {
-    /// Runs, and says where the record is.
-    pub(crate) async fn run(&self) -> io::Result<PathBuf> {
+    /// Runs. When the load is cut off, it stops the server, and the record has no end.
+    pub(crate) async fn run(&self, cut_off: &CancellationToken) -> io::Result<Ran> {
         let model = ModelProcess::start().await?;
         let folder = ServerFolder::new()?;
         let mut keys: [String; 3] = Default::default();
@@ -67,17 +73,23 @@ impl Plan {
         };
         let stop = CancellationToken::new();
         let loaded = async {
-            Arc::new(load).run(self.rate, self.time, self.seed).await;
+            let load = Arc::new(load).run(self.rate, self.time, self.seed);
+            let ended = cut_off.run_until_cancelled(load).await;
             stop.cancel();
+            ended
         };
-        tokio::join!(loaded, watch.watch(&record, &stop));
+        let (ended, ()) = tokio::join!(loaded, watch.watch(&record, &stop));
+        if ended.is_none() {
+            server.stop().await;
+            return Ok(Ran::CutOff(record.path.clone()));
+        }
         check_end(&watch, &record).await;
         check_log(&server, &record)?;
         for wrong in server.stop().await {
             record.wrong(&wrong);
         }
         record.end(started.elapsed());
-        Ok(record.path.clone())
+        Ok(Ran::ToItsEnd(record.path.clone()))
     }
 
     fn start(&self) -> Start {

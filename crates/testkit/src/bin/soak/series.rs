@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use testkit::process::megabytes;
+
 use crate::record::{Record, TurnLine};
 use crate::sampling::Sample;
 use crate::turn::Kind;
 
 /// So many points has a long run, and a point is at least so long.
-const POINTS: u32 = 60;
+pub(crate) const POINTS: u32 = 60;
 const SHORTEST: Duration = Duration::from_secs(5);
 
 /// What was seen in a stretch of time. A figure that nothing was seen of is no number.
@@ -91,10 +93,10 @@ impl Point {
         };
         Self {
             minute,
-            server_megabytes: usual(|sample| sample.server.resident_kilobytes as f64 / 1_000.0),
+            server_megabytes: usual(|sample| megabytes(sample.server.resident_kilobytes)),
             server_files: usual(|sample| sample.server.files as f64),
             server_threads: usual(|sample| sample.server.threads as f64),
-            codex_megabytes: usual(|sample| sample.codex.resident_kilobytes as f64 / 1_000.0),
+            codex_megabytes: usual(|sample| megabytes(sample.codex.resident_kilobytes)),
             codex_files: usual(|sample| sample.codex.files as f64),
             codex_threads: usual(|sample| sample.codex.threads as f64),
             idle_threads: usual(|sample| sample.idle_threads as f64),
@@ -122,8 +124,8 @@ pub(crate) fn median(values: Vec<f64>) -> f64 {
 pub(crate) fn percentile(mut values: Vec<f64>, percent: usize) -> f64 {
     values.retain(|value| value.is_finite());
     values.sort_by(f64::total_cmp);
-    let last = values.len().checked_sub(1);
-    last.map_or(f64::NAN, |last| values[(values.len() * percent / 100).min(last)])
+    let at = (values.len() * percent).div_ceil(100).saturating_sub(1);
+    values.get(at).copied().unwrap_or(f64::NAN)
 }
 
 pub(crate) fn milliseconds(time: Duration) -> f64 {

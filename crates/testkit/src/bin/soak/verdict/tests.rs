@@ -52,6 +52,24 @@ fn a_leak_of_memory_is_found() {
 }
 
 #[test]
+fn one_fall_does_not_hide_that_the_memory_of_codex_rises() {
+    let saw = |fall: f64| {
+        hour(move |point, minute| {
+            point.codex_megabytes += minute - if minute < 30.0 { 0.0 } else { fall };
+        })
+    };
+    let found = not_flat(&saw(40.0));
+    let [("memory of Codex, MB", ruling @ Ruling::RoseBetweenFalls { by, minutes })] = &found[..]
+    else {
+        panic!("{found:?}")
+    };
+    assert!((25.0..30.0).contains(minutes) && (by - minutes).abs() < 1.0, "{found:?}");
+    assert!(ruling.told().ends_with(" in 29 minutes without a fall"), "{}", ruling.told());
+    // What falls again and again is judged by its thirds.
+    assert_eq!(not_flat(&hour(|point, minute| point.codex_megabytes += minute % 10.0 * 3.0)), []);
+}
+
+#[test]
 fn one_descriptor_or_thread_every_ten_minutes_is_found() {
     let leak = hour(|point, minute| point.server_files += (minute / 10.0).floor());
     assert_eq!(not_flat(&leak), [("descriptors of the server", Ruling::Grew)]);
