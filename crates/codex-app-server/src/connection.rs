@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, Semaphore, broadcast, mpsc, oneshot, watch};
@@ -19,7 +18,7 @@ use crate::ids::{ThreadId, TurnId};
 use crate::message::RpcError;
 use crate::outbox::{Closed, Outbox};
 use crate::protocol::incoming::MakesId;
-use crate::protocol::outgoing::{LoginCancel, Request, TurnInterrupt};
+use crate::protocol::outgoing::{LoginCancel, Params, Request, TurnInterrupt};
 use crate::request_error::RequestError;
 use crate::stats::{Counter, Stats};
 use crate::timing::{Timing, Timings};
@@ -91,13 +90,6 @@ pub(crate) struct Onlookers {
     pub(crate) timings: Option<Timings>,
 }
 
-#[derive(Serialize)]
-struct OutgoingRequest<'a, P> {
-    id: u64,
-    method: &'static str,
-    params: &'a P,
-}
-
 /// Gives up the place of an answer, also when the request is given up half-way.
 struct ForgetOnDrop<'a> {
     connection: &'a Connection,
@@ -121,8 +113,12 @@ fn deadline(limit: Duration) -> Instant {
     now.checked_add(limit).unwrap_or(now + FAR)
 }
 
-fn encode(message: &impl Serialize) -> Result<Vec<u8>, String> {
-    serde_json::to_vec(message).map_err(|error| error.to_string())
+/// The line of a request.
+fn encode(id: u64, method: &str, params: &impl Params) -> Result<Vec<u8>, String> {
+    let mut line = format!(r#"{{"id":{id},"method":"{method}","params":"#).into_bytes();
+    params.write(&mut line).map_err(|error| error.to_string())?;
+    line.push(b'}');
+    Ok(line)
 }
 
 // === impl Connection ===
@@ -196,7 +192,7 @@ impl Connection {
     pub(crate) async fn start<R: MakesId>(
         &self,
         method: &'static str,
-        params: &impl Serialize,
+        params: &impl Params,
     ) -> Result<String, RequestError> {
         let result = self.request_raw(method, params).await?;
         R::read_id(result.as_deref().map_or("null", RawValue::get))
@@ -207,7 +203,7 @@ impl Connection {
     pub(crate) async fn request_raw(
         &self,
         method: &'static str,
-        params: &impl Serialize,
+        params: &impl Params,
     ) -> Result<Option<Box<RawValue>>, RequestError> {
         let deadline = deadline(self.request_timeout);
         let mut backoff = Backoff::new(Duration::from_millis(20), Duration::from_secs(1));
@@ -236,7 +232,7 @@ impl Connection {
     async fn request_once(
         &self,
         method: &'static str,
-        params: &impl Serialize,
+        params: &impl Params,
         deadline: Instant,
     ) -> Result<Reply, RequestError> {
         let timeout = || RequestError::Timeout { method, after: self.request_timeout };
@@ -265,14 +261,14 @@ impl Connection {
     async fn exchange(
         &self,
         method: &'static str,
-        params: &impl Serialize,
+        params: &impl Params,
     ) -> Result<Reply, RequestError> {
         let id = self.next_id();
         let since = Instant::now();
         let (sender, reply) = oneshot::channel();
         self.waiting().insert(id, sender);
         let _forget = ForgetOnDrop { connection: self, id };
-        let line = encode(&OutgoingRequest { id, method, params })
+        let line = encode(id, method, params)
             .map_err(|reason| RequestError::Unwritable { method, reason })?;
         self.see(Direction::ToCodex, &line);
         let gone = || RequestError::ChildGone(self.close_reason());
@@ -317,8 +313,7 @@ impl Connection {
 
     /// Sends a request right away, past the queue, whose answer nobody waits for.
     fn send_request<P: Request>(&self, params: &P) {
-        let request = OutgoingRequest { id: self.next_id() | UNHEARD, method: P::METHOD, params };
-        if let Ok(line) = encode(&request) {
+        if let Ok(line) = encode(self.next_id() | UNHEARD, P::METHOD, params) {
             self.send(&line);
         }
     }

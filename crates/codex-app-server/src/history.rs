@@ -4,11 +4,10 @@ use std::collections::HashMap;
 use std::hash::Hasher as _;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use serde_json::value::RawValue;
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
 
 use crate::alias::ToolAliases;
+use crate::json_schema::JsonSchema;
 
 /// One item of the conversation.
 #[derive(Debug, Clone, PartialEq)]
@@ -233,7 +232,7 @@ pub(crate) fn to_wire(
     items: &[HistoryItem],
     aliases: &mut ToolAliases,
     mut look: impl FnMut(&HistoryItem, &str),
-) -> Result<Vec<Box<RawValue>>, InvalidHistory> {
+) -> Result<Vec<Box<str>>, InvalidHistory> {
     check_calls(items)?;
     let mut chain = SipHasher13::new();
     items
@@ -252,14 +251,29 @@ pub(crate) fn to_wire(
                 _ => String::new(),
             };
             let unwritable = |_| invalid("it cannot be written as JSON");
-            let json = item.to_json(&alias).map_err(unwritable)?;
+            let mut json = item.to_json(&alias).map_err(unwritable)?;
             look(item, &json);
             chain.write(json.as_bytes());
-            let (hash, prefix) = (chain.finish128().as_u128(), item.id_prefix());
-            let open = json.strip_suffix('}').unwrap_or(&json);
-            RawValue::from_string(format!(r#"{open},"id":"{prefix}{hash:032x}"}}"#)).map_err(unwritable)
+            let hash = chain.finish128().as_u128();
+            push_id(&mut json, item.id_prefix(), hash);
+            Ok(json.into_boxed_str())
         })
         .collect()
+}
+
+/// Gives a JSON object a last member. Digit by digit, in a fraction of the time that `{hash:032x}` takes:
+/// every item of a long history has one.
+fn push_id(object: &mut String, prefix: &str, hash: u128) {
+    const DIGITS: usize = 32;
+    object.pop();
+    object.reserve(r#","id":""}"#.len() + prefix.len() + DIGITS);
+    object.push_str(r#","id":""#);
+    object.push_str(prefix);
+    for digit in (0..DIGITS).rev() {
+        let digit = (hash >> (digit * 4)) as usize & 0xf;
+        object.push(char::from(b"0123456789abcdef"[digit]));
+    }
+    object.push_str(r#""}"#);
 }
 
 /// Codex drops an output without a call, and makes up an output for a call without one.
@@ -296,7 +310,7 @@ pub struct Tool {
     /// What it is for.
     pub description: String,
     /// JSON schema of its parameters, an object.
-    pub parameters: Value,
+    pub parameters: JsonSchema,
 }
 
 // === impl MessagePhase ===

@@ -68,7 +68,8 @@ pub fn tools(names: &[&str]) -> Vec<Tool> {
                 "type": "object",
                 "properties": {"city": {"type": "string"}},
                 "required": ["city"],
-            }),
+            })
+            .into(),
         })
         .collect()
 }

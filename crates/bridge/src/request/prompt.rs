@@ -13,7 +13,7 @@ impl Prepared {
     pub fn prompt_texts(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let turn = &self.turn;
         let tools = turn.tools.iter().flat_map(|tool| {
-            let schema = Cow::Owned(tool.parameters.to_string());
+            let schema = Cow::from(tool.parameters.get());
             [Cow::from(&tool.name), Cow::from(&tool.description), schema]
         });
         let schema = turn.output_schema.iter().map(|schema| Cow::Owned(schema.to_string()));

@@ -5,7 +5,12 @@
 //! form. So a schema is brought into Codex's form here, and what does not fit is said in descriptions:
 //! `(maximum: 5; minimum: 1)`.
 
+mod form;
+
+use codex_app_server::JsonSchema;
 use serde_json::{Map, Value, json};
+
+use form::{Form, Node};
 
 /// From a schema that is longer than this in JSON, Codex takes all descriptions, and then more.
 const LONGEST_SCHEMA: usize = 5_000;
@@ -25,7 +30,7 @@ const MEANINGLESS: [&str; 3] = ["$schema", "$id", "$comment"];
 #[derive(Debug, PartialEq)]
 pub(super) struct ToolSchema {
     /// As Codex hands them on.
-    pub(super) parameters: Value,
+    pub(super) parameters: JsonSchema,
     /// What is left to say in the tool's description.
     pub(super) remark: Option<String>,
 }
@@ -38,9 +43,9 @@ enum Place {
 }
 
 /// What becomes of a keyword.
-enum Kept {
+enum Kept<'a> {
     /// It stays.
-    As(Value),
+    As(Form<'a>),
     /// It says nothing.
     Nothing,
     /// It has no place in Codex's form.
@@ -61,12 +66,12 @@ impl ToolSchema {
         let mut translation = Translation::default();
         let (mut root, remark) = translation.read(schema, Place::Root);
         // Arguments are always an object.
-        if !has_any(&root, &COMPOSITIONS) && !may_be(&root, "object") {
-            root.insert("type".to_owned(), "object".into());
+        if !root.has_any(&COMPOSITIONS) && !may_be(&root, "object") {
+            root.set("type", Form::Made("object".into()));
         }
         complete(&mut root);
-        let parameters = Value::Object(root);
-        let is_cut = parameters.to_string().len() > LONGEST_SCHEMA;
+        let parameters = JsonSchema::new(&root);
+        let is_cut = parameters.get().len() > LONGEST_SCHEMA;
         let remark = if is_cut || translation.has_lost_reference {
             let whole = Value::Object(schema.clone());
             Some(format!("The parameters follow this JSON schema: {whole}"))
@@ -81,75 +86,73 @@ impl ToolSchema {
 
 impl Translation {
     /// A schema below the root.
-    fn translate(&mut self, schema: &Value) -> Value {
+    fn translate<'a>(&mut self, schema: &'a Value) -> Form<'a> {
         let (mut node, remark) = match schema {
             Value::Object(schema) => self.read(schema, Place::Below),
-            Value::Bool(true) | Value::Null => (Map::new(), None),
-            Value::Bool(false) => (Map::new(), Some("(no value is allowed)".to_owned())),
-            other => (Map::new(), Some(format!("({other})"))),
+            Value::Bool(true) | Value::Null => (Node::default(), None),
+            Value::Bool(false) => (Node::default(), Some("(no value is allowed)".to_owned())),
+            other => (Node::default(), Some(format!("({other})"))),
         };
         if let Some(remark) = remark {
-            let description = match node.get("description").and_then(Value::as_str) {
+            let description = match node.get("description").and_then(Form::as_str) {
                 Some(description) if !description.is_empty() => format!("{description} {remark}"),
                 _ => remark,
             };
-            node.insert("description".to_owned(), description.into());
+            node.set("description", Form::Made(description.into()));
         }
-        let is_open = !has_any(&node, &COMPOSITIONS) && !node.contains_key("type");
-        if is_open && node.contains_key("description") {
+        let is_open = !node.has_any(&COMPOSITIONS) && !node.has("type");
+        if is_open && node.has("description") {
             // Of a value without a type, Codex drops the description.
-            node.insert("anyOf".to_owned(), json!([{}]));
+            node.set("anyOf", Form::Made(json!([{}])));
         }
         complete(&mut node);
-        Value::Object(node)
+        Form::Object(node)
     }
 
     /// What Codex keeps of a schema, and a remark on the rest.
-    fn read(
+    fn read<'a>(
         &mut self,
-        schema: &Map<String, Value>,
+        schema: &'a Map<String, Value>,
         place: Place,
-    ) -> (Map<String, Value>, Option<String>) {
-        let mut node = Map::new();
+    ) -> (Node<'a>, Option<String>) {
+        let mut node = Node::with_room_for(schema.len());
         let mut lost = Vec::new();
         for (keyword, value) in schema {
             match self.keep(keyword, value, place) {
-                Kept::As(value) => {
-                    node.insert(keyword.clone(), value);
-                }
+                Kept::As(value) => node.set(keyword, value),
                 Kept::Nothing => {}
                 Kept::Lost => lost.push((keyword, value)),
             }
         }
         if let Some(value) = schema.get("const") {
-            node.insert("enum".to_owned(), Value::Array(vec![value.clone()]));
+            node.set("enum", Form::List(vec![Form::Given(value)]));
         }
-        if !has_any(&node, &COMPOSITIONS)
-            && !node.contains_key("type")
+        if !node.has_any(&COMPOSITIONS)
+            && !node.has("type")
             && let Some(r#type) = inferred_type(&node)
         {
-            node.insert("type".to_owned(), r#type);
+            node.set("type", Form::Made(r#type));
         }
         (node, self.remark(lost))
     }
 
-    fn keep(&mut self, keyword: &str, value: &Value, place: Place) -> Kept {
+    fn keep<'a>(&mut self, keyword: &str, value: &'a Value, place: Place) -> Kept<'a> {
         match (keyword, value) {
             // Elsewhere, null is no value but the absence of one.
             (_, Value::Null) if !["default", "const"].contains(&keyword) => Kept::Nothing,
             ("description" | "$ref", Value::String(_))
-            | ("additionalProperties", Value::Bool(_)) => Kept::As(value.clone()),
-            ("enum", Value::Array(values)) if !values.is_empty() => Kept::As(value.clone()),
-            ("minItems", _) if value.is_u64() => Kept::As(value.clone()),
+            | ("additionalProperties", Value::Bool(_)) => Kept::As(Form::Given(value)),
+            ("enum", Value::Array(values)) if !values.is_empty() => Kept::As(Form::Given(value)),
+            ("minItems", _) if value.is_u64() => Kept::As(Form::Given(value)),
             ("required", Value::Array(names)) if names.iter().all(Value::is_string) => {
-                Kept::As(value.clone())
+                Kept::As(Form::Given(value))
             }
-            ("type", _) => known_type(value).map_or(Kept::Lost, Kept::As),
+            ("type", _) => known_type(value).map_or(Kept::Lost, |one| Kept::As(Form::Given(one))),
             ("items" | "additionalProperties", Value::Object(_)) | ("items", Value::Bool(true)) => {
                 Kept::As(self.translate(value))
             }
             ("anyOf" | "oneOf" | "allOf", Value::Array(schemas)) if !schemas.is_empty() => {
-                Kept::As(schemas.iter().map(|schema| self.translate(schema)).collect())
+                Kept::As(Form::List(schemas.iter().map(|schema| self.translate(schema)).collect()))
             }
             ("properties", Value::Object(schemas)) => Kept::As(self.translate_all(schemas)),
             (_, Value::Object(schemas))
@@ -164,10 +167,10 @@ impl Translation {
         }
     }
 
-    fn translate_all(&mut self, schemas: &Map<String, Value>) -> Value {
+    fn translate_all<'a>(&mut self, schemas: &'a Map<String, Value>) -> Form<'a> {
         let translated =
-            schemas.iter().map(|(name, schema)| (name.clone(), self.translate(schema)));
-        Value::Object(translated.collect())
+            schemas.iter().map(|(name, schema)| (name.as_str(), self.translate(schema)));
+        Form::Object(translated.collect())
     }
 
     /// In a fixed order, so that equal schemas are told in equal words.
@@ -184,35 +187,31 @@ impl Translation {
     }
 }
 
-fn has_any(node: &Map<String, Value>, keywords: &[&str]) -> bool {
-    keywords.iter().any(|keyword| node.contains_key(*keyword))
-}
-
 /// A type, or a list of types, that Codex knows.
-fn known_type(value: &Value) -> Option<Value> {
+fn known_type(value: &Value) -> Option<&Value> {
     let is_known = |value: &Value| value.as_str().is_some_and(|name| TYPES.contains(&name));
     match value {
         Value::Array(types) if types.iter().all(is_known) => match types.as_slice() {
             [] => None,
-            [one] => Some(one.clone()),
-            _ => Some(value.clone()),
+            [one] => Some(one),
+            _ => Some(value),
         },
-        one => is_known(one).then(|| one.clone()),
+        one => is_known(one).then_some(one),
     }
 }
 
 /// The type that the other keywords imply; Codex would take a string.
-fn inferred_type(node: &Map<String, Value>) -> Option<Value> {
-    if let Some(Value::Array(values)) = node.get("enum") {
-        let mut types: Vec<_> = values.iter().map(type_of).collect();
+fn inferred_type(node: &Node<'_>) -> Option<Value> {
+    if let Some(values) = node.get("enum") {
+        let mut types: Vec<_> = values.elements().map(type_of).collect();
         types.sort_unstable();
         types.dedup();
-        return known_type(&json!(types));
+        return known_type(&json!(types)).cloned();
     }
-    if has_any(node, &["properties", "required", "additionalProperties"]) {
+    if node.has_any(&["properties", "required", "additionalProperties"]) {
         return Some("object".into());
     }
-    has_any(node, &["items", "minItems"]).then(|| "array".into())
+    node.has_any(&["items", "minItems"]).then(|| "array".into())
 }
 
 fn type_of(value: &Value) -> &'static str {
@@ -228,21 +227,18 @@ fn type_of(value: &Value) -> &'static str {
 }
 
 /// Codex would add the same properties, and strings as the items.
-fn complete(node: &mut Map<String, Value>) {
+fn complete(node: &mut Node<'_>) {
     for (r#type, keyword) in [("object", "properties"), ("array", "items")] {
-        if may_be(node, r#type) && !node.contains_key(keyword) {
-            node.insert(keyword.to_owned(), json!({}));
+        if may_be(node, r#type) && !node.has(keyword) {
+            node.set(keyword, Form::Object(Node::default()));
         }
     }
 }
 
 /// Whether the types of a schema include this one.
-fn may_be(node: &Map<String, Value>, name: &str) -> bool {
-    match node.get("type") {
-        Some(Value::Array(types)) => types.iter().any(|known| known == name),
-        Some(one) => one == name,
-        None => false,
-    }
+fn may_be(node: &Node<'_>, name: &str) -> bool {
+    let is_it = |r#type: &Value| r#type == name;
+    node.get("type").is_some_and(|one| one.as_str() == Some(name) || one.elements().any(is_it))
 }
 
 #[cfg(test)]

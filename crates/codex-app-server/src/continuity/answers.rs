@@ -32,13 +32,13 @@ enum ContentItem<'a> {
 ///
 /// Codex tells the model the outputs in the order of the calls, whichever is answered first.
 pub(crate) fn answers<'a>(
-    items: impl ExactSizeIterator<Item = &'a RawValue>,
+    items: impl ExactSizeIterator<Item = &'a str>,
     calls: &[String],
 ) -> Option<Vec<Answer>> {
     if items.len() != calls.len() {
         return None;
     }
-    items.zip(calls).map(|(item, call_id)| answer(item.get(), call_id)).collect()
+    items.zip(calls).map(|(item, call_id)| answer(item, call_id)).collect()
 }
 
 /// Codex adds something of its own to images that come as answers, so that the model would see something
@@ -71,14 +71,9 @@ fn content_item(part: &ContentPart) -> Option<ContentItem<'_>> {
 mod tests {
     use super::*;
 
-    fn raw(json: &str) -> Box<RawValue> {
-        RawValue::from_string(json.to_owned()).unwrap()
-    }
-
     fn results(items: &[&str], calls: &[&str]) -> Option<Vec<String>> {
-        let items: Vec<_> = items.iter().map(|json| raw(json)).collect();
         let calls: Vec<_> = calls.iter().map(ToString::to_string).collect();
-        let answers = answers(items.iter().map(|item| &**item), &calls)?;
+        let answers = answers(items.iter().copied(), &calls)?;
         Some(answers.into_iter().map(|answer| answer.result.get().to_owned()).collect())
     }
 

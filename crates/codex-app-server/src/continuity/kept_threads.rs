@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use serde_json::value::RawValue;
 use tokio::sync::Notify;
 
 use super::answers::{Answer, answers};
@@ -55,11 +54,7 @@ impl KeptThreads {
     }
 
     /// The thread that has had most of a history, if any has. Nobody else finds it from then on.
-    pub(crate) fn find(
-        &self,
-        trail: &Trail,
-        items: &[Box<RawValue>],
-    ) -> Result<Found, FreshReason> {
+    pub(crate) fn find(&self, trail: &Trail, items: &[Box<str>]) -> Result<Found, FreshReason> {
         // Of where the last turn should have ended, if the model has said anything.
         let mut why = None;
         // Dropped after the lock: a thread that goes has something to say to its child.
@@ -135,12 +130,7 @@ impl KeptThreads {
 }
 
 /// What becomes of a thread that has had the first items of a history.
-fn judge(
-    kept: &KeptThread,
-    first: usize,
-    trail: &Trail,
-    items: &[Box<RawValue>],
-) -> Verdict<GoingOn> {
+fn judge(kept: &KeptThread, first: usize, trail: &Trail, items: &[Box<str>]) -> Verdict<GoingOn> {
     if !kept.has_its_child() {
         return Verdict::Drop(FreshReason::ChildGone);
     }

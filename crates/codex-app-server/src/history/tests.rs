@@ -1,4 +1,4 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn wire(items: &[HistoryItem]) -> Vec<Value> {
     to_wire(items, &mut ToolAliases::default(), |_, _| {})
         .unwrap()
         .iter()
-        .map(|item| serde_json::from_str(item.get()).unwrap())
+        .map(|item| serde_json::from_str(item).unwrap())
         .collect()
 }
 
@@ -121,4 +121,13 @@ fn calls_and_outputs_must_belong_together() {
     assert_eq!(problem(&[call("a"), call("b"), output("b")]), Some((0, "the call has no output")));
     let twice = [call("a"), call("a"), output("a"), output("a")];
     assert_eq!(problem(&twice), Some((1, "an earlier call of the same id has no output")));
+}
+
+#[test]
+fn an_id_has_all_digits_of_its_hash() {
+    for hash in [0, 1, 0xabc, u128::MAX, 0x0123_4567_89ab_cdef_0fed_cba9_8765_4321] {
+        let mut object = r#"{"a":1}"#.to_owned();
+        push_id(&mut object, "msg_", hash);
+        assert_eq!(object, format!(r#"{{"a":1,"id":"msg_{hash:032x}"}}"#));
+    }
 }

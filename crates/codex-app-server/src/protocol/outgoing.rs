@@ -1,11 +1,27 @@
 //! Requests that we send.
 
 use serde::Serialize;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::json_schema::JsonSchema;
+
+/// What a request is asked with.
+pub trait Params {
+    /// Appends it as JSON.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    fn write(&self, line: &mut Vec<u8>) -> serde_json::Result<()>;
+}
+
+impl<P: Serialize + ?Sized> Params for P {
+    fn write(&self, line: &mut Vec<u8>) -> serde_json::Result<()> {
+        serde_json::to_writer(line, self)
+    }
+}
+
 /// A request's method and the shape of its parameters.
-pub trait Request: Serialize {
+pub trait Request: Params {
     /// The JSON-RPC method.
     const METHOD: &'static str;
 }
@@ -104,17 +120,36 @@ pub struct DynamicTool<'a> {
     /// May be empty, may not be missing.
     pub description: &'a str,
     /// JSON schema of the parameters.
-    pub input_schema: &'a Value,
+    pub input_schema: &'a JsonSchema,
 }
 
 /// Appends raw Responses items to the history that the model sees.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug)]
 pub struct ThreadInjectItems<'a> {
     /// The thread.
     pub thread_id: &'a str,
-    /// The items, at least one.
-    pub items: &'a [&'a RawValue],
+    /// The items, at least one, each in JSON.
+    pub items: &'a [&'a str],
+}
+
+/// By hand: serde takes JSON that is written already only after it has read all of it again, and a
+/// history can be long.
+impl Params for ThreadInjectItems<'_> {
+    fn write(&self, line: &mut Vec<u8>) -> serde_json::Result<()> {
+        let text: usize = self.items.iter().map(|item| item.len() + 1).sum();
+        line.reserve(text + 64);
+        line.extend_from_slice(br#"{"threadId":"#);
+        self.thread_id.write(line)?;
+        line.extend_from_slice(br#","items":["#);
+        for (index, item) in self.items.iter().enumerate() {
+            if index > 0 {
+                line.push(b',');
+            }
+            line.extend_from_slice(item.as_bytes());
+        }
+        line.extend_from_slice(b"]}");
+        Ok(())
+    }
 }
 
 /// Starts the turn of a thread.

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::de::IgnoredAny;
-use serde_json::value::RawValue;
 use tokio::sync::{SemaphorePermit, oneshot};
 
 use super::keeping::Keeping;
@@ -300,7 +299,7 @@ impl Driver {
         }
     }
 
-    async fn inject(&self, thread: &ThreadId, items: &[&RawValue]) -> Result<(), RequestError> {
+    async fn inject(&self, thread: &ThreadId, items: &[&str]) -> Result<(), RequestError> {
         let inject = ThreadInjectItems { thread_id: thread.as_str(), items };
         self.connection.request::<_, IgnoredAny>(&inject).await.map(|_| ())
     }

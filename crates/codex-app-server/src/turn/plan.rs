@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
@@ -32,7 +31,8 @@ pub(crate) struct Plan {
     tools: Vec<Tool>,
     tool_names: Vec<String>,
     pub(crate) aliases: Arc<ToolAliases>,
-    pub(crate) items: Vec<Box<RawValue>>,
+    /// The history, each item in JSON.
+    pub(crate) items: Vec<Box<str>>,
     /// What the items were made of, if there is something among them that can be left out.
     expendable: Option<Vec<HistoryItem>>,
     /// Whether the items hold images, which Codex decodes.

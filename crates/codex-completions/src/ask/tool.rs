@@ -57,7 +57,8 @@ fn named(name: &str) -> Tool {
             "type": "object",
             "properties": {"query": {"type": "string"}},
             "required": ["query"],
-        }),
+        })
+        .into(),
     }
 }
 
@@ -95,7 +96,7 @@ fn tool(json: Value) -> Result<Tool, InvalidTool> {
     Ok(Tool {
         name: name.ok_or(InvalidTool::Nameless)?,
         description: text(&mut function, "description")?.unwrap_or_default(),
-        parameters,
+        parameters: parameters.into(),
     })
 }
 
@@ -118,7 +119,7 @@ mod tests {
         Tool {
             name: "now".to_owned(),
             description: "The time".to_owned(),
-            parameters: json!({"type": "object", "properties": {}}),
+            parameters: json!({"type": "object", "properties": {}}).into(),
         }
     }
 

@@ -127,7 +127,7 @@ async fn a_turn_that_codex_would_not_take_is_refused_by_name() {
     assert_eq!(codex.client.start_turn(twice).unwrap_err(), InvalidTurn::DuplicateTool("a".into()));
     let mut wrong = codex.ask("x");
     wrong.tools = tools(&["a"]);
-    wrong.tools[0].parameters = serde_json::json!(null);
+    wrong.tools[0].parameters = serde_json::json!(null).into();
     assert_eq!(
         codex.client.start_turn(wrong).unwrap_err(),
         InvalidTurn::ToolParameters("a".into())

@@ -111,7 +111,7 @@ async fn a_byte_of_difference_gets_a_thread_of_its_own() {
     let mut description = ask("[[text:b]]");
     description.tools[1].description.push('.');
     let mut schema = ask("[[text:b]]");
-    schema.tools[0].parameters["properties"]["one_more"] = json!({"type": "string"});
+    schema.tools[0].parameters = json!({"type": "object", "properties": {}}).into();
     let mut order = ask("[[text:b]]");
     order.tools.reverse();
     let mut key = ask("[[text:b]]");

@@ -143,19 +143,32 @@ fn declaring(model: &str, schemas: &[Value]) -> Value {
     })
 }
 
+/// A tool, whose schema is the same in any order.
+#[derive(Debug, PartialEq)]
+struct Told {
+    name: String,
+    description: String,
+    parameters: Value,
+}
+
+fn told(tool: Tool) -> Told {
+    let parameters = serde_json::from_str(tool.parameters.get()).expect("JSON");
+    Told { name: tool.name, description: tool.description, parameters }
+}
+
 /// The tools as the model sees them, by the side of those that were prepared.
-async fn prepared_and_seen(codex: &TestCodex, model: &str, schemas: &[Value]) -> Vec<(Tool, Tool)> {
+async fn prepared_and_seen(codex: &TestCodex, model: &str, schemas: &[Value]) -> Vec<(Told, Told)> {
     let turn = turn_of(codex, &declaring(model, schemas), &TurnSettings::default());
     let outcome = codex.run(turn.clone()).await;
     assert_eq!(outcome.end, Ok(TurnEnd::Completed));
     let seen = tools_seen(&codex.model.last_request().expect("a request").body);
     assert_eq!(seen.len(), schemas.len());
-    let seen = seen.iter().map(|tool| Tool {
+    let seen = seen.iter().map(|tool| Told {
         name: tool["name"].as_str().expect("a name").to_owned(),
         description: tool["description"].as_str().expect("a description").to_owned(),
         parameters: tool["parameters"].clone(),
     });
-    turn.tools.into_iter().zip(seen).collect()
+    turn.tools.into_iter().map(told).zip(seen).collect()
 }
 
 /// Whether a schema has a keyword with that value, or a description says so.

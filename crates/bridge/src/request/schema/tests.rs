@@ -8,12 +8,16 @@ fn translated(schema: &Value) -> ToolSchema {
     ToolSchema::new(schema.as_object().expect("an object"))
 }
 
+fn parameters(translated: &ToolSchema) -> Value {
+    serde_json::from_str(translated.parameters.get()).unwrap()
+}
+
 /// What becomes of the schema of a property.
 #[track_caller]
 fn property(schema: &Value) -> Value {
     let translated = translated(&json!({"type": "object", "properties": {"value": schema}}));
     assert_eq!(translated.remark, None);
-    translated.parameters["properties"]["value"].clone()
+    parameters(&translated)["properties"]["value"].clone()
 }
 
 #[test]
@@ -64,12 +68,12 @@ fn a_type_is_given_where_codex_would_take_a_string() {
 fn parameters_are_an_object() {
     let expected = json!({"type": "object", "properties": {}});
     for schema in [json!({}), json!({"type": null}), json!({"$schema": "x", "$id": "y"})] {
-        let expected = ToolSchema { parameters: expected.clone(), remark: None };
+        let expected = ToolSchema { parameters: expected.clone().into(), remark: None };
         assert_eq!(translated(&schema), expected, "{schema}");
     }
     let reference =
         json!({"$ref": "#/$defs/A", "$defs": {"A": {"type": "object", "properties": {}}}});
-    let expected = ToolSchema { parameters: reference.clone(), remark: None };
+    let expected = ToolSchema { parameters: reference.clone().into(), remark: None };
     assert_eq!(translated(&reference), expected);
 }
 

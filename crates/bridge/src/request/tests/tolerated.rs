@@ -114,7 +114,8 @@ fn a_round_trip_of_a_client_with_tools() {
                 "properties": {"city": {"type": "string", "description": "Name of the city"}},
                 "required": ["city"],
                 "additionalProperties": false,
-            }),
+            })
+            .into(),
         }],
         ..plain_turn()
     };

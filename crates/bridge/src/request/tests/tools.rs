@@ -28,7 +28,8 @@ fn offered(name: &str) -> Tool {
         parameters: json!({
             "type": "object",
             "properties": {"n": {"type": "integer", "description": "(minimum: 1)"}},
-        }),
+        })
+        .into(),
     }
 }
 
@@ -102,7 +103,7 @@ fn what_a_schema_loses_at_its_root_is_said_of_the_tool() {
     let expected = |description: &str| Tool {
         name: "f".to_owned(),
         description: description.to_owned(),
-        parameters: json!({"type": "object", "properties": {}}),
+        parameters: json!({"type": "object", "properties": {}}).into(),
     };
     assert_eq!(tool(json!("Counts.")), [expected("Counts. (minProperties: 1)")]);
     assert_eq!(tool(json!(null)), [expected("(minProperties: 1)")]);

@@ -3,9 +3,7 @@
 use serde_json::{Value, json};
 use testkit::process::signal;
 
-use super::{
-    Changes, ONE_THREAD_A_TURN, all, changes_by, chat, kept, tokens, turn, turn_anywhere,
-};
+use super::{Changes, ONE_THREAD_A_TURN, all, changes_by, chat, kept, tokens, turn, turn_anywhere};
 use crate::asking::{ask, streamed, with, with_tools};
 use crate::proxy::Proxy;
 use crate::reply::Reply;
