@@ -111,18 +111,20 @@ fn test(options: &ConformanceOptions) -> Result<Report, Box<dyn Error>> {
 
 /// Nobody's key is sent to a host that it was not meant for.
 fn key(options: &ConformanceOptions) -> Result<Option<String>, Box<dyn Error>> {
-    let rest = options.base_url.strip_prefix(KEY_IS_FOR);
-    let is_openai = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     let key = match (&options.api_key, &options.api_key_env) {
         (Some(key), _) => Some(key.clone()),
         (None, Some(name)) => {
             let key = std::env::var(name).map_err(|error| format!("{name}: {error}"))?;
             Some(key)
         }
-        (None, None) if is_openai => std::env::var(KEY_VARIABLE).ok(),
+        (None, None) if is_openai(&options.base_url) => std::env::var(KEY_VARIABLE).ok(),
         (None, None) => None,
     };
     Ok(key.filter(|key| !key.is_empty()))
+}
+
+fn is_openai(url: &str) -> bool {
+    url.strip_prefix(KEY_IS_FOR).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Without taking away what is in it, which is the last report until there is a new one.
@@ -133,4 +135,25 @@ fn open(path: &Path) -> Result<(&Path, File), String> {
 
 fn cannot_write(path: &Path, error: &io::Error) -> String {
     format!("cannot write {}: {error}", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_of_openai_is_for_openai() {
+        for url in ["https://api.openai.com/v1", "https://api.openai.com"] {
+            assert!(is_openai(url), "{url}");
+        }
+        for url in [
+            "http://api.openai.com/v1",
+            "https://api.openai.com.example/v1",
+            "https://api.openai.com@example/v1",
+            "https://api.openai.com:8443/v1",
+            "http://127.0.0.1:4000/v1",
+        ] {
+            assert!(!is_openai(url), "{url}");
+        }
+    }
 }

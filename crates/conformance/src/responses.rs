@@ -91,3 +91,6 @@ impl Answer {
         Self { finish: finish.map(str::to_owned), ..self }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -65,7 +65,8 @@ impl Reading<'_> {
         if self.done_marks > 0 {
             self.notes.broken(RuleId::ChatDoneOnce, format!("after [DONE] came {data}"));
         }
-        if let Some(name) = name {
+        // `message` is what the standard calls an event without a name.
+        if let Some(name) = name.as_deref().filter(|name| !["", "message"].contains(name)) {
             let words = format!("an event is named {name:?}");
             self.notes.broken(RuleId::ChatSseFrames, words);
         }

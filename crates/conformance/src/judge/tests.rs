@@ -95,8 +95,14 @@ fn frame() -> impl Strategy<Value = Value> {
         (value(), value()).prop_map(call)
     };
     let kind = proptest::sample::select(&WORDS[..]);
+    let count = || prop_oneof![Just(0), Just(1), Just(u64::MAX), any::<u64>()];
     prop_oneof![
         value(),
+        (count(), count(), count()).prop_map(|(asked, said, total)| {
+            let usage = json!({"prompt_tokens": asked, "completion_tokens": said,
+                "input_tokens": asked, "output_tokens": said, "total_tokens": total});
+            json!({"type": "response.completed", "response": {"usage": usage}, "usage": usage})
+        }),
         (call(), call()).prop_map(|(one, two)| json!({"choices": [{"delta":
             {"content": "x", "tool_calls": [one, two]}}]})),
         (kind, value(), value()).prop_map(|(kind, one, two)| json!({"type": kind,
@@ -106,9 +112,10 @@ fn frame() -> impl Strategy<Value = Value> {
 
 fn body() -> impl Strategy<Value = String> {
     let frames = proptest::collection::vec(frame(), 0..6).prop_map(|frames| {
-        frames.iter().map(|frame| format!("data: {frame}\n\n")).collect::<String>()
+        let frames: Vec<String> = frames.iter().map(|frame| format!("data: {frame}\n\n")).collect();
+        frames.concat()
     });
-    prop_oneof![frames, value().prop_map(|value| value.to_string()), any::<String>()]
+    prop_oneof![frames, frame().prop_map(|whole| whole.to_string()), any::<String>()]
 }
 
 proptest! {

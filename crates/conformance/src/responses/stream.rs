@@ -178,10 +178,11 @@ impl Reading<'_> {
     fn end(self, ending: Ending) -> Answer {
         let Self { begun, items, error, last, finish, notes, .. } = self;
         let is_begun = begun == ["response.created", "response.in_progress"];
-        let is_ended = last.is_some() || error.is_some();
+        // What breaks off has no end, and that is told by other rules.
+        let is_ended = last.is_some() || error.is_some() || ending != Ending::Whole;
         notes.check(RuleId::ResponsesBeginAndEnd, is_begun && is_ended, || {
-            let end = if is_ended { "an end" } else { "no last event" };
-            format!("the stream begins with {begun:?} and has {end}; {}", ending.in_words())
+            let end = if is_ended { "" } else { ", and has no last event" };
+            format!("the stream begins with {begun:?}{end}")
         });
         let last = last.unwrap_or_default();
         let has_failed = last["type"] == "response.failed";

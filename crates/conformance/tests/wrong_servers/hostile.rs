@@ -79,7 +79,8 @@ async fn numbers_and_shapes_that_make_no_sense_are_faults_and_no_panics() {
     for body in [
         r#"data: {"choices":[{"delta":{"tool_calls":[{"index":18446744073709551615}]}}]}"#,
         r#"data: {"choices":[{"delta":{"tool_calls":[{"index":0},{"index":9223372036854775807}]}}]}"#,
-        r#"data: {"choices":[],"usage":{"prompt_tokens":18446744073709551615,"completion_tokens":18446744073709551615,"total_tokens":1}}"#,
+        r#"{"choices":[],"usage":{"prompt_tokens":18446744073709551615,"completion_tokens":18446744073709551615,"total_tokens":1}}"#,
+        r#"{"usage":{"input_tokens":18446744073709551615,"output_tokens":18446744073709551615,"total_tokens":1}}"#,
         r#"data: {"type":"response.completed","response":5}"#,
         r#"data: {"type":"response.completed","response":{"usage":{"input_tokens":18446744073709551615,"output_tokens":18446744073709551615}}}"#,
         r#"data: {"type":"response.failed","response":"no"}"#,
