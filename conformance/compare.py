@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,14 +26,17 @@ LISTENING_WITHIN = 120
 
 
 class Process:
-    """A process that ends with its block; its first line of output can be waited for."""
+    """A process that ends with its block; a line of its output can be waited for.
+
+    What it prints goes into a file: a pipe that nobody reads would stop it once it is full.
+    """
 
     def __init__(self, command, environment=None, folder=None):
         environment = {**os.environ, **(environment or {})}
-        self.log = tempfile.TemporaryFile()
+        self.log = tempfile.NamedTemporaryFile()
         self.process = subprocess.Popen(
             [str(word) for word in command], env=environment, cwd=folder,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True,
+            stdin=subprocess.DEVNULL, stdout=self.log, stderr=subprocess.STDOUT,
         )
 
     def __enter__(self):
@@ -47,27 +51,39 @@ class Process:
             self.process.wait()
 
     def line_with(self, pattern):
-        for line in self.process.stdout:
-            found = re.search(pattern, line)
-            if found:
-                return found.group(1)
-        raise SystemExit(f"{self.process.args[0]} ended: {self.last_words()}")
+        def found():
+            # Only whole lines: the last one may still be written.
+            lines = self.words().rpartition("\n")[0]
+            match = re.search(pattern, lines)
+            return match and match.group(1)
+
+        return self.until("printed what was waited for", found)
 
     def until_it_listens(self, port):
-        started = time.monotonic()
-        while time.monotonic() - started < LISTENING_WITHIN:
-            if self.process.poll() is not None:
-                raise SystemExit(f"{self.process.args[0]} ended: {self.last_words()}")
+        def listens():
             try:
                 socket.create_connection(("127.0.0.1", port), 1).close()
-                return
+                return True
             except OSError:
-                time.sleep(0.1)
-        raise SystemExit(f"{self.process.args[0]} does not listen: {self.last_words()}")
+                return False
 
-    def last_words(self):
-        self.log.seek(0)
-        return self.log.read()[-500:].decode(errors="replace")
+        self.until("listens", listens)
+
+    def until(self, what, happens):
+        """Asks until it happens, and gives what came of it."""
+        started = time.monotonic()
+        while time.monotonic() - started < LISTENING_WITHIN:
+            result = happens()
+            if result:
+                return result
+            if self.process.poll() is not None:
+                raise SystemExit(f"{self.process.args[0]} ended: {self.words()[-500:]}")
+            time.sleep(0.1)
+        raise SystemExit(f"{self.process.args[0]} never {what}: {self.words()[-500:]}")
+
+    def words(self):
+        with open(self.log.name, "rb") as log:
+            return log.read().decode(errors="replace")
 
 
 def free_port():
@@ -79,9 +95,7 @@ def free_port():
 def test(built, base_url, scripted_url, more):
     command = [built / "codex-completions", "conformance", "--base-url", base_url, "--model", MODEL,
                "--scripted-url", scripted_url, "--json", *more]
-    environment = {name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"}
-    done = subprocess.run([str(word) for word in command], env=environment, text=True,
-                          stdout=subprocess.PIPE)
+    done = subprocess.run([str(word) for word in command], text=True, stdout=subprocess.PIPE)
     if done.returncode == 2:
         raise SystemExit("the kit could not run")
     return json.loads(done.stdout)
@@ -102,7 +116,7 @@ def ours(built, codex, page):
             return test(built, base_url, upstream.removesuffix("/v1"), more)
 
 
-def smg(built, gateways, upstream, folder):
+def smg(gateways, upstream, _folder):
     port = free_port()
     command = [gateways / "python/bin/smg", "launch", "--backend", "openai", "--history-backend", "none",
                "--host", "127.0.0.1", "--port", port, "--log-level", "warn",
@@ -112,7 +126,7 @@ def smg(built, gateways, upstream, folder):
     return command, {}, port, ["--header", "authorization: Bearer none"]
 
 
-def litellm(built, gateways, upstream, folder):
+def litellm(gateways, upstream, folder):
     port = free_port()
     config = Path(folder) / "litellm.yaml"
     config.write_text(
@@ -126,7 +140,7 @@ def litellm(built, gateways, upstream, folder):
     return command, environment, port, ["--api-key", KEY]
 
 
-def portkey(built, gateways, upstream, folder):
+def portkey(gateways, upstream, _folder):
     port = free_port()
     script = gateways / "node/node_modules/@portkey-ai/gateway/build/start-server.js"
     headers = ["authorization: Bearer none", "x-portkey-provider: openai",
@@ -135,24 +149,32 @@ def portkey(built, gateways, upstream, folder):
     return ["node", script, f"--port={port}", "--headless"], {}, port, more
 
 
-PEERS = {"smg 1.13.0": smg, "litellm 1.106.2": litellm, "portkey 1.15.2": portkey}
+PEERS = {"smg": smg, "litellm": litellm, "portkey": portkey}
+
+
+def installed_version(name, gateways):
+    """As it was installed, which `GATEWAYS` may have done."""
+    if name == "portkey":
+        package = gateways / "node/node_modules/@portkey-ai/gateway/package.json"
+        return json.loads(package.read_text())["version"]
+    ask = "import importlib.metadata, sys; print(importlib.metadata.version(sys.argv[1]))"
+    return subprocess.run([gateways / "python/bin/python", "-c", ask, name], text=True,
+                          stdout=subprocess.PIPE, check=True).stdout.strip()
 
 
 def peer(start, built, gateways):
     with Process([built / "scripted-model", "--for-gateways"]) as model, tempfile.TemporaryDirectory() as folder:
         upstream = model.line_with(r"(http://\S+)").removesuffix("/v1")
-        command, environment, port, more = start(built, gateways, upstream, folder)
+        command, environment, port, more = start(gateways, upstream, folder)
         with Process(command, environment, folder) as gateway:
             gateway.until_it_listens(port)
             base_url = f"http://127.0.0.1:{port}/v1"
-            settle(base_url, more)
+            gateway.until("answered", lambda: answers(base_url, more))
             return test(built, base_url, upstream, more)
 
 
-def settle(base_url, more):
-    """Waits for the first right answer: listening and being ready are two things."""
-    import urllib.request
-
+def answers(base_url, more):
+    """Whether a right answer comes: listening and being ready are two things."""
     headers = {"content-type": "application/json"}
     for name, value in zip(more[::2], more[1::2]):
         if name == "--api-key":
@@ -161,22 +183,19 @@ def settle(base_url, more):
             key, text = value.split(":", 1)
             headers[key] = text.strip()
     body = json.dumps({"model": MODEL, "messages": [{"role": "user", "content": "[[text:Hello.]]"}]})
-    started = time.monotonic()
-    while time.monotonic() - started < LISTENING_WITHIN:
-        request = urllib.request.Request(f"{base_url}/chat/completions", body.encode(), headers)
-        try:
-            with urllib.request.urlopen(request, timeout=10) as answer:
-                if answer.status == 200:
-                    return
-        except OSError:
-            time.sleep(0.2)
+    request = urllib.request.Request(f"{base_url}/chat/completions", body.encode(), headers)
+    try:
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return answer.status == 200
+    except OSError:
+        return False
 
 
 def cell(rule):
     if rule["outcome"] == "passed":
         return "pass"
     if rule["outcome"] == "failed":
-        return "**fail**"
+        return "**fail**" if rule["level"] == "contract" else "not followed"
     return "not tested"
 
 
@@ -191,7 +210,8 @@ def table(reports):
             group = rule["group"]
             lines += ["", f"### {group}", "", f"| rule | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
         cells = [cell(by_id[name][rule["id"]]) for name in names]
-        lines.append(f"| `{rule['id']}` | {' | '.join(cells)} |")
+        note = " (advice)" if rule["level"] == "advice" else ""
+        lines.append(f"| `{rule['id']}`{note} | {' | '.join(cells)} |")
     return "\n".join(lines).strip()
 
 
@@ -207,7 +227,8 @@ def findings(reports):
             if rule["outcome"] == "failed":
                 first = rule["faults"][0]
                 seen = code(first["seen"][:220])
-                lines.append(f"- `{rule['id']}` failed in `{first['scenario']}`: {seen}")
+                failed = "failed" if rule["level"] == "contract" else "was not followed"
+                lines.append(f"- `{rule['id']}` {failed} in `{first['scenario']}`: {seen}")
             else:
                 # The same refusal in several scenarios is one reason.
                 why = re.sub(r"^\S+ was answered with", "its requests were answered with", rule["why"])
@@ -226,9 +247,12 @@ def code(text):
 
 
 def sums(reports):
-    lines = ["| server | passed | failed | not tested |", "|---|---|---|---|"]
+    lines = ["| server | passed | failed | not tested | advice followed |", "|---|---|---|---|---|"]
     for name, report in reports.items():
-        lines.append(f"| {name} | {report['passed']} | {report['failed']} | {report['not_tested']} |")
+        advice = report["advice"]
+        tested = advice["followed"] + advice["not_followed"]
+        lines.append(f"| {name} | {report['passed']} | {report['failed']} | {report['not_tested']} "
+                     f"| {advice['followed']} of {tested} |")
     return "\n".join(lines)
 
 
@@ -258,6 +282,7 @@ def main():
     reports = {name: ours(options.built, options.codex, page)}
     if options.gateways:
         for peer_name, start in PEERS.items():
+            peer_name += f" {installed_version(peer_name, Path(options.gateways))}"
             print(f"{peer_name} …", file=sys.stderr)
             reports[peer_name] = peer(start, options.built, Path(options.gateways))
         write(reports)
@@ -265,7 +290,7 @@ def main():
     for rule in reports[name]["rules"]:
         if rule["outcome"] != "passed":
             print(json.dumps(rule, ensure_ascii=False))
-    return 0 if reports[name]["failed"] == 0 else 1
+    return 0 if reports[name]["ok"] else 1
 
 
 if __name__ == "__main__":

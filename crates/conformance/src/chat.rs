@@ -23,7 +23,7 @@ pub(crate) const RULES: AnswerRules = AnswerRules {
 fn is_usage(usage: &Value) -> bool {
     let count = |name: &str| usage[name].as_u64();
     match (count("prompt_tokens"), count("completion_tokens"), count("total_tokens")) {
-        (Some(asked), Some(said), Some(total)) => asked + said == total,
+        (Some(asked), Some(said), Some(total)) => asked.checked_add(said) == Some(total),
         _ => false,
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::exchange::Exchange;
-use crate::notes::{Notes, shortened};
+use crate::notes::Notes;
 use crate::rule::RuleId;
 use crate::scenario::Expected;
 
@@ -26,7 +26,7 @@ pub(crate) fn read(exchange: &Exchange, expected: &Expected, rule: RuleId, notes
     let body: Value = serde_json::from_str(&exchange.body).unwrap_or_default();
     let error = &body["error"];
     if !error["message"].is_string() {
-        let found = shortened(&exchange.body);
+        let found = &exchange.body;
         notes.broken(rule, format!("{status} came without {{\"error\": {{message}}}}: {found}"));
         return;
     }
@@ -44,6 +44,5 @@ pub(crate) fn read(exchange: &Exchange, expected: &Expected, rule: RuleId, notes
 pub(crate) fn summary(exchange: &Exchange) -> String {
     let body: Value = serde_json::from_str(&exchange.body).unwrap_or_default();
     let words = body["error"]["message"].as_str().unwrap_or(exchange.body.trim());
-    let words: String = shortened(words).chars().take(120).collect();
     format!("{} ({words})", exchange.status)
 }

@@ -1,25 +1,32 @@
 //! One exchange of a scenario, held against the rules.
 
-use crate::answer::{Answer, End};
+use std::time::Duration;
+
+use crate::answer::{Answer, AnswerRules};
 use crate::chat::{self, UsageWish};
 use crate::error_body;
 use crate::exchange::{Delivery, Ending, Exchange};
 use crate::notes::Notes;
+use crate::pace::Pace;
 use crate::responses;
 use crate::rule::RuleId;
 use crate::scenario::{Endpoint, ExpectedOutcome, ModelKind, Scenario};
 use crate::sse;
 
 /// The rules of an endpoint that the outcome of a request is about.
-struct OutcomeRules {
-    answers: RuleId,
+pub(crate) struct OutcomeRules {
+    pub(crate) answers: RuleId,
     content_type: RuleId,
     error_status: RuleId,
     bad_request: RuleId,
     error_told: RuleId,
     no_success: RuleId,
     silence: RuleId,
+    in_time: RuleId,
     tool_results: RuleId,
+    said: AnswerRules,
+    whole_shape: RuleId,
+    whole_exact: RuleId,
     same: RuleId,
 }
 
@@ -31,7 +38,11 @@ const CHAT: OutcomeRules = OutcomeRules {
     error_told: RuleId::ChatErrorFrame,
     no_success: RuleId::ChatFailureIsNoSuccess,
     silence: RuleId::ChatSilence,
+    in_time: RuleId::ChatInTime,
     tool_results: RuleId::ChatToolResults,
+    said: chat::RULES,
+    whole_shape: RuleId::ChatWholeShape,
+    whole_exact: RuleId::ChatWholeExact,
     same: RuleId::ChatSameEitherWay,
 };
 
@@ -43,9 +54,16 @@ const RESPONSES: OutcomeRules = OutcomeRules {
     error_told: RuleId::ResponsesErrorEvent,
     no_success: RuleId::ResponsesFailureIsNoSuccess,
     silence: RuleId::ResponsesSilence,
+    in_time: RuleId::ResponsesInTime,
     tool_results: RuleId::ResponsesToolResults,
+    said: responses::RULES,
+    whole_shape: RuleId::ResponsesWholeShape,
+    whole_exact: RuleId::ResponsesWholeExact,
     same: RuleId::ResponsesSameEitherWay,
 };
+
+/// The reasons of an answer that is as it was meant to be; others, such as `error`, are no success.
+const OF_SUCCESS: [&str; 5] = ["stop", "tool_calls", "function_call", "length", "content_filter"];
 
 /// What an exchange has shown, and what was said in it, if it was answered.
 pub(crate) fn exchange(
@@ -56,17 +74,12 @@ pub(crate) fn exchange(
     notes: &mut Notes,
 ) -> Option<Answer> {
     let expected = &scenario.expected;
-    let rules = match scenario.endpoint {
-        Endpoint::Models => {
-            models(exchange, notes);
-            return None;
+    let Some(rules) = outcome_rules(scenario.endpoint) else {
+        match scenario.endpoint {
+            Endpoint::Models => models(exchange, notes),
+            _ => error_body::read(exchange, expected, RuleId::UnknownPath, notes),
         }
-        Endpoint::Nowhere => {
-            error_body::read(exchange, expected, RuleId::UnknownPath, notes);
-            return None;
-        }
-        Endpoint::Chat => &CHAT,
-        Endpoint::Responses => &RESPONSES,
+        return None;
     };
     match (expected.outcome, delivery) {
         (ExpectedOutcome::Refusal, _) => {
@@ -87,6 +100,15 @@ pub(crate) fn exchange(
     }
 }
 
+/// Of the endpoints that a model answers behind.
+pub(crate) fn outcome_rules(endpoint: Endpoint) -> Option<&'static OutcomeRules> {
+    match endpoint {
+        Endpoint::Chat => Some(&CHAT),
+        Endpoint::Responses => Some(&RESPONSES),
+        Endpoint::Models | Endpoint::Nowhere => None,
+    }
+}
+
 fn answer(
     scenario: &Scenario,
     kind: ModelKind,
@@ -95,29 +117,34 @@ fn answer(
     exchange: &Exchange,
     notes: &mut Notes,
 ) -> Option<Answer> {
-    let tolerance = RuleId::ChatTolerant;
-    let rule = if scenario.is_about(tolerance) { tolerance } else { rules.answers };
     if exchange.status != 200 {
         let found = error_body::summary(exchange);
-        notes.broken(rule, format!("{} was answered with {found}", scenario.name));
+        notes.broken(scenario.unanswered, format!("it was answered with {found}"));
         return None;
     }
-    notes.kept(rule);
+    // Of these an answer is all that is wanted; of others more must be seen.
+    if [rules.answers, RuleId::ChatTolerant, RuleId::ChatLenient].contains(&scenario.unanswered) {
+        notes.kept(scenario.unanswered);
+    }
     let answer = read(scenario, rules, delivery, exchange, notes);
     if exchange.ending != Ending::Whole {
-        notes.broken(rule, format!("{}: {}", scenario.name, exchange.ending.in_words()));
+        notes.broken(scenario.unanswered, exchange.ending.in_words());
     }
-    check_finish(scenario, kind, &answer, notes);
+    let (finish, said) = match (delivery, kind) {
+        (Delivery::Streamed, _) => (None, rules.said),
+        (Delivery::Whole, ModelKind::Scripted) => {
+            (Some(rules.whole_exact), AnswerRules::all(rules.whole_exact))
+        }
+        // What the model said is not known: only whether the reason fits.
+        (Delivery::Whole, ModelKind::Any) => (Some(rules.whole_shape), rules.said),
+    };
+    check_finish(scenario, kind, finish, &answer, notes);
     if kind == ModelKind::Scripted {
-        let answer_rules = match scenario.endpoint {
-            Endpoint::Responses => responses::RULES,
-            _ => chat::RULES,
-        };
         let mut expected = scenario.expected.clone();
         if leaves_out_preamble(scenario, delivery, &answer) {
             expected.text = None;
         }
-        answer.compare(&expected, answer_rules, notes);
+        answer.compare(&expected, said, notes);
         if scenario.is_about(rules.tool_results) {
             let wanted = scenario.expected.text.as_deref().unwrap_or_default();
             notes.check(rules.tool_results, answer.text == wanted, || {
@@ -125,16 +152,42 @@ fn answer(
             });
         }
     }
-    if scenario.is_about(rules.silence) {
-        let is_undisturbed = exchange.ending == Ending::Whole
-            && !notes.is_broken(RuleId::ChatSseFrames)
-            && !notes.is_broken(RuleId::ResponsesEventNames)
-            && matches!(answer.end, End::Finished(_));
-        notes.check(rules.silence, is_undisturbed, || {
-            format!("{}, with {:?}", exchange.ending.in_words(), answer.end)
-        });
+    if delivery == Delivery::Streamed && scenario.is_about(rules.silence) {
+        check_pace(scenario, rules, exchange, &answer, notes);
     }
     Some(answer)
+}
+
+/// The model is silent in the middle of its text, and the client must have what it said before.
+fn check_pace(
+    scenario: &Scenario,
+    rules: &OutcomeRules,
+    exchange: &Exchange,
+    answer: &Answer,
+    notes: &mut Notes,
+) {
+    let Pace { first_text_before_end, disturbance } = Pace::of(exchange, scenario.endpoint);
+    let is_undisturbed = exchange.ending == Ending::Whole
+        && disturbance.is_none()
+        && !notes.is_broken(RuleId::ChatSseFrames)
+        && !notes.is_broken(RuleId::ResponsesEventNames)
+        && answer.finish.is_some()
+        && !answer.has_failed;
+    notes.check(rules.silence, is_undisturbed, || {
+        let end = answer.end_in_words();
+        let between = disturbance.unwrap_or_else(|| "nothing".to_owned());
+        format!("{}, with {end}; between the text came {between}", exchange.ending.in_words())
+    });
+    let wanted = scenario.expected.first_text_before_end_ms.map(Duration::from_millis);
+    if let (Some(wanted), Some(found)) = (wanted, first_text_before_end) {
+        notes.check(rules.in_time, found >= wanted, || {
+            format!(
+                "the first text came {} ms before the end of the stream, although the model had \
+                 said it much earlier",
+                found.as_millis()
+            )
+        });
+    }
 }
 
 /// Something was said, then the model failed.
@@ -142,17 +195,23 @@ fn failure(scenario: &Scenario, rules: &OutcomeRules, exchange: &Exchange, notes
     if exchange.status != 200 {
         // It waited for the end before it began: then the status tells it.
         error_body::read(exchange, &scenario.expected, rules.error_status, notes);
-        notes.kept(rules.no_success);
         return;
     }
     let answer = read(scenario, rules, Delivery::Streamed, exchange, notes);
-    notes.check(rules.no_success, !matches!(answer.end, End::Finished(_)), || {
-        format!("the model's stream broke off, and the client is told {:?}", answer.end)
+    let finish = answer.finish.as_deref().unwrap_or_default();
+    notes.check(rules.no_success, !OF_SUCCESS.contains(&finish), || {
+        format!("the model's stream broke off, and the client is told {finish:?}")
     });
-    if answer.end != End::Failed {
+    if !answer.has_failed {
         let words = format!("no error was told; {}", exchange.ending.in_words());
         notes.broken(rules.error_told, words);
     }
+}
+
+/// What was said, whatever is wrong with how it was said.
+pub(crate) fn text_of(scenario: &Scenario, delivery: Delivery, exchange: &Exchange) -> String {
+    let rules = outcome_rules(scenario.endpoint).unwrap_or(&CHAT);
+    read(scenario, rules, delivery, exchange, &mut Notes::default()).text
 }
 
 fn read(
@@ -162,11 +221,11 @@ fn read(
     exchange: &Exchange,
     notes: &mut Notes,
 ) -> Answer {
-    let wanted = match delivery {
-        Delivery::Streamed => "text/event-stream",
-        Delivery::Whole => "application/json",
+    let (rule, wanted) = match delivery {
+        Delivery::Streamed => (rules.content_type, "text/event-stream"),
+        Delivery::Whole => (rules.whole_shape, "application/json"),
     };
-    notes.check(rules.content_type, exchange.content_type == wanted, || {
+    notes.check(rule, exchange.content_type == wanted, || {
         format!("the content type is {:?} and not {wanted}", exchange.content_type)
     });
     let ending = exchange.ending;
@@ -185,41 +244,44 @@ fn read(
 }
 
 /// The reason that is told fits what was said, and is the one that was expected.
-fn check_finish(scenario: &Scenario, kind: ModelKind, answer: &Answer, notes: &mut Notes) {
-    let told = match &answer.end {
-        End::Finished(reason) => reason.as_str(),
-        End::Failed => "a failure",
-        End::Untold => "none",
-    };
+fn check_finish(
+    scenario: &Scenario,
+    kind: ModelKind,
+    rule_of_whole: Option<RuleId>,
+    answer: &Answer,
+    notes: &mut Notes,
+) {
+    let told = answer.end_in_words();
     let expected = match (kind, scenario.expected.finish.as_deref()) {
         (ModelKind::Scripted, Some(reason)) => reason,
         (_, Some("length")) => "length",
         _ if !answer.calls.is_empty() => "tool_calls",
         _ => "stop",
     };
+    // Whether a limit is kept at all is asked once, of the stream.
+    if kind == ModelKind::Any && expected == "length" && rule_of_whole.is_some() {
+        return;
+    }
     let rule = match (scenario.endpoint, expected) {
         (Endpoint::Responses, "length") => RuleId::ResponsesLength,
-        (Endpoint::Responses, _) => RuleId::ResponsesBeginAndEnd,
         (_, "length") => RuleId::ChatFinishLength,
+        (Endpoint::Responses, _) => RuleId::ResponsesBeginAndEnd,
         (_, "tool_calls") => RuleId::ChatFinishToolCalls,
         _ => RuleId::ChatFinishStop,
     };
-    notes.check(rule, told == expected, || {
-        format!("{}: {expected} was expected, {told} came", scenario.name)
+    notes.check(rule_of_whole.unwrap_or(rule), told == expected, || {
+        format!("the end was to be {expected:?}, and is {told:?}")
     });
 }
 
 /// Both deliveries of a scenario must say the same.
 pub(crate) fn same(scenario: &Scenario, streamed: &Answer, whole: &Answer, notes: &mut Notes) {
-    let rule = match scenario.endpoint {
-        Endpoint::Responses => RESPONSES.same,
-        _ => CHAT.same,
-    };
+    let Some(rules) = outcome_rules(scenario.endpoint) else { return };
     let mut streamed = streamed.clone();
     if leaves_out_preamble(scenario, Delivery::Whole, whole) {
         streamed.text.clear();
     }
-    notes.check(rule, streamed.said() == whole.said(), || {
+    notes.check(rules.same, streamed.said() == whole.said(), || {
         format!("streamed {:?}, whole {:?}", streamed.said(), whole.said())
     });
 }
@@ -233,14 +295,6 @@ fn leaves_out_preamble(scenario: &Scenario, delivery: Delivery, answer: &Answer)
         && answer.text.is_empty()
 }
 
-/// The rule about a client that leaves.
-pub(crate) fn disconnect_rule(scenario: &Scenario) -> RuleId {
-    match scenario.endpoint {
-        Endpoint::Responses => RuleId::ResponsesDisconnect,
-        _ => RuleId::ChatDisconnect,
-    }
-}
-
 fn models(exchange: &Exchange, notes: &mut Notes) {
     let body: serde_json::Value = serde_json::from_str(&exchange.body).unwrap_or_default();
     let models = body["data"].as_array();
@@ -251,3 +305,6 @@ fn models(exchange: &Exchange, notes: &mut Notes) {
         error_body::summary(exchange)
     });
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,24 +5,31 @@
 
 mod answer;
 mod chat;
+mod connection;
 mod error_body;
 mod exchange;
 mod judge;
 mod notes;
+mod pace;
 mod report;
 mod responses;
 mod rule;
 mod runner;
 mod scenario;
 mod scripted;
+mod secrets;
+mod selection;
 mod server;
+mod setup;
 mod sse;
 mod verdict;
 
-pub use report::{Look, Report};
-pub use rule::{Rule, RuleId, rules};
-pub use runner::{Plan, Unable, run};
+pub use report::{Look, Report, Standing};
+pub use rule::{Level, Rule, RuleId, rules};
+pub use runner::{Plan, run};
 pub use scenario::{Scenario, scenarios};
 pub use scripted::ScriptedUpstream;
+pub use selection::{NoSuchRule, Selection};
 pub use server::{NotAServer, Server};
+pub use setup::Unable;
 pub use verdict::{Outcome, Verdict};

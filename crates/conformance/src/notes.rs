@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use crate::rule::RuleId;
+use crate::secrets::Secrets;
 
 /// As much as is shown of an answer.
 const LONGEST: usize = 300;
@@ -18,10 +17,11 @@ const MOST_FAULTS: usize = 3;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Notes {
     of_rules: BTreeMap<RuleId, Seen>,
+    secrets: Secrets,
 }
 
 /// What was seen of one rule.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
     /// How often it applied.
     pub(crate) applied: usize,
@@ -32,6 +32,11 @@ pub(crate) struct Seen {
 // === impl Notes ===
 
 impl Notes {
+    /// In whose words these never stand.
+    pub(crate) fn hiding(secrets: Secrets) -> Self {
+        Self { secrets, ..Self::default() }
+    }
+
     /// The rule applied, and was kept.
     pub(crate) fn kept(&mut self, rule: RuleId) {
         self.of_rules.entry(rule).or_default().applied += 1;
@@ -42,7 +47,7 @@ impl Notes {
         let seen = self.of_rules.entry(rule).or_default();
         seen.applied += 1;
         if seen.faults.len() < MOST_FAULTS {
-            seen.faults.push(shortened(by.as_ref()));
+            seen.faults.push(shown(by.as_ref(), &self.secrets));
         }
     }
 
@@ -64,11 +69,31 @@ impl Notes {
     }
 }
 
-/// A text in one line, and not too long.
-pub(crate) fn shortened(text: &str) -> String {
-    let line = text.replace('\n', "⏎").replace('\r', "");
-    match line.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
+/// A text of a server's, fit to be shown: without secrets, in one line, not too long, and without
+/// anything that a terminal obeys.
+pub(crate) fn shown(text: &str, secrets: &Secrets) -> String {
+    // A secret that is cut would no longer be found.
+    let mut line = String::new();
+    for (count, character) in secrets.hide(text).chars().enumerate() {
+        match character {
+            _ if count == LONGEST => {
+                line.push('…');
+                break;
+            }
+            '\r' => {}
+            '\n' => line.push('⏎'),
+            _ if is_obeyed(character) => line.extend(character.escape_unicode()),
+            _ => line.push(character),
+        }
     }
+    line
 }
+
+/// Control characters, and those that turn the direction of a text.
+fn is_obeyed(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests;

@@ -5,9 +5,14 @@ mod terminal;
 
 use std::time::Duration;
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::rule::{Level, RuleId};
 use crate::verdict::{Outcome, Verdict};
+
+/// The version of the kit: rules come and go with it.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The verdicts of a run.
 #[derive(Debug)]
@@ -16,10 +21,27 @@ pub struct Report {
     pub server: String,
     /// The model that was asked for.
     pub model: String,
+    /// Whether that model is the scripted one, whose exact words are known.
+    pub is_scripted: bool,
+    /// When the run began.
+    pub time: Timestamp,
     /// A verdict for each rule, in the order of the rules.
     pub verdicts: Vec<Verdict>,
+    /// The rules that were asked for by their names.
+    pub named: Vec<RuleId>,
     /// How long it took.
     pub duration: Duration,
+}
+
+/// What a run says in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// No rule was broken; advice may not have been followed.
+    Passed,
+    /// A rule was broken.
+    Failed,
+    /// No rule was tested, or not one that was asked for by its name.
+    NotTested,
 }
 
 /// How many rules have which outcome.
@@ -42,9 +64,19 @@ pub enum Look {
 // === impl Report ===
 
 impl Report {
-    /// Whether no rule was broken.
-    pub fn has_passed(&self) -> bool {
-        self.counts().failed == 0
+    /// What the run says, all in all.
+    pub fn standing(&self) -> Standing {
+        let is_untested = |verdict: &&Verdict| matches!(verdict.outcome, Outcome::NotTested { .. });
+        let untested = || self.verdicts.iter().filter(is_untested);
+        if self.counts(Level::Contract).failed > 0 {
+            Standing::Failed
+        } else if untested().count() == self.verdicts.len()
+            || untested().any(|verdict| self.named.contains(&verdict.rule.id))
+        {
+            Standing::NotTested
+        } else {
+            Standing::Passed
+        }
     }
 
     /// Lines for a person.
@@ -59,22 +91,56 @@ impl Report {
 
     /// Everything, for a script.
     pub fn to_json(&self) -> Value {
-        let Counts { passed, failed, not_tested } = self.counts();
+        let Counts { passed, failed, not_tested } = self.counts(Level::Contract);
+        let advice = self.counts(Level::Advice);
         json!({
+            "kit": VERSION,
+            "time": self.when(),
             "server": self.server,
             "model": self.model,
-            "ok": self.has_passed(),
+            "scripted": self.is_scripted,
+            "ok": self.standing() == Standing::Passed,
             "passed": passed,
             "failed": failed,
             "not_tested": not_tested,
+            "advice": {
+                "followed": advice.passed,
+                "not_followed": advice.failed,
+                "not_tested": advice.not_tested,
+            },
             "duration_ms": u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX),
             "rules": self.verdicts,
         })
     }
 
-    pub(crate) fn counts(&self) -> Counts {
+    /// To the second, in UTC.
+    fn when(&self) -> String {
+        format!("{:.0}", self.time)
+    }
+
+    /// The counts in words; advice apart.
+    fn sum(&self) -> String {
+        let Counts { passed, failed, not_tested } = self.counts(Level::Contract);
+        let advice = self.counts(Level::Advice);
+        let words = format!("{passed} passed, {failed} failed, {not_tested} not tested");
+        if advice == Counts::default() {
+            return words;
+        }
+        let Counts { passed, failed, not_tested } = advice;
+        format!(
+            "{words}; advice: {passed} followed, {failed} not followed, {not_tested} not tested"
+        )
+    }
+
+    /// Who was asked, with what, and when.
+    fn about(&self) -> String {
+        let scripted = if self.is_scripted { ", scripted" } else { "" };
+        format!("{}, model {}{scripted}, {}, kit {VERSION}", self.server, self.model, self.when())
+    }
+
+    pub(crate) fn counts(&self, level: Level) -> Counts {
         let mut counts = Counts::default();
-        for verdict in &self.verdicts {
+        for verdict in self.verdicts.iter().filter(|verdict| verdict.rule.level == level) {
             match verdict.outcome {
                 Outcome::Passed { .. } => counts.passed += 1,
                 Outcome::Failed { .. } => counts.failed += 1,
@@ -94,15 +160,6 @@ impl Report {
             }
         }
         groups
-    }
-}
-
-// === impl Counts ===
-
-impl std::fmt::Display for Counts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { passed, failed, not_tested } = self;
-        write!(f, "{passed} passed, {failed} failed, {not_tested} not tested")
     }
 }
 

@@ -6,10 +6,10 @@ mod whole;
 
 use serde_json::Value;
 
-use crate::answer::{Answer, AnswerRules, Call, End};
+use crate::answer::{Answer, AnswerRules, Call};
 use crate::rule::RuleId;
 
-pub(crate) use stream::read as read_stream;
+pub(crate) use stream::{KEEP_ALIVE, read as read_stream};
 pub(crate) use whole::read as read_whole;
 
 pub(crate) const RULES: AnswerRules = AnswerRules {
@@ -19,39 +19,46 @@ pub(crate) const RULES: AnswerRules = AnswerRules {
     no_arguments: RuleId::ResponsesNoArguments,
 };
 
-/// What the output of a response says.
+/// What a response says.
 fn answer(response: &Value) -> Answer {
-    let mut answer = Answer { end: end(response), ..Answer::default() };
-    for item in response["output"].as_array().into_iter().flatten() {
+    let output = response["output"].as_array().map(Vec::as_slice).unwrap_or_default();
+    Answer { has_failed: response["status"] == "failed", ..said(output).finished(finish(response)) }
+}
+
+/// What items say.
+fn said(items: &[Value]) -> Answer {
+    let mut answer = Answer::default();
+    for item in items {
         match item["type"].as_str() {
             Some("message") => answer.text.push_str(&text_of(item)),
             Some("function_call") => answer.calls.push(call_of(item)),
             _ => {}
         }
     }
-    if answer.end == End::Finished("stop".to_owned()) && !answer.calls.is_empty() {
-        answer.end = End::Finished("tool_calls".to_owned());
-    }
     answer
 }
 
 /// In the words of chat completions, so that both can be expected alike.
-fn end(response: &Value) -> End {
-    match response["status"].as_str() {
-        Some("completed") => End::Finished("stop".to_owned()),
-        Some("incomplete") => match response["incomplete_details"]["reason"].as_str() {
-            Some("max_output_tokens") => End::Finished("length".to_owned()),
-            Some(other) => End::Finished(other.to_owned()),
-            None => End::Untold,
+fn finish(response: &Value) -> Option<&str> {
+    match response["status"].as_str()? {
+        "completed" => Some("stop"),
+        "incomplete" => match response["incomplete_details"]["reason"].as_str()? {
+            "max_output_tokens" => Some("length"),
+            other => Some(other),
         },
-        Some("failed") => End::Failed,
-        _ => End::Untold,
+        _ => None,
     }
 }
 
 fn text_of(message: &Value) -> String {
     let parts = message["content"].as_array().into_iter().flatten();
     parts.filter_map(|part| part["text"].as_str()).collect()
+}
+
+/// Its text, and what it says where it refuses.
+fn words_of(message: &Value) -> String {
+    let parts = message["content"].as_array().into_iter().flatten();
+    parts.filter_map(|part| part["text"].as_str().or(part["refusal"].as_str())).collect()
 }
 
 fn call_of(item: &Value) -> Call {
@@ -63,7 +70,7 @@ fn call_of(item: &Value) -> Call {
 fn is_usage(usage: &Value) -> bool {
     let count = |name: &str| usage[name].as_u64();
     let sum = match (count("input_tokens"), count("output_tokens")) {
-        (Some(asked), Some(said)) => Some(asked + said),
+        (Some(asked), Some(said)) => asked.checked_add(said),
         _ => None,
     };
     sum.is_some()
@@ -71,3 +78,19 @@ fn is_usage(usage: &Value) -> bool {
         && usage["input_tokens_details"].is_object()
         && usage["output_tokens_details"].is_object()
 }
+
+// === impl Answer ===
+
+impl Answer {
+    /// Chat completions have a word of their own for an end with calls.
+    fn finished(self, finish: Option<&str>) -> Self {
+        let finish = match finish {
+            Some("stop") if !self.calls.is_empty() => Some("tool_calls"),
+            other => other,
+        };
+        Self { finish: finish.map(str::to_owned), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -16,6 +16,7 @@ pub enum RuleId {
     ModelsList,
     ChatAnswers,
     ChatTolerant,
+    ChatLenient,
     ChatToolResults,
     ChatContentType,
     ChatSseFrames,
@@ -36,6 +37,8 @@ pub enum RuleId {
     ChatFinishLength,
     ChatNothingAfterFinish,
     ChatDoneOnce,
+    ChatDoneAfterError,
+    ChatInTime,
     ChatUsageAsked,
     ChatUsageUnasked,
     ChatSilence,
@@ -45,6 +48,7 @@ pub enum RuleId {
     ChatFailureIsNoSuccess,
     ChatWholeShape,
     ChatWholeUsage,
+    ChatWholeExact,
     ChatSameEitherWay,
     ChatDisconnect,
     ResponsesAnswers,
@@ -63,14 +67,28 @@ pub enum RuleId {
     ResponsesRepeatsItems,
     ResponsesUsage,
     ResponsesLength,
+    ResponsesInTime,
     ResponsesSilence,
     ResponsesErrorStatus,
     ResponsesBadRequest,
     ResponsesErrorEvent,
+    ResponsesErrorEveryForm,
     ResponsesFailureIsNoSuccess,
     ResponsesWholeShape,
+    ResponsesWholeExact,
     ResponsesSameEitherWay,
     ResponsesDisconnect,
+}
+
+/// How much depends on a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    /// OpenAI's API keeps it, and clients depend on it.
+    Contract,
+    /// It spares some clients trouble, but OpenAI's API does not keep it, or clients that break on it
+    /// are not known.
+    Advice,
 }
 
 /// A rule, as `conformance/rules.json` has it.
@@ -79,6 +97,8 @@ pub enum RuleId {
 pub struct Rule {
     /// Its name.
     pub id: RuleId,
+    /// How much depends on it.
+    pub level: Level,
     /// What it is about: the heading that it stands under.
     pub group: String,
     /// What must be so.

@@ -20,6 +20,8 @@ pub struct Scenario {
     pub why: String,
     /// The rules that it is there for.
     pub rules: Vec<RuleId>,
+    /// The one of them that is broken by a server that refuses the request or loses it.
+    pub(crate) unanswered: RuleId,
     pub(crate) endpoint: Endpoint,
     #[serde(default)]
     pub(crate) ask: Ask,
@@ -35,7 +37,7 @@ pub struct Scenario {
 }
 
 /// What is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Endpoint {
     Chat,
@@ -58,6 +60,9 @@ pub(crate) struct Ask {
     /// Members of the request that make any other model do it.
     #[serde(default)]
     pub(crate) plain_request: Map<String, Value>,
+    /// Members instead of those, for a server that refuses them with 400.
+    #[serde(default)]
+    pub(crate) plain_otherwise: Option<Map<String, Value>>,
 }
 
 /// What the client does.
@@ -92,6 +97,9 @@ pub(crate) struct Expected {
     /// As chat completions have it: `stop`, `tool_calls` or `length`.
     #[serde(default)]
     pub(crate) finish: Option<String>,
+    /// How long before the end of a stream its text must begin, where the model speaks slowly.
+    #[serde(default)]
+    pub(crate) first_text_before_end_ms: Option<u64>,
 }
 
 /// What becomes of the request.
@@ -114,7 +122,7 @@ pub(crate) struct ExpectedCall {
     pub(crate) arguments: Value,
 }
 
-/// Which model is behind the server.
+/// Which model is behind the server, and how it is made to do something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ModelKind {
     /// Ours, which says what the mark in the question tells it to.
@@ -138,7 +146,7 @@ macro_rules! files {
     };
 }
 
-pub(crate) const FILES: [(&str, &str); 45] = files![
+pub(crate) const FILES: [(&str, &str); 47] = files![
     "models",
     "unknown-path",
     "wrong-key",
@@ -161,9 +169,11 @@ pub(crate) const FILES: [(&str, &str); 45] = files![
     "chat-no-messages",
     "chat-messages-of-the-wrong-type",
     "chat-nulls",
-    "chat-unknown-fields",
     "chat-content-parts",
     "chat-system-messages",
+    "chat-developer-message",
+    "chat-other-nulls",
+    "chat-unknown-fields",
     "chat-tool-results",
     "chat-client-leaves",
     "responses-text",
@@ -210,6 +220,13 @@ impl Scenario {
     /// Whether the rule is one that it is there for.
     pub(crate) fn is_about(&self, rule: RuleId) -> bool {
         self.rules.contains(&rule)
+    }
+
+    /// The same, for a server that refuses what makes any model do it; `None` if there is no way.
+    pub(crate) fn otherwise(&self) -> Option<Self> {
+        let plain_request = self.ask.plain_otherwise.clone()?;
+        let ask = Ask { plain_request, plain_otherwise: None, ..self.ask.clone() };
+        Some(Self { ask, ..self.clone() })
     }
 
     /// The body of the request; `None` if this kind of model cannot be made to do it.

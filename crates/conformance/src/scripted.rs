@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use crate::server::{Asked, Server};
+use crate::server::{Asked, Key, Server};
 
 /// How long a server may take to end the model's request when its client has left.
 const LEFT_WITHIN: Duration = Duration::from_secs(10);
@@ -21,7 +21,7 @@ pub enum ScriptedUpstream {
     /// It is the scripted one, and says what a mark tells it to.
     Marks,
     /// It is the scripted one, and can be asked here what became of its requests.
-    Controlled(Server),
+    Controlled(Box<Server>),
 }
 
 /// Whether the model's request ended when the client left.
@@ -34,7 +34,7 @@ pub(crate) enum Afterwards {
 
 /// How many of the model's requests its client has left before their end.
 pub(crate) async fn disconnects(control: &Server) -> Result<u64, String> {
-    let asked = Asked { path: "/ctl/stats", body: None, key: None };
+    let asked = Asked { path: "/ctl/stats", body: None, key: Key::Own };
     let stats = control.ask(asked).await.map_err(|error| error.to_string())?;
     let stats: Value = serde_json::from_str(&stats.body).unwrap_or_default();
     stats["disconnects"].as_u64().ok_or_else(|| "it tells no counters".to_owned())

@@ -1,28 +1,24 @@
-//! A server, and how it is asked: the only I/O beside the runner's waiting.
+//! A server, and how it is asked.
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
-use hyper::client::conn::http1;
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::uri::Scheme;
-use hyper::rt::{Read, Write};
-use hyper::{Method, Request, Response, Uri, header};
-use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
-use tokio::time::timeout;
-use tokio_rustls::TlsConnector;
-use tokio_rustls::rustls::crypto::ring;
-use tokio_rustls::rustls::pki_types::ServerName;
-use tokio_rustls::rustls::{ClientConfig, RootCertStore};
-use tokio_util::task::TaskTracker;
+use hyper::{Method, Request, Response, Uri};
+use tokio::time::{Instant, timeout_at};
 
-use crate::exchange::{Ending, Exchange};
+use crate::connection::{self, Trust, Unanswered, system_trust};
+use crate::exchange::{Arrival, Ending, Exchange};
+use crate::secrets::Secrets;
 
-/// How long a server may say nothing at all.
+/// How long an answer may take, from the connection to its end.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(120);
+
+/// How long nothing at all may come of an answer that has begun.
 const SILENT_AT_MOST: Duration = Duration::from_secs(30);
 
 /// The longest answer that is read; those of the scenarios are far shorter.
@@ -31,47 +27,51 @@ const LONGEST_ANSWER: usize = 4 << 20;
 /// An OpenAI-compatible server.
 #[derive(Clone)]
 pub struct Server {
-    secure: bool,
+    trust: Trust,
     host: String,
     port: u16,
     /// As the header `Host` has it.
     authority: String,
     path: String,
     key: Option<String>,
-    headers: Vec<(String, String)>,
+    /// Beside those that every request has, or instead of them.
+    headers: HeaderMap,
+    answered_within: Duration,
 }
 
-/// A URL that cannot be asked.
+/// A URL that cannot be asked. What may be a secret is not said back.
 #[derive(Debug, thiserror::Error)]
 pub enum NotAServer {
     /// It is no URL of a server.
     #[error("{0:?} is not a URL such as http://127.0.0.1:11435/v1")]
     Url(String),
+    /// It has a user, and perhaps a password.
+    #[error("a URL with a user in it is not asked: give the key with --api-key")]
+    User,
     /// A header that is none.
-    #[error("{0:?} is not a header such as \"x-name: value\"")]
+    #[error("header {0} is not one such as \"x-name: value\"")]
     Header(String),
-}
-
-/// No answer.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Unanswered {
-    #[error("nobody listens: {0}")]
-    Nobody(std::io::Error),
-    #[error("no answer: {0}")]
-    Broken(hyper::Error),
-    #[error("no answer within {SILENT_AT_MOST:?}")]
-    Silent,
-    #[error("the key or a header has characters that no header can hold")]
-    Unfit,
+    /// Encryption does not work here at all.
+    #[error("no encrypted connections: {0}")]
+    Encryption(String),
 }
 
 /// A request, but for what every request has.
+#[derive(Debug, Clone)]
 pub(crate) struct Asked<'a> {
     pub(crate) path: &'a str,
     /// A `GET` has none.
     pub(crate) body: Option<String>,
-    /// Instead of the server's.
-    pub(crate) key: Option<&'a str>,
+    pub(crate) key: Key<'a>,
+}
+
+/// The key of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Key<'a> {
+    /// The server's, if it has one.
+    Own,
+    Other(&'a str),
+    None,
 }
 
 // === impl Server ===
@@ -82,144 +82,163 @@ impl Server {
     /// # Errors
     /// If it is none.
     pub fn parse(url: &str, key: Option<String>) -> Result<Self, NotAServer> {
+        let behind_the_scheme = url.split_once("://").map_or(url, |(_, rest)| rest);
+        if behind_the_scheme.split('/').next().is_some_and(|authority| authority.contains('@')) {
+            return Err(NotAServer::User);
+        }
         let not_a_url = || NotAServer::Url(url.to_owned());
         let uri: Uri = url.parse().map_err(|_| not_a_url())?;
         let scheme = uri.scheme().ok_or_else(not_a_url)?;
         let authority = uri.authority().ok_or_else(not_a_url)?;
         let secure = *scheme == Scheme::HTTPS;
         let is_fit = secure || *scheme == Scheme::HTTP;
-        if !is_fit || uri.query().is_some() || authority.as_str().contains('@') {
+        // A port that is no number of one is none to `port_u16`.
+        let has_port = authority.as_str() != authority.host();
+        if !is_fit || uri.query().is_some() || (has_port && authority.port_u16().is_none()) {
             return Err(not_a_url());
         }
+        let unusable = |error| NotAServer::Encryption(format!("{error}"));
         Ok(Self {
-            secure,
+            trust: if secure { Some(system_trust().map_err(unusable)?) } else { None },
             host: authority.host().trim_matches(['[', ']']).to_owned(),
             port: authority.port_u16().unwrap_or(if secure { 443 } else { 80 }),
             authority: authority.as_str().to_owned(),
             path: uri.path().trim_end_matches('/').to_owned(),
             key,
-            headers: Vec::new(),
+            headers: HeaderMap::new(),
+            answered_within: ANSWERED_WITHIN,
         })
     }
 
-    /// Sends this header with every request, too: `name: value`.
+    /// Sends this header with every request, too, or instead of the one that it would have:
+    /// `name: value`.
     ///
     /// # Errors
     /// If it is none.
     pub fn with_header(mut self, line: &str) -> Result<Self, NotAServer> {
-        let (name, value) =
-            line.split_once(':').ok_or_else(|| NotAServer::Header(line.to_owned()))?;
-        self.headers.push((name.trim().to_owned(), value.trim().to_owned()));
+        let (name, value) = line.split_once(':').unwrap_or_default();
+        let name = name.trim();
+        // The value may be a secret, and without a name all of it may be the value.
+        let shown = || if name.is_empty() { "…".to_owned() } else { format!("{name:?}: …") };
+        let fit_name = HeaderName::try_from(name);
+        let (Ok(fit_name), Ok(value)) = (fit_name, HeaderValue::try_from(value.trim())) else {
+            return Err(NotAServer::Header(shown()));
+        };
+        self.headers.append(fit_name, value);
         Ok(self)
+    }
+
+    /// Waits this long for the end of an answer, and no longer.
+    #[must_use]
+    pub fn answering_within(self, limit: Duration) -> Self {
+        Self { answered_within: limit, ..self }
     }
 
     /// Whether there is a key that could be wrong.
     pub(crate) fn has_key(&self) -> bool {
-        self.key.is_some()
+        self.key.is_some() && !self.headers.contains_key(header::AUTHORIZATION)
+    }
+
+    /// What nobody is to read in a report.
+    pub(crate) fn secrets(&self) -> Secrets {
+        let headers = self.headers.values().filter_map(|value| value.to_str().ok());
+        Secrets::new(self.key.as_deref().into_iter().chain(headers))
     }
 
     /// Asks, and reads the answer to its end.
     pub(crate) async fn ask(&self, asked: Asked<'_>) -> Result<Exchange, Unanswered> {
-        let (head, mut body) = self.open(asked).await?.into_parts();
-        let content_type = head.headers.get(header::CONTENT_TYPE);
-        let content_type = content_type.and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let begun = Instant::now();
+        let deadline = begun + self.answered_within;
+        let (head, mut body) = self.open(asked, deadline).await?.into_parts();
+        let text =
+            |name| head.headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+        let content_type = text(header::CONTENT_TYPE).unwrap_or_default();
         let content_type = content_type.split(';').next().unwrap_or_default();
-        let mut bytes = Vec::new();
+        let (mut bytes, mut arrivals) = (Vec::new(), Vec::new());
         let ending = loop {
-            match timeout(SILENT_AT_MOST, body.frame()).await {
+            let silent = Instant::now() + SILENT_AT_MOST;
+            match timeout_at(silent.min(deadline), body.frame()).await {
                 Ok(Some(Ok(frame))) if bytes.len() < LONGEST_ANSWER => {
                     bytes.extend_from_slice(frame.data_ref().map_or(&[], |data| data));
+                    arrivals.push(Arrival { length: bytes.len(), after: begun.elapsed() });
                 }
+                Ok(Some(Ok(_))) => break Ending::TooLong,
+                Ok(Some(Err(_))) => break Ending::Broken,
                 Ok(None) => break Ending::Whole,
-                Ok(Some(_)) => break Ending::Broken,
+                Err(_) if silent < deadline => break Ending::Silent,
                 Err(_) => break Ending::TimedOut,
             }
         };
         Ok(Exchange {
             status: head.status.as_u16(),
             content_type: content_type.trim().to_ascii_lowercase(),
+            location: text(header::LOCATION).map(str::to_owned),
             body: String::from_utf8_lossy(&bytes).into_owned(),
+            arrivals,
             ending,
         })
     }
 
     /// Asks, and leaves as soon as the answer's body has begun; gives its status.
     pub(crate) async fn ask_and_leave(&self, asked: Asked<'_>) -> Result<u16, Unanswered> {
-        let (head, mut body) = self.open(asked).await?.into_parts();
-        match timeout(SILENT_AT_MOST, body.frame()).await {
+        let deadline = Instant::now() + self.answered_within;
+        let (head, mut body) = self.open(asked, deadline).await?.into_parts();
+        match timeout_at(deadline, body.frame()).await {
             Ok(Some(Err(error))) => Err(Unanswered::Broken(error)),
             Ok(_) => Ok(head.status.as_u16()),
-            Err(_) => Err(Unanswered::Silent),
+            Err(_) => Err(self.silent()),
         }
     }
 
-    /// Every request has a connection of its own, so that none sees the end of another.
-    async fn open(&self, asked: Asked<'_>) -> Result<Response<Incoming>, Unanswered> {
+    async fn open(
+        &self,
+        asked: Asked<'_>,
+        deadline: Instant,
+    ) -> Result<Response<Incoming>, Unanswered> {
         let request = self.request(asked)?;
-        let address = (self.host.as_str(), self.port);
-        let stream = TcpStream::connect(address).await.map_err(Unanswered::Nobody)?;
-        let answer = async {
-            if self.secure {
-                send(TokioIo::new(self.encrypt(stream).await?), request).await
-            } else {
-                send(TokioIo::new(stream), request).await
-            }
-        };
-        timeout(SILENT_AT_MOST, answer).await.unwrap_or(Err(Unanswered::Silent))
+        let answer = connection::send(&self.host, self.port, &self.trust, request);
+        timeout_at(deadline, answer).await.unwrap_or_else(|_| Err(self.silent()))
     }
 
-    async fn encrypt(
-        &self,
-        stream: TcpStream,
-    ) -> Result<tokio_rustls::client::TlsStream<TcpStream>, Unanswered> {
-        let mut roots = RootCertStore::empty();
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        let unusable = |error| Unanswered::Nobody(std::io::Error::other(error));
-        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .map_err(|error| unusable(error.to_string()))?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        let name =
-            ServerName::try_from(self.host.clone()).map_err(|error| unusable(error.to_string()))?;
-        let connector = TlsConnector::from(Arc::new(config));
-        connector.connect(name, stream).await.map_err(Unanswered::Nobody)
+    fn silent(&self) -> Unanswered {
+        Unanswered::Silent(self.answered_within.as_secs())
     }
 
     fn request(&self, asked: Asked<'_>) -> Result<Request<Full<Bytes>>, Unanswered> {
-        let mut request = Request::builder()
-            .uri(format!("{}{}", self.path, asked.path))
-            .header(header::HOST, &self.authority);
-        if let Some(key) = asked.key.or(self.key.as_deref()) {
-            request = request.header(header::AUTHORIZATION, format!("Bearer {key}"));
+        let mut request = Request::new(Full::default());
+        let unfit = |_| Unanswered::Unfit;
+        *request.uri_mut() =
+            format!("{}{}", self.path, asked.path).parse().map_err(|_| Unanswered::Unfit)?;
+        let host = HeaderValue::try_from(&self.authority).map_err(unfit)?;
+        request.headers_mut().insert(header::HOST, host);
+        if let Some(body) = asked.body {
+            *request.method_mut() = Method::POST;
+            *request.body_mut() = body.into();
+            let json = HeaderValue::from_static("application/json");
+            request.headers_mut().insert(header::CONTENT_TYPE, json);
         }
-        for (name, value) in &self.headers {
-            request = request.header(name, value);
-        }
-        let request = match asked.body {
-            None => request.body(Full::default()),
-            Some(body) => request
-                .method(Method::POST)
-                .header(header::CONTENT_TYPE, "application/json")
-                .body(body.into()),
+        let key = match asked.key {
+            Key::Own => self.key.as_deref(),
+            Key::Other(key) => Some(key),
+            Key::None => None,
         };
-        request.map_err(|_| Unanswered::Unfit)
+        if let Some(key) = key {
+            let value = HeaderValue::try_from(format!("Bearer {key}")).map_err(unfit)?;
+            request.headers_mut().insert(header::AUTHORIZATION, value);
+        }
+        for name in self.headers.keys() {
+            request.headers_mut().remove(name);
+            for value in self.headers.get_all(name) {
+                request.headers_mut().append(name, value.clone());
+            }
+        }
+        Ok(request)
     }
-}
-
-async fn send<S>(stream: S, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Unanswered>
-where
-    S: Read + Write + Unpin + Send + 'static,
-{
-    let (mut sender, connection) = http1::handshake(stream).await.map_err(Unanswered::Broken)?;
-    // What goes wrong on the connection is told by the request, too.
-    TaskTracker::new().spawn(connection);
-    sender.send_request(request).await.map_err(Unanswered::Broken)
 }
 
 impl fmt::Display for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scheme = if self.secure { "https" } else { "http" };
+        let scheme = if self.trust.is_some() { "https" } else { "http" };
         write!(f, "{scheme}://{}{}", self.authority, self.path)
     }
 }

@@ -13,23 +13,30 @@ pub(crate) enum Frame {
 
 /// The frames of a stream, in order.
 pub(crate) fn frames(body: &str) -> Vec<Frame> {
+    frames_with_ends(body).into_iter().map(|(frame, _)| frame).collect()
+}
+
+/// The frames of a stream, each with the offset of its end.
+pub(crate) fn frames_with_ends(body: &str) -> Vec<(Frame, usize)> {
     let mut frames = Vec::new();
     let mut event = Open::default();
+    let mut end = 0;
     for line in body.split_inclusive('\n') {
+        end += line.len();
         let whole = line.ends_with('\n');
         let line = line.trim_end_matches(['\n', '\r']);
         if !whole {
             event.has_begun = true;
         } else if line.is_empty() {
-            frames.extend(std::mem::take(&mut event).close());
+            frames.extend(std::mem::take(&mut event).close().map(|frame| (frame, end)));
         } else if line.starts_with(':') {
-            frames.push(Frame::Comment);
+            frames.push((Frame::Comment, end));
         } else {
             event.take(line);
         }
     }
     if event.has_begun {
-        frames.push(Frame::Unfinished);
+        frames.push((Frame::Unfinished, end));
     }
     frames
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::notes::Notes;
+use crate::notes::{Notes, shown};
 use crate::rule::{Rule, RuleId};
+use crate::secrets::Secrets;
 
 /// A rule, and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -55,11 +56,17 @@ pub(crate) struct Tally {
     faults: BTreeMap<RuleId, Vec<Fault>>,
     /// Why scenarios could say nothing of a rule.
     passed_over: BTreeMap<RuleId, String>,
+    secrets: Secrets,
 }
 
 // === impl Tally ===
 
 impl Tally {
+    /// In whose words these never stand.
+    pub(crate) fn hiding(secrets: Secrets) -> Self {
+        Self { secrets, ..Self::default() }
+    }
+
     /// Takes what a scenario has shown.
     pub(crate) fn add(&mut self, scenario: &str, notes: Notes) {
         for (rule, seen) in notes.into_rules() {
@@ -72,8 +79,9 @@ impl Tally {
 
     /// A scenario could say nothing of these rules; the last reason is told.
     pub(crate) fn pass_over(&mut self, rules: &[RuleId], why: &str) {
+        let why = shown(why, &self.secrets);
         for rule in rules {
-            self.passed_over.insert(*rule, why.to_owned());
+            self.passed_over.insert(*rule, why.clone());
         }
     }
 

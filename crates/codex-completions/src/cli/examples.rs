@@ -85,12 +85,13 @@ pub(super) const CONFORMANCE: &str = "\
 Examples:
   codex-completions conformance --base-url http://127.0.0.1:11435/v1 --api-key sk-… --model demo --scripted
   codex-completions conformance --base-url http://127.0.0.1:4000/v1 --model gpt-4o --html report.html
-  codex-completions conformance --base-url http://127.0.0.1:4000/v1 --only chat-role-first --json
+  codex-completions conformance --base-url http://127.0.0.1:4000/v1 --only 'chat-*' --json
 
 Each rule is passed, failed, or not tested with the reason; below a failed one stands what was seen, and
-which clients break. Without --scripted the model is asked real questions, which may cost tokens, and
-only the shape of its answers is judged. The exit code is 0 if no rule failed, 1 if one did, and 2 if
-nothing could be tested.";
+which clients break. Some rules are advice: what is not followed is shown, and decides nothing. Without
+--scripted the model is asked real questions, which may cost tokens, and only the shape of its answers is
+judged. The exit code is 0 if no rule failed, 1 if one did, and 2 if nothing could be tested, or not a
+rule that --only names.";
 
 pub(super) const TOP: &str = "\
 Examples:

@@ -35,9 +35,15 @@ async fn ours_passes_whole() {
     for rule in rules {
         assert_eq!(rule["outcome"], "passed", "{rule:#}");
     }
-    assert_eq!(report["passed"], rules.len());
+    let advice = rules.iter().filter(|rule| rule["level"] == "advice").count();
+    assert_eq!(report["passed"], rules.len() - advice);
+    assert_eq!(
+        (&report["advice"]["followed"], &report["scripted"]),
+        (&advice.into(), &true.into())
+    );
     let page = std::fs::read_to_string(page).unwrap();
-    assert!(page.contains(&format!("{} passed, 0 failed, 0 not tested", rules.len())));
+    let passed = format!("{} passed, 0 failed, 0 not tested", rules.len() - advice);
+    assert!(page.contains(&passed), "{page}");
 }
 
 #[tokio::test]
@@ -46,12 +52,22 @@ async fn the_built_in_model_is_enough_for_most_of_it() {
     let server = Server::start(&user, &[("PROXY_API_KEY", "sk-x")]);
     let base_url = format!("http://{}/v1", server.address);
     let arguments = ["conformance", "--base-url", &base_url, "--model", "demo", "--scripted"];
-    let mut command = user.command(&arguments);
-    let output = command.env("OPENAI_API_KEY", "sk-x").output().unwrap();
+    let with_key = [arguments.as_slice(), &["--api-key-env", "KEY_OF_THIS_TEST"]].concat();
+    let mut command = user.command(&with_key);
+    let output = command.env("KEY_OF_THIS_TEST", "sk-x").output().unwrap();
     let lines = out(&output);
     assert!(output.status.success(), "{lines}{}", err(&output));
-    assert!(lines.contains("passed, 0 failed, 2 not tested in "), "{lines}");
+    assert!(lines.contains(" passed, 0 failed, 2 not tested; advice: "), "{lines}");
     assert!(lines.contains("chat-disconnect"), "{lines}");
+    // OpenAI's key is for OpenAI, and without one the server says what is wrong.
+    let output = user.command(&arguments).env("OPENAI_API_KEY", "sk-x").output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", out(&output));
+    assert!(err(&output).contains("401") && err(&output).contains("--api-key"), "{}", err(&output));
+    // What only --scripted-url tells was asked for, and not tested.
+    let only = [with_key.as_slice(), &["--only", "chat-disconnect"]].concat();
+    let output = user.command(&only).env("KEY_OF_THIS_TEST", "sk-x").output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", out(&output));
+    assert!(out(&output).contains("not tested: only the scripted model tells"), "{}", out(&output));
 }
 
 #[test]
@@ -63,4 +79,12 @@ fn what_cannot_be_tested_has_an_exit_code_of_its_own() {
         assert_eq!(output.status.code(), Some(2), "{}", err(&output));
         assert!(err(&output).contains(expected), "{}", err(&output));
     }
+    let page = user.folder.path().join("no-such-folder/report.html");
+    let arguments = ["conformance", "--base-url", &nobody, "--html", page.to_str().unwrap()];
+    let output = user.run(&arguments);
+    assert_eq!(output.status.code(), Some(2), "{}", err(&output));
+    assert!(err(&output).contains("cannot write"), "before anything is asked: {}", err(&output));
+    let output = user.run(&["conformance", "--base-url", &nobody, "--only", "no-such-*"]);
+    assert_eq!(output.status.code(), Some(2), "{}", err(&output));
+    assert!(err(&output).contains("no rule is called so"), "{}", err(&output));
 }

@@ -19,12 +19,13 @@ pub(super) fn take(entries: &[Value], calls: &mut Vec<Call>, notes: &mut Notes) 
 fn take_entry(entry: &Value, calls: &mut Vec<Call>, notes: &mut Notes) {
     let index = entry["index"].as_u64().and_then(|index| usize::try_from(index).ok());
     let arguments = entry["function"]["arguments"].as_str().unwrap_or_default();
+    let last = calls.len().checked_sub(1);
     match index {
         Some(index) if index == calls.len() => {
             notes.kept(RuleId::ChatCallOrder);
             begin(entry, calls, notes);
         }
-        Some(index) if index + 1 == calls.len() => {
+        Some(index) if Some(index) == last => {
             notes.kept(RuleId::ChatCallOrder);
             let repeated = ["id", "type"].into_iter().find(|name| entry.get(*name).is_some());
             let repeated = repeated.or_else(|| entry["function"].get("name").map(|_| "name"));
@@ -34,8 +35,7 @@ fn take_entry(entry: &Value, calls: &mut Vec<Call>, notes: &mut Notes) {
             calls[index].arguments.push_str(arguments);
         }
         Some(index) if index < calls.len() => {
-            let last = calls.len() - 1;
-            let words = format!("call {index} goes on after call {last} has begun");
+            let words = format!("call {index} goes on after call {} has begun", calls.len() - 1);
             notes.broken(RuleId::ChatCallOrder, words);
             calls[index].arguments.push_str(arguments);
         }

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::{call_frames, is_usage};
-use crate::answer::{Answer, End};
+use crate::answer::Answer;
 use crate::exchange::Ending;
-use crate::notes::{Notes, shortened};
+use crate::notes::Notes;
 use crate::rule::RuleId;
 use crate::sse::Frame;
 
@@ -63,10 +63,10 @@ impl Reading<'_> {
             return;
         };
         if self.done_marks > 0 {
-            let words = format!("after [DONE] came {}", shortened(data));
-            self.notes.broken(RuleId::ChatDoneOnce, words);
+            self.notes.broken(RuleId::ChatDoneOnce, format!("after [DONE] came {data}"));
         }
-        if let Some(name) = name {
+        // `message` is what the standard calls an event without a name.
+        if let Some(name) = name.as_deref().filter(|name| !["", "message"].contains(name)) {
             let words = format!("an event is named {name:?}");
             self.notes.broken(RuleId::ChatSseFrames, words);
         }
@@ -87,16 +87,19 @@ impl Reading<'_> {
     }
 
     fn take_chunk(&mut self, chunk: &Value) {
+        let choices = chunk["choices"].as_array().map(Vec::as_slice).unwrap_or_default();
         if !chunk["error"].is_null() {
             let error = &chunk["error"];
             self.notes.check(RuleId::ChatErrorFrame, error["message"].is_string(), || {
                 format!("an error frame without a message: {chunk}")
             });
-            self.answer.end = End::Failed;
+            self.answer.has_failed = true;
+            // A finish reason beside it is read by clients that know of no error in a frame.
+            let reason = choices.iter().find_map(|choice| choice["finish_reason"].as_str());
+            self.answer.finish = reason.map(str::to_owned).or(self.answer.finish.take());
             return;
         }
         self.check_envelope(chunk);
-        let choices = chunk["choices"].as_array().map(Vec::as_slice).unwrap_or_default();
         self.take_usage(chunk, choices.is_empty());
         for choice in choices {
             self.take_choice(chunk, choice);
@@ -168,21 +171,24 @@ impl Reading<'_> {
                 format!("the finish reason comes twice, or with text or a call: {choice}")
             });
             self.stage = Stage::Finished;
-            if self.answer.end != End::Failed {
-                self.answer.end = End::Finished(reason.to_owned());
-            }
+            self.answer.finish = Some(reason.to_owned());
         }
     }
 
     fn end(self, ending: Ending) -> Answer {
         let Self { wish, answer, stage, usage_frames, done_marks, notes, .. } = self;
-        notes.check(RuleId::ChatDoneOnce, done_marks == 1, || {
-            format!("[DONE] came {done_marks} times; {}", ending.in_words())
-        });
+        let done = || format!("[DONE] came {done_marks} times; {}", ending.in_words());
+        if answer.has_failed {
+            notes.check(RuleId::ChatDoneAfterError, done_marks > 0, done);
+        }
+        // Without an end of its own an answer is broken off, and that is told by other rules.
+        if done_marks > 1 || (!answer.has_failed && ending == Ending::Whole) {
+            notes.check(RuleId::ChatDoneOnce, done_marks == 1, done);
+        }
         if stage == Stage::Finished {
             notes.kept(RuleId::ChatNothingAfterFinish);
         }
-        let is_whole = answer.end != End::Failed && ending == Ending::Whole;
+        let is_whole = !answer.has_failed && ending == Ending::Whole;
         if is_whole && stage != Stage::Finished {
             notes.broken(RuleId::ChatFinishFrame, "the stream ended without a finish reason");
         }

@@ -3,15 +3,14 @@
 use serde_json::Value;
 
 use super::is_usage;
-use crate::answer::{Answer, Call, End};
-use crate::notes::{Notes, shortened};
+use crate::answer::{Answer, Call};
+use crate::notes::Notes;
 use crate::rule::RuleId;
 
 /// Reads the body.
 pub(crate) fn read(body: &str, notes: &mut Notes) -> Answer {
     let Ok(body) = serde_json::from_str::<Value>(body) else {
-        let words = format!("the body is not JSON: {}", shortened(body));
-        notes.broken(RuleId::ChatWholeShape, words);
+        notes.broken(RuleId::ChatWholeShape, format!("the body is not JSON: {body}"));
         return Answer::default();
     };
     let choice = &body["choices"][0];
@@ -34,10 +33,8 @@ pub(crate) fn read(body: &str, notes: &mut Notes) -> Answer {
                 arguments: text(&call["function"]["arguments"]),
             })
             .collect(),
-        end: match choice["finish_reason"].as_str() {
-            Some(reason) => End::Finished(reason.to_owned()),
-            None => End::Untold,
-        },
+        finish: choice["finish_reason"].as_str().map(str::to_owned),
+        has_failed: !body["error"].is_null(),
     }
 }
 

@@ -1,10 +1,12 @@
 //! The report as lines of text.
 
-use super::{Look, Report};
+use super::{Look, Report, Standing};
+use crate::rule::Level;
 use crate::verdict::{Outcome, Verdict};
 
 const GREEN: &str = "\x1b[32m";
 const RED: &str = "\x1b[31m";
+const YELLOW: &str = "\x1b[33m";
 const FAINT: &str = "\x1b[2m";
 const BOLD: &str = "\x1b[1m";
 const PLAIN: &str = "\x1b[0m";
@@ -20,11 +22,13 @@ pub(super) fn text(report: &Report, look: Look) -> String {
         lines.push(String::new());
     }
     let seconds = report.duration.as_secs_f64();
-    let counts = report.counts();
-    let colour = if counts.failed == 0 { GREEN } else { RED };
-    let counts = look.paint(colour, &counts.to_string());
-    let (server, model) = (&report.server, &report.model);
-    lines.push(format!("{counts} in {seconds:.1} s ({server}, model {model})"));
+    let colour = match report.standing() {
+        Standing::Passed => GREEN,
+        Standing::Failed => RED,
+        Standing::NotTested => YELLOW,
+    };
+    lines.push(format!("{} in {seconds:.1} s", look.paint(colour, &report.sum())));
+    lines.push(report.about());
     lines.join("\n") + "\n"
 }
 
@@ -37,8 +41,11 @@ fn verdict_lines(verdict: &Verdict, width: usize, look: Look) -> Vec<String> {
             vec![format!("  {ok}  {id:width$}  {}", look.paint(FAINT, &rule.rule))]
         }
         Outcome::Failed { faults } => {
-            let mut lines =
-                vec![format!("  {}  {id:width$}  {}", look.paint(RED, "FAIL"), rule.rule)];
+            let (mark, words) = match rule.level {
+                Level::Contract => (look.paint(RED, "FAIL"), ""),
+                Level::Advice => (look.paint(YELLOW, "hint"), "Advice not followed: "),
+            };
+            let mut lines = vec![format!("  {mark}  {id:width$}  {words}{}", rule.rule)];
             for fault in faults {
                 lines.push(format!("          seen    {}: {}", fault.scenario, fault.seen));
             }

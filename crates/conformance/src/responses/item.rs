@@ -10,19 +10,31 @@ use crate::rule::RuleId;
 pub(super) struct OpenItem {
     /// As it was added.
     pub(super) item: Value,
-    /// The kinds of its events so far, but for repeated deltas.
+    /// The kinds of its events so far, but for repeated deltas; of a message, those of its last part.
     kinds: Vec<String>,
     /// Its deltas, put together.
     text: String,
+    /// How much of them is of parts that have ended.
+    ended: usize,
+    /// A message has as many as it likes.
+    parts: usize,
 }
 
-/// What the events of an item of each kind must be, in this order.
-const MESSAGE: [&str; 4] = [
+/// What the events of each part of a message must be, in this order.
+const TEXT: [&str; 4] = [
     "response.content_part.added",
     "response.output_text.delta",
     "response.output_text.done",
     "response.content_part.done",
 ];
+const REFUSAL: [&str; 4] = [
+    "response.content_part.added",
+    "response.refusal.delta",
+    "response.refusal.done",
+    "response.content_part.done",
+];
+
+/// The same for a call.
 const CALL: [&str; 2] =
     ["response.function_call_arguments.delta", "response.function_call_arguments.done"];
 
@@ -35,31 +47,40 @@ impl OpenItem {
                 format!("a call is added without id, call_id or name, or with arguments: {item}")
             });
         }
-        Self { item: item.clone(), kinds: Vec::new(), text: String::new() }
+        let (kinds, text) = (Vec::new(), String::new());
+        Self { item: item.clone(), kinds, text, ended: 0, parts: 0 }
     }
 
     /// The rule that its events are held against; items of other kinds have none.
-    fn rule(&self) -> Option<(RuleId, &'static [&'static str])> {
+    fn rule(&self) -> Option<RuleId> {
         match self.item["type"].as_str() {
-            Some("message") => Some((RuleId::ResponsesMessageEvents, &MESSAGE)),
-            Some("function_call") => Some((RuleId::ResponsesCallEvents, &CALL)),
+            Some("message") => Some(RuleId::ResponsesMessageEvents),
+            Some("function_call") => Some(RuleId::ResponsesCallEvents),
             _ => None,
         }
     }
 
     /// An event about it that is neither its first nor its last.
     pub(super) fn take(&mut self, kind: &str, event: &Value, notes: &mut Notes) {
-        let Some((rule, _)) = self.rule() else { return };
+        let Some(rule) = self.rule() else { return };
+        // It may come anywhere in a part, and says nothing of the text.
+        if kind == "response.output_text.annotation.added" {
+            return;
+        }
         let is_delta = is_delta(kind);
         if !is_delta || self.kinds.last().is_none_or(|last| last != kind) {
             self.kinds.push(kind.to_owned());
         }
+        let part = &event["part"];
         let told = match kind {
             "response.output_text.done" => &event["text"],
-            "response.content_part.done" => &event["part"]["text"],
+            "response.refusal.done" => &event["refusal"],
+            "response.content_part.done" if part["type"] == "refusal" => &part["refusal"],
+            "response.content_part.done" => &part["text"],
             "response.function_call_arguments.done" => &event["arguments"],
             "response.content_part.added" => {
-                notes.check(rule, event["part"]["annotations"].is_array(), || {
+                let is_fit = part["type"] == "refusal" || part["annotations"].is_array();
+                notes.check(rule, is_fit, || {
                     format!("a part of text has no `annotations`: {event}")
                 });
                 return;
@@ -71,25 +92,33 @@ impl OpenItem {
                 return;
             }
         };
-        notes.check(rule, *told == self.text, || {
-            format!("the deltas make {:?}, but {kind} says {told}", self.text)
+        let text = &self.text[self.ended..];
+        notes.check(rule, told == text, || {
+            format!("the deltas make {text:?}, but {kind} says {told}")
         });
+        if kind == "response.content_part.done" {
+            let wanted = if part["type"] == "refusal" { REFUSAL } else { TEXT };
+            let is_empty = text.is_empty();
+            self.check_kinds(rule, &wanted, is_empty, notes);
+            (self.ended, self.parts) = (self.text.len(), self.parts + 1);
+            self.kinds.clear();
+        }
     }
 
     /// Its last event.
     pub(super) fn done(self, item: &Value, notes: &mut Notes) {
-        let Some((rule, wanted)) = self.rule() else { return };
-        let said = match self.item["type"].as_str() {
-            Some("message") => super::text_of(item),
-            _ => super::call_of(item).arguments,
+        let Some(rule) = self.rule() else { return };
+        let said = if rule == RuleId::ResponsesMessageEvents {
+            let parts = item["content"].as_array().map_or(0, Vec::len);
+            notes.check(rule, self.kinds.is_empty() && self.parts == parts, || {
+                format!("{} parts were told, then {:?}: {item}", self.parts, self.kinds)
+            });
+            super::words_of(item)
+        } else {
+            // A text may be empty; a call has an argument text in any case.
+            self.check_kinds(rule, &CALL, false, notes);
+            super::call_of(item).arguments
         };
-        // A text may be empty; a call has an argument text in any case.
-        let nothing_said = rule == RuleId::ResponsesMessageEvents && said.is_empty();
-        let wanted: Vec<&str> =
-            wanted.iter().copied().filter(|kind| !(nothing_said && is_delta(kind))).collect();
-        notes.check(rule, self.kinds == wanted, || {
-            format!("an item has the events {:?} instead of {wanted:?}", self.kinds)
-        });
         notes.check(rule, said == self.text, || {
             format!("the deltas make {:?}, but the item has {said:?}", self.text)
         });
@@ -98,6 +127,14 @@ impl OpenItem {
             .all(|name| self.item.get(name) == item.get(name));
         notes.check(rule, is_same, || {
             format!("an item ends as another than it began: {} and {item}", self.item)
+        });
+    }
+
+    fn check_kinds(&self, rule: RuleId, wanted: &[&str], is_empty: bool, notes: &mut Notes) {
+        let wanted: Vec<&str> =
+            wanted.iter().copied().filter(|kind| !(is_empty && is_delta(kind))).collect();
+        notes.check(rule, self.kinds == wanted, || {
+            format!("an item has the events {:?} instead of {wanted:?}", self.kinds)
         });
     }
 }

@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 
 use super::is_usage;
 use super::item::OpenItem;
-use crate::answer::{Answer, End};
+use crate::answer::Answer;
 use crate::exchange::Ending;
-use crate::notes::{Notes, shortened};
+use crate::notes::Notes;
 use crate::rule::RuleId;
 use crate::sse::Frame;
 
 /// The types of events that clients know. (Built-in tools have more, which nobody asks for here.)
-const STANDARD: [&str; 22] = [
+const STANDARD: [&str; 25] = [
     "response.queued",
     "response.created",
     "response.in_progress",
@@ -24,6 +24,7 @@ const STANDARD: [&str; 22] = [
     "response.content_part.done",
     "response.output_text.delta",
     "response.output_text.done",
+    "response.output_text.annotation.added",
     "response.refusal.delta",
     "response.refusal.done",
     "response.function_call_arguments.delta",
@@ -33,8 +34,13 @@ const STANDARD: [&str; 22] = [
     "response.reasoning_summary_text.delta",
     "response.reasoning_summary_text.done",
     "response.reasoning_text.delta",
+    "response.reasoning_text.done",
     "error",
+    KEEP_ALIVE,
 ];
+
+/// OpenAI's own sign of life, which says nothing of the response.
+pub(crate) const KEEP_ALIVE: &str = "keepalive";
 
 /// Reads a stream to its end.
 pub(crate) fn read(frames: &[Frame], ending: Ending, notes: &mut Notes) -> Answer {
@@ -45,6 +51,7 @@ pub(crate) fn read(frames: &[Frame], ending: Ending, notes: &mut Notes) -> Answe
         open: None,
         error: None,
         last: None,
+        finish: None,
         notes,
     };
     for frame in frames {
@@ -66,8 +73,10 @@ struct Reading<'a> {
     items: Vec<Value>,
     open: Option<OpenItem>,
     error: Option<Value>,
-    /// The response of the last event.
+    /// The last event.
     last: Option<Value>,
+    /// The end of a success, even if another end comes behind it.
+    finish: Option<String>,
     notes: &'a mut Notes,
 }
 
@@ -83,28 +92,50 @@ impl Reading<'_> {
         let kind = event["type"].as_str().unwrap_or_default().to_owned();
         let is_known = STANDARD.contains(&kind.as_str()) && name.is_none_or(|name| name == kind);
         self.notes.check(RuleId::ResponsesEventNames, is_known, || {
-            format!("the event {name:?} has {}", shortened(data))
+            format!("the event {name:?} has {data}")
         });
-        let number = &event["sequence_number"];
-        self.notes.check(RuleId::ResponsesSequence, *number == self.events, || {
-            format!("{kind} is event {} and has the number {number}", self.events)
-        });
-        self.events += 1;
-        if self.last.is_some() {
+        self.count(&kind, &event["sequence_number"]);
+        let is_after_the_end = match (&self.last, &self.error) {
+            (Some(_), _) => true,
+            (None, Some(_)) => !["response.failed", KEEP_ALIVE].contains(&kind.as_str()),
+            (None, None) => false,
+        };
+        if is_after_the_end {
             let words = format!("{kind} came after the end of the response");
             self.notes.broken(RuleId::ResponsesBeginAndEnd, words);
         }
-        if self.begun.len() < 2 {
+        if self.begun.len() < 2 && !["response.queued", KEEP_ALIVE].contains(&kind.as_str()) {
             self.begun.push(kind.clone());
         }
         self.take_kind(&kind, &event);
     }
 
+    fn count(&mut self, kind: &str, number: &Value) {
+        if kind == KEEP_ALIVE && number.is_null() {
+            return;
+        }
+        self.notes.check(RuleId::ResponsesSequence, *number == self.events, || {
+            format!("{kind} is event {} and has the number {number}", self.events)
+        });
+        self.events += 1;
+    }
+
     fn take_kind(&mut self, kind: &str, event: &Value) {
         match kind {
-            "response.created" | "response.in_progress" | "response.queued" => {}
+            "response.created" | "response.in_progress" | "response.queued" | KEEP_ALIVE => {}
             "response.completed" | "response.incomplete" | "response.failed" => {
-                self.last = Some(event["response"].clone());
+                let status = &event["response"]["status"];
+                let is_same = status.as_str() == kind.strip_prefix("response.");
+                self.notes.check(RuleId::ResponsesBeginAndEnd, is_same, || {
+                    format!("{kind} has a response with the status {status}")
+                });
+                // Whatever the response in it says: clients go by the type.
+                self.finish = match kind {
+                    "response.completed" => Some("stop".to_owned()),
+                    "response.incomplete" => super::finish(&event["response"]).map(str::to_owned),
+                    _ => self.finish.take(),
+                };
+                self.last = Some(event.clone());
             }
             "error" => self.error = Some(event.clone()),
             "response.output_item.added" => {
@@ -145,26 +176,21 @@ impl Reading<'_> {
     }
 
     fn end(self, ending: Ending) -> Answer {
-        let Self { begun, items, error, last, notes, .. } = self;
+        let Self { begun, items, error, last, finish, notes, .. } = self;
         let is_begun = begun == ["response.created", "response.in_progress"];
-        notes.check(RuleId::ResponsesBeginAndEnd, is_begun && last.is_some(), || {
-            let end = if last.is_some() { "an end" } else { "no last event" };
-            format!("the stream begins with {begun:?} and has {end}; {}", ending.in_words())
+        // What breaks off has no end, and that is told by other rules.
+        let is_ended = last.is_some() || error.is_some() || ending != Ending::Whole;
+        notes.check(RuleId::ResponsesBeginAndEnd, is_begun && is_ended, || {
+            let end = if is_ended { "" } else { ", and has no last event" };
+            format!("the stream begins with {begun:?}{end}")
         });
-        let has_failed = last.as_ref().is_some_and(|last| last["status"] == "failed");
+        let last = last.unwrap_or_default();
+        let has_failed = last["type"] == "response.failed";
         if error.is_some() || has_failed {
-            let is_told = error.as_ref().is_some_and(is_error_event) && has_failed;
-            notes.check(RuleId::ResponsesErrorEvent, is_told, || {
-                let error = error.as_ref().map_or("none".to_owned(), Value::to_string);
-                format!("response.failed: {has_failed}; error event: {error}")
-            });
+            check_error(error.as_ref().unwrap_or(&Value::Null), &last, notes);
         }
-        let Some(response) = last else {
-            let said = super::answer(&json!({ "output": items }));
-            let end = if error.is_some() { End::Failed } else { End::Untold };
-            return Answer { end, ..said };
-        };
-        if !has_failed {
+        let response = &last["response"];
+        if last.is_object() && !has_failed {
             let output = response["output"].as_array().map(Vec::as_slice).unwrap_or_default();
             let repeated: Vec<_> = output.iter().map(essence).collect();
             let streamed: Vec<_> = items.iter().map(essence).collect();
@@ -176,15 +202,20 @@ impl Reading<'_> {
             });
         }
         // By the increments: what the end repeats is looked at above.
-        let mut response = response;
-        response["output"] = items.into();
-        super::answer(&response)
+        let said = super::said(&items).finished(finish.as_deref());
+        Answer { has_failed: has_failed || error.is_some(), ..said }
     }
 }
 
-/// Flat as SDKs read it, and nested as others do.
-fn is_error_event(event: &Value) -> bool {
-    event["message"].is_string() && event["error"]["message"].is_string()
+/// A failure must be told so that somebody reads it, and better so that everybody does.
+fn check_error(error: &Value, last: &Value, notes: &mut Notes) {
+    let is_flat = error["message"].is_string();
+    let is_nested = error["error"]["message"].is_string();
+    let is_in_response = last["response"]["error"]["message"].is_string();
+    let seen = || format!("error event: {error}; last event: {last}");
+    notes.check(RuleId::ResponsesErrorEvent, is_flat || is_nested || is_in_response, seen);
+    let is_in_every_form = is_flat && is_nested && is_in_response;
+    notes.check(RuleId::ResponsesErrorEveryForm, is_in_every_form, seen);
 }
 
 /// What of an item clients go by.

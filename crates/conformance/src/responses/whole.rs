@@ -4,14 +4,13 @@ use serde_json::Value;
 
 use super::is_usage;
 use crate::answer::Answer;
-use crate::notes::{Notes, shortened};
+use crate::notes::Notes;
 use crate::rule::RuleId;
 
 /// Reads the body.
 pub(crate) fn read(body: &str, notes: &mut Notes) -> Answer {
     let Ok(body) = serde_json::from_str::<Value>(body) else {
-        let words = format!("the body is not JSON: {}", shortened(body));
-        notes.broken(RuleId::ResponsesWholeShape, words);
+        notes.broken(RuleId::ResponsesWholeShape, format!("the body is not JSON: {body}"));
         return Answer::default();
     };
     notes.check(RuleId::ResponsesWholeShape, fault(&body).is_none(), || {

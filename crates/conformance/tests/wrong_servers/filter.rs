@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-/// The only one that it takes, beside none.
+/// The only one that it takes.
 pub(crate) const KEY: &str = "sk-right";
 
 /// What is wrong with it.
@@ -16,14 +16,16 @@ pub(crate) const KEY: &str = "sk-right";
 pub(crate) enum Fault {
     /// Nothing.
     None,
-    /// It answers otherwise.
+    /// Nothing, and it wants no key.
+    NoKey,
+    /// It answers otherwise, and keeps each answer back until it is whole.
     Altered(fn(&mut Answer)),
     /// It goes on when its client leaves.
     Stays,
 }
 
 /// An answer on its way.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Answer {
     pub(crate) path: String,
     /// The request's body.
@@ -76,34 +78,30 @@ async fn serve(mut client: TcpStream, model: SocketAddr, fault: Fault) {
     if asked.contains("[[hang]]") {
         return pass_on(client, upstream, fault).await;
     }
-    let mut bytes = Vec::new();
-    let _ = upstream.read_to_end(&mut bytes).await;
-    let text = String::from_utf8(bytes).unwrap();
-    let (answer_head, body) = text.split_once("\r\n\r\n").unwrap_or_default();
-    let status = answer_head.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or(502);
-    let lines = answer_head.to_ascii_lowercase();
-    let content_type = lines.lines().find_map(|line| line.strip_prefix("content-type: "));
-    let mut answer = Answer {
-        path,
-        asked,
-        status,
-        content_type: content_type.unwrap_or_default().to_owned(),
-        body: body.to_owned(),
-    };
-    if head.to_ascii_lowercase().contains("authorization: bearer") && !head.contains(KEY) {
-        answer.refuse(401, "wrong key");
+    let mut answer = Answer { path, asked, ..Answer::default() };
+    match fault {
+        Fault::NoKey => {}
+        _ if head.contains(&format!("authorization: Bearer {KEY}")) => {}
+        _ if head.contains("authorization: ") => answer.refuse(401, "wrong key"),
+        _ => answer.refuse(401, "no key"),
     }
-    answer.mend();
+    let is_altered = matches!(fault, Fault::Altered(_));
+    let mut sent = 0;
+    if answer.status == 0 {
+        let mut bytes = Vec::new();
+        while upstream.read_buf(&mut bytes).await.is_ok_and(|count| count > 0) {
+            answer.take(&String::from_utf8_lossy(&bytes));
+            // As it comes; but what is cut inside a character is not text yet.
+            if !is_altered && answer.is_stream() && std::str::from_utf8(&bytes).is_ok() {
+                sent += answer.send(&mut client, sent).await;
+            }
+        }
+        answer.mend();
+    }
     if let Fault::Altered(alter) = fault {
         alter(&mut answer);
     }
-    let Answer { status, content_type, body, .. } = answer;
-    let head = format!(
-        "HTTP/1.1 {status} X\r\ncontent-type: {content_type}\r\nconnection: close\r\n\
-         content-length: {}\r\n\r\n",
-        body.len()
-    );
-    let _ = client.write_all(format!("{head}{body}").as_bytes()).await;
+    answer.send(&mut client, sent).await;
 }
 
 /// Byte by byte until somebody leaves.
@@ -119,7 +117,7 @@ async fn pass_on(mut client: TcpStream, mut upstream: TcpStream, fault: Fault) {
             },
             _ = client.read(&mut more) => match fault {
                 Fault::Stays => std::future::pending().await,
-                Fault::None | Fault::Altered(_) => return,
+                Fault::None | Fault::NoKey | Fault::Altered(_) => return,
             },
         }
     }
@@ -145,6 +143,28 @@ async fn read_request(client: &mut TcpStream) -> Option<(String, String)> {
 // === impl Answer ===
 
 impl Answer {
+    /// What has come of it so far.
+    fn take(&mut self, text: &str) {
+        let Some((head, body)) = text.split_once("\r\n\r\n") else { return };
+        self.status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or(502);
+        let lines = head.to_ascii_lowercase();
+        let content_type = lines.lines().find_map(|line| line.strip_prefix("content-type: "));
+        self.content_type = content_type.unwrap_or_default().to_owned();
+        self.body = body.to_owned();
+    }
+
+    /// Sends what has come since, and says how much that is.
+    async fn send(&self, client: &mut TcpStream, sent: usize) -> usize {
+        let Self { status, content_type, body, .. } = self;
+        let more = &body[sent..];
+        let head = format!(
+            "HTTP/1.1 {status} X\r\ncontent-type: {content_type}\r\nconnection: close\r\n\r\n"
+        );
+        let head = if sent == 0 && !(more.is_empty() && self.is_stream()) { &head } else { "" };
+        let _ = client.write_all(format!("{head}{more}").as_bytes()).await;
+        more.len()
+    }
+
     pub(crate) fn is_chat(&self) -> bool {
         self.path.ends_with("/chat/completions")
     }
@@ -193,7 +213,7 @@ impl Answer {
     /// Tells a failure of the model as a right server does: the model only breaks off.
     fn mend(&mut self) {
         let error = json!({"message": "it broke off", "type": "server_error", "param": null, "code": "cut"});
-        if [200, 502].contains(&self.status) && self.body.is_empty() {
+        if [0, 200, 502].contains(&self.status) && self.body.is_empty() {
             self.refuse(502, "it broke off");
         } else if self.is_stream() && self.is_chat() && !self.body.contains("data: [DONE]\n\n") {
             self.body += &format!("data: {}\n\ndata: [DONE]\n\n", json!({ "error": error }));
