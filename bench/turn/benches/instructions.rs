@@ -11,7 +11,7 @@ use tool_call_aggregator::{TextScanner, ToolCallAggregator};
 use turn_bench::aggregator::{
     Chunks, append, fragments, open_call, plain_text, scan, scanner, text_block,
 };
-use turn_bench::{Stream, calls, plain_request, prepare, request_with_tools, text};
+use turn_bench::{Stream, agents_request, calls, plain_request, prepare, request_with_tools, text};
 
 /// What is set up is not measured; nor is dropping what is returned.
 fn plain(events: Vec<TurnEvent>) -> (Stream, Vec<TurnEvent>) {
@@ -36,6 +36,7 @@ fn answer((mut stream, events): (Stream, Vec<TurnEvent>)) -> Stream {
 #[library_benchmark]
 #[bench::plain(plain_request())]
 #[bench::three_tools(request_with_tools())]
+#[bench::agent(agents_request())]
 fn request(body: String) -> (Prepared, String) {
     (prepare(black_box(&body)), body)
 }

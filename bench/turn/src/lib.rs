@@ -50,6 +50,38 @@ pub fn request_with_tools() -> String {
     .to_string()
 }
 
+/// What an agent sends in the middle of its work: twenty tools, and a hundred calls behind it.
+pub fn agents_request() -> String {
+    let tool = |index: usize| {
+        let parameters = json!({"type": "object", "required": ["path"], "properties": {
+            "path": {"type": "string", "description": "The path of the file."},
+            "line": {"type": "integer", "description": "The line.", "minimum": 1},
+            "mode": {"type": "string", "enum": ["read", "write"]},
+        }});
+        let description = format!("Does something useful with a file, number {index}.");
+        json!({"type": "function", "function": {
+            "name": format!("tool_{index}"), "description": description, "parameters": parameters,
+        }})
+    };
+    let step = |index: usize| {
+        let (id, name) = (format!("call_{index}"), format!("tool_{}", index % 20));
+        let function = json!({"name": name, "arguments": r#"{"path": "src/main.rs", "line": 1}"#});
+        let calls = json!([{"id": id, "type": "function", "function": function}]);
+        [
+            json!({"role": "user", "content": "Look at the next file, please. ".repeat(5)}),
+            json!({"role": "assistant", "content": null, "tool_calls": calls}),
+            json!({"role": "tool", "tool_call_id": id, "content": "a line of the file\n".repeat(15)}),
+            json!({"role": "assistant", "content": "Done."}),
+        ]
+    };
+    let messages: Vec<_> = (0..100)
+        .flat_map(step)
+        .chain([json!({"role": "user", "content": "What is left to do?"})])
+        .collect();
+    let tools: Vec<_> = (0..20).map(tool).collect();
+    json!({"model": "scripted", "stream": true, "tools": tools, "messages": messages}).to_string()
+}
+
 /// From a request's body to its turn.
 pub fn prepare(body: &str) -> Prepared {
     let settings = TurnSettings::default();

@@ -17,7 +17,6 @@ use crate::scenario::{Client, Endpoint, ExpectedOutcome, ModelKind, Scenario, sc
 use crate::scripted::{self, Afterwards, ScriptedUpstream};
 use crate::selection::Selection;
 use crate::server::{Asked, Key, Server};
-
 use crate::setup::{self, Unable};
 use crate::verdict::Tally;
 

@@ -292,9 +292,12 @@ impl Driver {
         self.threads_ahead.setting(&plan.thread_start(&self.working_folder, &tools))
     }
 
-    /// Has a thread started for the next turn that is like this one.
+    /// Has a thread started for the next turn that is like this one, unless Codex has work that
+    /// somebody waits for.
     fn start_ahead(&mut self) {
-        if let Some(setting) = self.next_setting.take() {
+        if self.connection.router.all_are_answering()
+            && let Some(setting) = self.next_setting.take()
+        {
             self.threads_ahead.start_ahead(setting);
         }
     }
@@ -334,11 +337,7 @@ impl Driver {
                         Attempt::FailedEarly(Failure::new(FailureKind::Unexpected, words))
                     });
                 }
-                _ = look.tick(), if self.next_setting.is_some() => {
-                    if self.connection.router.is_answering(thread) {
-                        self.start_ahead();
-                    }
-                }
+                _ = look.tick(), if self.next_setting.is_some() => self.start_ahead(),
                 stop = self.turn.next_stop() => {
                     let wire = &*self.connection;
                     match stop {

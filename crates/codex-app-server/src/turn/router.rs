@@ -200,10 +200,9 @@ impl Router {
         }
     }
 
-    /// Whether the model has said anything in the turn of a thread.
-    pub(crate) fn is_answering(&self, thread: &ThreadId) -> bool {
-        let routes = self.lock();
-        routes.by_thread.get(thread.as_str()).is_some_and(|route| route.machine.has_emitted())
+    /// Whether the model has begun to answer in every turn.
+    pub(crate) fn all_are_answering(&self) -> bool {
+        self.lock().by_thread.values().all(|route| route.machine.has_emitted())
     }
 
     /// Where a line of the log about the turn of `thread` belongs.

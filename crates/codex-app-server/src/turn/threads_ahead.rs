@@ -23,8 +23,8 @@ use crate::request_error::RequestError;
 use crate::turn::router::Wire as _;
 use places::{Place, Places};
 
-/// How often a turn looks whether its model has begun to answer. From then on Codex has time to start
-/// a thread for the next turn: nothing of this one is delayed.
+/// How often a turn looks whether Codex has time to start a thread for the next one: when the model has
+/// begun to answer in this turn and in all others of the child, nothing of them is delayed.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 /// How long a thread waits for its turn: Codex has 0.9 MB for it.

@@ -78,26 +78,54 @@ async fn calls_come_and_end_in_a_thread_that_was_ready() {
     codex.client.shutdown().await;
 }
 
-/// Codex has nothing else to do until the model is asked and has begun to answer.
-#[tokio::test]
-async fn no_thread_is_started_before_the_model_says_something() {
-    let said = Arc::new(Mutex::new(Vec::new()));
+/// What has been seen on the wire, in its order: requests for threads, and calls.
+type Seen = Arc<Mutex<Vec<&'static str>>>;
+
+async fn watched() -> (TestCodex, Seen) {
+    let seen = Seen::default();
     let codex = TestCodex::with(|config| {
         config.threads_ahead = 1;
-        let said = Arc::clone(&said);
+        let seen = Arc::clone(&seen);
         config.tap = Some(Arc::new(move |_, line| {
             let line = String::from_utf8_lossy(line);
             let kinds = [r#""method":"thread/start""#, r#""type":"function_call","#];
             if let Some(kind) = kinds.into_iter().position(|kind| line.contains(kind)) {
-                said.lock().unwrap().push(["thread", "call"][kind]);
+                seen.lock().unwrap().push(["thread", "call"][kind]);
             }
         }));
     })
     .await;
+    (codex, seen)
+}
+
+/// Codex has nothing else to do until the model is asked and has begun to answer.
+#[tokio::test]
+async fn no_thread_is_started_before_the_model_says_something() {
+    let (codex, seen) = watched().await;
     // Far longer than it takes to look.
     codex.run(with_tools(&codex, "[[slow-args:500]]")).await;
     ready_thread(&codex.client).await;
-    assert_eq!(*said.lock().unwrap(), ["thread", "call", "thread"]);
+    assert_eq!(*seen.lock().unwrap(), ["thread", "call", "thread"]);
+    codex.client.shutdown().await;
+}
+
+/// The work for a thread that may never be used would delay somebody who waits.
+#[tokio::test]
+async fn no_thread_is_started_while_another_turn_waits_for_its_first_word() {
+    let (codex, seen) = watched().await;
+    let waiting = codex.client.start_turn(codex.ask("[[silent]]")).unwrap();
+    codex.model.until(|counters| counters.requests == 1).await;
+    assert_says(&codex, codex.ask("[[text:a]]"), "a").await;
+    while codex.client.running_turns() > 1 {
+        codex.client.loaded_threads().await.unwrap();
+    }
+    assert_eq!(*seen.lock().unwrap(), ["thread", "thread"]);
+    drop(waiting);
+    while codex.client.running_turns() > 0 {
+        codex.client.loaded_threads().await.unwrap();
+    }
+    assert_says(&codex, codex.ask("[[text:b]]"), "b").await;
+    ready_thread(&codex.client).await;
     codex.client.shutdown().await;
 }
 
