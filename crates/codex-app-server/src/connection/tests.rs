@@ -1,7 +1,8 @@
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
+use tokio::io::{AsyncWriteExt as _, BufReader, DuplexStream};
 use tokio_util::task::TaskTracker;
 
+use super::played::PlayedConnection;
 use super::*;
 use crate::protocol::incoming::LoadedThreads;
 use crate::protocol::outgoing::ThreadLoadedList;
@@ -16,20 +17,9 @@ struct Peer {
 
 impl Peer {
     fn new() -> Self {
-        let (connection, _) =
-            Connection::new(Duration::from_millis(500), Onlookers::default(), Arc::default());
-        let connection = Arc::new(connection);
-        let (ours, theirs) = tokio::io::duplex(1 << 20);
-        let (answers, output) = tokio::io::duplex(1 << 20);
-        let tasks = TaskTracker::new();
-        let writer = Arc::clone(&connection);
-        tasks.spawn(async move { writer.outbox().drain_into(ours).await });
-        let reader = Arc::clone(&connection);
-        tasks.spawn(async move {
-            let (Ok(reason) | Err(Damage(reason))) = reader.read(output, 1 << 16).await;
-            reader.close(&reason);
-        });
-        Self { connection, lines: BufReader::new(theirs).lines(), answers, tasks }
+        let PlayedConnection { connection, lines, answers, tasks, .. } =
+            PlayedConnection::new(Duration::from_millis(500));
+        Self { connection, lines, answers, tasks }
     }
 
     async fn say(&mut self, line: &str) {

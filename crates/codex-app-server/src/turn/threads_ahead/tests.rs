@@ -1,10 +1,10 @@
 //! A thread's time, with a child that the test plays; what real ones do is in the integration tests.
 
 use serde_json::{Map, Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines};
+use tokio::io::{AsyncWriteExt as _, BufReader, DuplexStream, Lines};
 
 use super::*;
-use crate::connection::{Damage, Onlookers};
+use crate::connection::played::PlayedConnection;
 use crate::login_file::LoginFile;
 
 /// The child, and the threads that are started ahead in it.
@@ -18,19 +18,8 @@ struct Played {
 
 impl Played {
     fn new(kept_for: Duration) -> Self {
-        let (connection, unwanted) =
-            Connection::new(Duration::from_secs(30), Onlookers::default(), Arc::default());
-        let connection = Arc::new(connection);
-        let (ours, theirs) = tokio::io::duplex(1 << 16);
-        let (answers, output) = tokio::io::duplex(1 << 16);
-        let tasks = TaskTracker::new();
-        let writer = Arc::clone(&connection);
-        tasks.spawn(async move { writer.outbox().drain_into(ours).await });
-        let reader = Arc::clone(&connection);
-        tasks.spawn(async move {
-            let (Ok(reason) | Err(Damage(reason))) = reader.read(output, 1 << 16).await;
-            reader.close(&reason);
-        });
+        let PlayedConnection { connection, lines: asked, answers, unwanted, tasks } =
+            PlayedConnection::new(Duration::from_secs(30));
         let tidier = Arc::clone(&connection);
         tasks.spawn(async move { tidier.let_go_of_all(unwanted).await });
         let home = tempfile::tempdir().unwrap();
@@ -38,7 +27,6 @@ impl Played {
         let mut threads = ThreadsAhead::new(1, &connection, &login, &tasks);
         threads.kept_for = kept_for;
         let threads = Arc::new(threads);
-        let asked = BufReader::new(theirs).lines();
         Self { threads, asked, answers, tasks, _home: home }
     }
 
