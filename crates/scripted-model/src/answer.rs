@@ -138,7 +138,14 @@ impl<'a> Answer<'a> {
         let id = self.ids.message();
         let opened = events::message_item(&id, None, None);
         let closed = events::message_item(&id, None, Some(events::refusal_part(text)));
-        self.item(&opened, |index| vec![events::refusal_delta(&id, index, text)], &closed)
+        let pieces = Chunking::pieces(text, 2).cut(&Arc::from(text));
+        let between = |index| {
+            let mut between = vec![events::part_added(&id, index, &events::refusal_part(""))];
+            between.extend(pieces.map(|delta| events::refusal_delta(&id, index, &delta)));
+            between.push(events::refusal_done(&id, index, text));
+            between
+        };
+        self.item(&opened, between, &closed)
     }
 
     pub(crate) fn reasoning(mut self, summary: &[&str], raw: Option<&str>) -> Self {
@@ -254,7 +261,7 @@ impl<'a> Answer<'a> {
 
     fn message_opened(self, id: &str, index: usize, phase: Option<&str>) -> Self {
         self.event(events::item_added(index, &events::message_item(id, phase, None)))
-            .event(events::text_part_added(id, index))
+            .event(events::part_added(id, index, &events::text_part("")))
     }
 
     fn next_index(&mut self) -> usize {

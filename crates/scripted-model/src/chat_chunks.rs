@@ -58,9 +58,10 @@ impl ChatChunks {
                 self.has_deltas = true;
                 self.delta(&json!({"content": event["delta"]}))
             }
+            "response.refusal.delta" => self.delta(&json!({"refusal": event["delta"]})),
             "response.output_item.done" if event["item"]["type"] == "message" => {
                 let is_told = std::mem::take(&mut self.has_deltas);
-                match text_of(&event["item"]) {
+                match parts_of(&event["item"], "text") {
                     text if is_told || text.is_empty() => Vec::new(),
                     text => self.delta(&json!({ "content": text })),
                 }
@@ -112,11 +113,14 @@ impl ChatChunks {
 /// A whole response, told as a chat completion.
 pub(crate) fn completion(response: &Value) -> Value {
     let items = response["output"].as_array().map_or(&[][..], Vec::as_slice);
-    let text: String = items.iter().map(text_of).collect();
+    let joined = |field| items.iter().map(|item| parts_of(item, field)).collect::<String>();
+    let (text, refusal) = (joined("text"), joined("refusal"));
     let calls: Vec<Value> =
         items.iter().filter(|item| item["type"] == "function_call").map(call).collect();
-    let content = if text.is_empty() && !calls.is_empty() { Value::Null } else { text.into() };
-    let mut message = json!({"role": "assistant", "content": content, "refusal": null});
+    let has_others = !calls.is_empty() || !refusal.is_empty();
+    let content = if text.is_empty() && has_others { Value::Null } else { text.into() };
+    let refusal = if refusal.is_empty() { Value::Null } else { refusal.into() };
+    let mut message = json!({"role": "assistant", "content": content, "refusal": refusal});
     let reason = finish_reason(response, calls.len());
     if !calls.is_empty() {
         message["tool_calls"] = calls.into();
@@ -158,9 +162,10 @@ fn call(item: &Value) -> Value {
     })
 }
 
-fn text_of(item: &Value) -> String {
+/// The texts or the refusals of a message, joined.
+fn parts_of(item: &Value, field: &str) -> String {
     let parts = item["content"].as_array().into_iter().flatten();
-    parts.filter_map(|part| part["text"].as_str()).collect()
+    parts.filter_map(|part| part[field].as_str()).collect()
 }
 
 fn usage(told: &Value) -> Value {

@@ -38,14 +38,11 @@ impl CompleteEvents {
             "response.output_text.delta" => event["logprobs"] = json!([]),
             "response.output_text.done" => {
                 event["logprobs"] = json!([]);
-                let mut part = event.clone();
-                part["type"] = "response.content_part.done".into();
-                part["part"] = text_part(&event["text"]);
-                if let Some(part) = part.as_object_mut() {
-                    part.remove("text");
-                    part.remove("logprobs");
-                }
-                behind = Some(part);
+                behind = Some(part_done(&event, text_part(&event["text"])));
+            }
+            "response.refusal.done" => {
+                let part = json!({"type": "refusal", "refusal": event["refusal"]});
+                behind = Some(part_done(&event, part));
             }
             "response.output_item.done" => self.items.push(event["item"].clone()),
             _ => {}
@@ -91,6 +88,19 @@ impl CompleteEvents {
         }
         response
     }
+}
+
+/// The end of a part, at the position of the event that ends its text.
+fn part_done(event: &Value, part: Value) -> Value {
+    let mut done = event.clone();
+    done["type"] = "response.content_part.done".into();
+    done["part"] = part;
+    if let Some(done) = done.as_object_mut() {
+        for field in ["text", "refusal", "logprobs"] {
+            done.remove(field);
+        }
+    }
+    done
 }
 
 fn text_part(text: &Value) -> Value {

@@ -96,13 +96,14 @@ pub(crate) fn refusal_part(text: &str) -> Value {
     json!({"type": "refusal", "refusal": text})
 }
 
-pub(crate) fn text_part_added(item: &str, index: usize) -> Value {
+/// The part is empty: its text follows in deltas.
+pub(crate) fn part_added(item: &str, index: usize, part: &Value) -> Value {
     json!({
         "type": "response.content_part.added",
         "item_id": item,
         "output_index": index,
         "content_index": 0,
-        "part": text_part(""),
+        "part": part,
     })
 }
 
@@ -133,6 +134,16 @@ pub(crate) fn refusal_delta(item: &str, index: usize, delta: &str) -> Value {
         "output_index": index,
         "content_index": 0,
         "delta": delta,
+    })
+}
+
+pub(crate) fn refusal_done(item: &str, index: usize, refusal: &str) -> Value {
+    json!({
+        "type": "response.refusal.done",
+        "item_id": item,
+        "output_index": index,
+        "content_index": 0,
+        "refusal": refusal,
     })
 }
 

@@ -10,6 +10,7 @@ use crate::scenario::Scene;
 use crate::texts::DEFAULT_TEXT;
 
 const CUT_TEXT: &str = "A long enough answer, which a cut leaves without its last third.";
+const REFUSAL: &str = "I cannot";
 
 /// Long enough for a client to see what came before as an event of its own.
 const BEFORE_THE_END: Duration = Duration::from_millis(50);
@@ -186,7 +187,11 @@ pub(crate) fn cut_early(scene: &Scene<'_>) -> Script {
 }
 
 pub(crate) fn refusal(scene: &Scene<'_>) -> Script {
-    scene.begin().refusal("I cannot").completed()
+    scene.begin().refusal(REFUSAL).completed()
+}
+
+pub(crate) fn refusal_after_text(scene: &Scene<'_>) -> Script {
+    scene.begin().message("First whole message.").refusal(REFUSAL).completed()
 }
 
 pub(crate) fn call_cut(scene: &Scene<'_>) -> Script {

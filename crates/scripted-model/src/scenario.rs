@@ -132,6 +132,7 @@ static SCENARIOS: &[Scenario] = &[
     row("use-tool-two", Nothing, "two <use_tool> blocks with text between", texts::use_tool_two),
     row("big", bytes(1_000_000), "that many bytes of text, 1 kB a delta", texts::big),
     row("big-delta", bytes(10_000_000), "that many bytes of text in one delta", texts::big_delta),
+    row("empty", Nothing, "response.created, then response.completed", texts::empty),
     row("slow", milliseconds(2_000), "twenty words over that time", texts::slow),
     row("hang", Nothing, "some text, then silence until the client goes", texts::hang),
     row("silent", Nothing, "response.created, then silence", texts::silent),
@@ -170,6 +171,7 @@ static SCENARIOS: &[Scenario] = &[
     row("cut-once", Nothing, "cut the first time, whole afterwards", failures::cut_once),
     row("cut-early", Nothing, "the connection closes after response.created", failures::cut_early),
     row("refusal", Nothing, "the model declines", failures::refusal),
+    row("refusal-after-text", Nothing, REFUSAL_AFTER_TEXT, failures::refusal_after_text),
     row("call-cut", Nothing, "a whole call, then the connection closes", failures::call_cut),
     row("half-call", Nothing, "two thirds of a call's arguments, then a cut", failures::half_call),
     row("call-failed", Text("CODE"), "a whole call, then response.failed", failures::call_failed),
@@ -191,6 +193,7 @@ const ITEMS: &str = "texts, calls ({\"name\", \"arguments\"}), reasoning ({\"rea
 const FRAGMENTS: &str = "a call whose arguments come in N deltas of 20 bytes";
 const SLOW_SECOND: &str = "a call, then a second whose arguments take that time";
 const HTTP: &str = "an HTTP error (about the context, about the usage limit, only N times)";
+const REFUSAL_AFTER_TEXT: &str = "a whole message, then one in which the model declines";
 const CALL_INCOMPLETE: &str = "a whole call, then response.incomplete";
 
 /// What answers a request: the marked scenario, the thanks after it, or the demo model.

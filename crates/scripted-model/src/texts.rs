@@ -140,6 +140,10 @@ pub(crate) fn slow(scene: &Scene<'_>) -> Script {
     delivered(scene, &text, Delivery { chunking: Chunking::Words, pause: Some(pause) })
 }
 
+pub(crate) fn empty(scene: &Scene<'_>) -> Script {
+    scene.begin().completed()
+}
+
 pub(crate) fn hang(scene: &Scene<'_>) -> Script {
     scene.begin().message_begun("This begins and then hangs.", 1).silence()
 }

@@ -85,6 +85,25 @@ fn every_end_has_its_reason() {
 }
 
 #[test]
+fn a_refusal_has_a_field_of_its_own() {
+    let ids = Ids::new(1);
+    for (text, content) in [("", Value::Null), ("Text", json!("Text"))] {
+        let begun = Answer::begin(&ids);
+        let begun = if text.is_empty() { begun } else { begun.message(text) };
+        let events = events(begun.refusal("I cannot").completed());
+        let choices = choices(&frames(&events, UsageWish::Unasked));
+        let joined = |field: &str| -> String {
+            choices.iter().filter_map(|choice| choice["delta"][field].as_str()).collect()
+        };
+        assert_eq!((joined("content").as_str(), joined("refusal").as_str()), (text, "I cannot"));
+        let mut complete = CompleteEvents::new("m", 7);
+        let last = events.into_iter().flat_map(|event| complete.complete(event)).last().unwrap();
+        let message = &completion(&last["response"])["choices"][0]["message"];
+        assert_eq!((&message["content"], &message["refusal"]), (&content, &json!("I cannot")));
+    }
+}
+
+#[test]
 fn a_text_without_deltas_is_told_once() {
     let ids = Ids::new(1);
     let script = Answer::begin(&ids).message_without_deltas("All").message("More").completed();

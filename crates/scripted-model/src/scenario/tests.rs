@@ -262,6 +262,38 @@ fn an_http_failure_has_its_body_and_ends_after_its_times() {
 }
 
 #[test]
+fn a_refusal_comes_in_deltas_and_then_as_a_whole() {
+    for (mark, index, text) in
+        [("[[refusal]]", 0, ""), ("[[refusal-after-text]]", 1, "First whole message.")]
+    {
+        let steps = steps(mark);
+        assert_eq!(text_of(&steps), text, "{mark}");
+        let deltas = events(&steps, "response.refusal.delta");
+        assert!(deltas.len() >= 2, "{mark}");
+        let joined: String = deltas.iter().map(|event| event["delta"].as_str().unwrap()).collect();
+        let items = events(&steps, "response.output_item.done");
+        assert_eq!(items[index]["item"]["content"][0]["refusal"], joined, "{mark}");
+        let done = json!({
+            "type": "response.refusal.done", "item_id": items[index]["item"]["id"],
+            "output_index": index, "content_index": 0, "refusal": joined,
+        });
+        assert_eq!(steps[steps.len() - 3], Step::Event(done), "{mark}");
+    }
+}
+
+#[test]
+fn an_empty_response_has_no_item() {
+    let kinds: Vec<Value> = steps("[[empty]]")
+        .into_iter()
+        .map(|step| match step {
+            Step::Event(event) => event["type"].clone(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(kinds, ["response.created", "response.completed"]);
+}
+
+#[test]
 fn usage_is_reported_as_asked() {
     let usage =
         |mark: &str| events(&steps(mark), "response.completed")[0]["response"]["usage"].clone();
