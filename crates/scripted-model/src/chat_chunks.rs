@@ -1,5 +1,7 @@
 //! The events of a response, told as the chunks of a chat completion.
 
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 
 /// Whether usage was asked for.
@@ -16,7 +18,8 @@ pub(crate) struct ChatChunks {
     model: String,
     created: u64,
     wish: UsageWish,
-    calls: usize,
+    /// The index of each call among the calls, by its index among all items.
+    calls: HashMap<u64, usize>,
     /// Whether the open message has been told by deltas.
     has_deltas: bool,
 }
@@ -30,7 +33,7 @@ impl ChatChunks {
             model: model.to_owned(),
             created,
             wish,
-            calls: 0,
+            calls: HashMap::new(),
             has_deltas: false,
         }
     }
@@ -43,15 +46,19 @@ impl ChatChunks {
                 self.delta(&json!({"role": "assistant", "content": "", "refusal": null}))
             }
             "response.output_item.added" if event["item"]["type"] == "function_call" => {
-                self.calls += 1;
+                let index = self.calls.len();
+                self.calls.insert(output_index(event), index);
                 let mut call = call(&event["item"]);
-                call["index"] = (self.calls - 1).into();
+                call["index"] = index.into();
                 call["function"]["arguments"] = "".into();
                 self.delta(&json!({ "tool_calls": [call] }))
             }
             "response.function_call_arguments.delta" => {
+                let Some(index) = self.calls.get(&output_index(event)) else {
+                    return Vec::new();
+                };
                 let arguments = json!({"arguments": event["delta"]});
-                let more = json!({"index": self.calls.saturating_sub(1), "function": arguments});
+                let more = json!({"index": index, "function": arguments});
                 self.delta(&json!({ "tool_calls": [more] }))
             }
             "response.output_text.delta" => {
@@ -73,7 +80,7 @@ impl ChatChunks {
     }
 
     fn end(&self, response: &Value) -> Vec<String> {
-        let reason = finish_reason(response, self.calls);
+        let reason = finish_reason(response, self.calls.len());
         let mut frames = vec![self.chunk(&json!({}), &reason.into())];
         if self.wish == UsageWish::Asked {
             let mut chunk = self.envelope();
@@ -152,6 +159,10 @@ fn finish_reason(response: &Value, calls: usize) -> &'static str {
         None if calls > 0 => "tool_calls",
         None => "stop",
     }
+}
+
+fn output_index(event: &Value) -> u64 {
+    event["output_index"].as_u64().unwrap_or_default()
 }
 
 fn call(item: &Value) -> Value {
