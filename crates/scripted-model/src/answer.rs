@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::call_events::CallEvents;
 use crate::chunking::Chunking;
 use crate::events;
 use crate::ids::Ids;
@@ -68,6 +69,11 @@ impl Delivery {
     pub(crate) fn spread(text: &str, deltas: u32, total: Duration) -> Self {
         let count = usize::try_from(deltas).unwrap_or(usize::MAX);
         Self { chunking: Chunking::pieces(text, count), pause: Some(total / deltas.max(1)) }
+    }
+
+    /// The event of a delta, and the pause after it.
+    pub(crate) fn steps(self, event: Value) -> impl Iterator<Item = Step> + Send {
+        iter::once(Step::Event(event)).chain(self.pause.map(Step::Pause))
     }
 }
 
@@ -159,31 +165,26 @@ impl<'a> Answer<'a> {
     }
 
     pub(crate) fn call_delivered(mut self, call: &Call, delivery: Delivery) -> Self {
-        let (id, call_id, index) = (self.ids.function_call(), self.ids.call(), self.next_index());
-        let item = |arguments| {
-            let namespace = call.namespace.as_deref();
-            events::function_call_item(&id, &call_id, &call.name, namespace, arguments)
-        };
-        let opened = events::item_added(index, &item(None));
-        let arguments_done = events::arguments_done(&id, index, &call.arguments);
-        let closed = events::item_done(index, &item(Some(&call.arguments)));
-        let delta = {
-            let id = id.clone();
-            move |delta: String| events::arguments_delta(&id, index, &delta)
-        };
-        let deltas = paced(&Arc::from(call.arguments.as_str()), delivery, delta);
-        self.event(opened).steps(deltas).event(arguments_done).event(closed)
+        let events = self.next_call(&call.name, call.namespace.as_deref());
+        self.steps(events.whole(&Arc::from(call.arguments.as_str()), delivery))
     }
 
     /// The first `deltas` deltas of a call whose end never comes.
     pub(crate) fn call_begun(mut self, call: &Call, deltas: usize) -> Self {
-        let (id, call_id, index) = (self.ids.function_call(), self.ids.call(), self.next_index());
-        let item = events::function_call_item(&id, &call_id, &call.name, None, None);
+        let events = self.next_call(&call.name, call.namespace.as_deref());
         let delivery = Delivery::plain(&call.arguments);
-        let begun = paced(&Arc::from(call.arguments.as_str()), delivery, move |delta| {
-            events::arguments_delta(&id, index, &delta)
-        });
-        self.event(events::item_added(index, &item)).steps(begun.take(deltas))
+        self.steps(events.begun(&Arc::from(call.arguments.as_str()), delivery, deltas))
+    }
+
+    /// The events of a call whose steps the caller adds.
+    pub(crate) fn next_call(&mut self, name: &str, namespace: Option<&str>) -> CallEvents {
+        CallEvents {
+            id: self.ids.function_call(),
+            call_id: self.ids.call(),
+            index: self.next_index(),
+            name: name.to_owned(),
+            namespace: namespace.map(str::to_owned),
+        }
     }
 
     pub(crate) fn custom_call(self, name: &str, input: &str) -> Self {
@@ -274,7 +275,7 @@ impl<'a> Answer<'a> {
         self.steps(iter::once(Step::Event(event)))
     }
 
-    fn steps(mut self, steps: impl Iterator<Item = Step> + Send + 'static) -> Self {
+    pub(crate) fn steps(mut self, steps: impl Iterator<Item = Step> + Send + 'static) -> Self {
         self.parts.push(Box::new(steps));
         self
     }
@@ -290,18 +291,8 @@ fn text_deltas(
     text: &Arc<str>,
     delivery: Delivery,
 ) -> impl Iterator<Item = Step> + Send + use<> {
-    paced(text, delivery, move |delta| events::text_delta(&id, index, &delta))
-}
-
-fn paced<F>(
-    text: &Arc<str>,
-    delivery: Delivery,
-    event: F,
-) -> impl Iterator<Item = Step> + Send + use<F>
-where
-    F: Fn(String) -> Value + Send,
-{
-    delivery.chunking.cut(text).flat_map(move |delta| {
-        iter::once(Step::Event(event(delta))).chain(delivery.pause.map(Step::Pause))
-    })
+    delivery
+        .chunking
+        .cut(text)
+        .flat_map(move |delta| delivery.steps(events::text_delta(&id, index, &delta)))
 }

@@ -6,6 +6,7 @@
 //! front of it also whole answers, and chat completions.
 
 mod answer;
+mod call_events;
 mod calls;
 mod chat_chunks;
 mod chat_request;
