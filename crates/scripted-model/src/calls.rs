@@ -124,23 +124,28 @@ pub(crate) fn call_hang(scene: &Scene<'_>) -> Script {
 
 /// So many calls of the declared tools in turn, each with the user's text as an argument.
 fn marked_calls<'a>(scene: &Scene<'a>, count: usize) -> Answer<'a> {
+    let mark = Value::from(scene.mark.rest().trim());
+    tools_in_turn(scene)
+        .take(count)
+        .enumerate()
+        .map(|(index, (name, namespace))| {
+            let arguments = format!(r#"{{"city": "C{index}", "mark": {mark}}}"#);
+            Call::new(name, arguments).within(namespace.map(str::to_owned))
+        })
+        .fold(scene.begin(), |answer, call| answer.call(&call))
+}
+
+/// Names and namespaces of the declared tools (or of three usual ones), again and again.
+pub(crate) fn tools_in_turn<'a>(
+    scene: &Scene<'a>,
+) -> impl Iterator<Item = (&'a str, Option<&'a str>)> + use<'a> {
     let declared = scene.request.tools();
     let tools: Vec<(&str, Option<&str>)> = if declared.is_empty() {
         [WEATHER, TIME, "lookup"].map(|name| (name, None)).to_vec()
     } else {
         declared.iter().map(|tool| (tool.name, tool.namespace)).collect()
     };
-    let mark = Value::from(scene.mark.rest().trim());
-    tools
-        .iter()
-        .cycle()
-        .take(count)
-        .enumerate()
-        .map(|(index, (name, namespace))| {
-            let arguments = format!(r#"{{"city": "C{index}", "mark": {mark}}}"#);
-            Call::new(*name, arguments).within(namespace.map(str::to_owned))
-        })
-        .fold(scene.begin(), |answer, call| answer.call(&call))
+    tools.into_iter().cycle()
 }
 
 pub(crate) fn parallel_slow(scene: &Scene<'_>) -> Script {

@@ -9,6 +9,8 @@ pub(crate) enum Chunking {
     Whole,
     /// Pieces of this many characters.
     Chars(usize),
+    /// Pieces of this many bytes (or fewer, where a character spans the cut).
+    Bytes(usize),
     /// Pieces of 1 to 17 characters, every size in turn.
     Varying,
     /// A word with the white space behind it.
@@ -39,6 +41,10 @@ impl Chunking {
     fn length_of_next(self, rest: &str, index: usize) -> usize {
         match self {
             Self::Chars(count) => bytes_of_chars(rest, count),
+            Self::Bytes(count) => match boundary_before(rest, count) {
+                0 => bytes_of_chars(rest, 1),
+                length => length,
+            },
             Self::Varying => bytes_of_chars(rest, index * 7 % 17 + 1),
             Self::Words => end_of_word(rest),
             Self::AfterByte(position) if index == 0 => match boundary_before(rest, position) {

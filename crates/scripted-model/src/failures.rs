@@ -13,7 +13,7 @@ const CUT_TEXT: &str = "A long enough answer, which a cut leaves without its las
 const REFUSAL: &str = "I cannot";
 
 /// Long enough for a client to see what came before as an event of its own.
-const BEFORE_THE_END: Duration = Duration::from_millis(50);
+pub(crate) const BEFORE_THE_END: Duration = Duration::from_millis(50);
 
 /// An HTTP error in OpenAI's shape.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,6 +6,7 @@
 //! front of it also whole answers, and chat completions.
 
 mod answer;
+mod args;
 mod call_events;
 mod calls;
 mod chat_chunks;
@@ -28,6 +29,7 @@ mod server;
 mod texts;
 mod wire;
 
+pub use args::long_arguments;
 pub use marked::{MarkedAnswer, MarkedCall, NotMarked};
 pub use record::{Counters, RecordedRequest};
 pub use scenario::scenario_list;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::answer::{Answer, Script};
+use crate::args;
 use crate::calls;
 use crate::demo;
 use crate::failures::{self, ErrorReply};
@@ -12,8 +13,8 @@ use crate::marked;
 use crate::request::Request;
 use crate::texts;
 
-const A_DAY: u64 = 24 * 3600 * 1000;
-const A_GIBIBYTE: u64 = 1 << 30;
+pub(crate) const A_DAY: u64 = 24 * 3600 * 1000;
+pub(crate) const A_GIBIBYTE: u64 = 1 << 30;
 
 /// Everything that a scenario may look at.
 pub(crate) struct Scene<'a> {
@@ -22,6 +23,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) ids: &'a Ids,
     /// The mark's argument where the scenario takes a number, or its default.
     pub(crate) number: u64,
+    /// The largest number that any scenario may be given.
+    pub(crate) most: u64,
     /// 1 for the first request with exactly this text since the server's start.
     pub(crate) attempt: u64,
     /// Seconds since 1970.
@@ -144,6 +147,7 @@ static SCENARIOS: &[Scenario] = &[
     row("round-trip", number("N", 1, 10_000), ROUND_TRIP, calls::round_trip).sticky(),
     row(THEN, Text("MARK"), "a call, then what the mark plays after its result", calls::weather),
     row_or_error("marked", Text("ID:…"), MARKED, marked::marked),
+    row_or_error("args", Text("OPTION,…"), ARGS, args::args),
     row_or_error("items", Text("[ITEM,…]"), ITEMS, calls::items),
     row("call-hang", Nothing, "a call with the user's text, then silence", calls::call_hang),
     row("parallel-slow", milliseconds(1_000), "two calls, that far apart", calls::parallel_slow),
@@ -189,6 +193,7 @@ const THINK_LOOP: &str = "reasoning and N calls, again after their results";
 const ECHO_BYTES: &str = "the user's text as text and as an argument, a byte a piece of the body";
 const MARKED: &str =
     "ID:REASONING:WORDS:BLOCKS:CALLS:FILLER:PAUSE: so many, every piece with the ID and a number";
+const ARGS: &str = "calls with long arguments: bytes=N (of each), piece=N (bytes a delta), ms=N (after each), calls=N, numbered, text, interleaved, idless or same-ids, and cut, hang, failed or incomplete";
 const ITEMS: &str = "texts, calls ({\"name\", \"arguments\"}), reasoning ({\"reasoning\"}), pauses (MS) and a cut (null), in order";
 const FRAGMENTS: &str = "a call whose arguments come in N deltas of 20 bytes";
 const SLOW_SECOND: &str = "a call, then a second whose arguments take that time";
@@ -226,7 +231,7 @@ pub(crate) fn answer(
     let number = scenario.number(mark.argument, most)?;
     // The call before was none at this.
     let attempt = attempt(mark.text()).saturating_sub(u64::from(goes_on));
-    let scene = Scene { request, mark, ids, number, attempt, now };
+    let scene = Scene { request, mark, ids, number, most, attempt, now };
     match scenario.play {
         Play::Stream(play) => Ok(play(&scene)),
         Play::StreamOrError(play) => play(&scene),

@@ -88,12 +88,13 @@ async fn a_cut_sends_what_was_before_it_and_no_end() {
         ("[[cut]]", "response.output_text.delta"),
         ("[[cut-early]]", "response.created"),
         ("[[two-calls-cut]]", "get_time"),
+        ("[[args:calls=2,cut]]", "get_time"),
     ] {
         let answer = exchange(&model, "POST", "/v1/responses", &asked(mark)).await;
         assert!(answer.contains(before), "{mark}: {answer}");
         assert!(!answer.ends_with(WHOLE_BODY) && !answer.contains("completed\ndata"), "{mark}");
     }
-    assert_eq!((model.requests(), model.disconnects()), (3, 0));
+    assert_eq!((model.requests(), model.disconnects()), (4, 0));
 }
 
 #[tokio::test]

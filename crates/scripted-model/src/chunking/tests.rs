@@ -23,6 +23,7 @@ fn pieces_add_up_to_the_text_whatever_the_chunking() {
         let ways = [Chunking::Whole, Chunking::Varying, Chunking::Words]
             .into_iter()
             .chain((0..5).map(Chunking::Chars))
+            .chain((0..5).map(Chunking::Bytes))
             .chain((0..5).map(|count| Chunking::pieces(text, count)))
             .chain((0..=text.len() + 1).map(Chunking::AfterByte));
         for chunking in ways {
@@ -41,6 +42,12 @@ fn varying_sizes_stay_between_1_and_17() {
     sizes.pop();
     assert_eq!(sizes.iter().min(), Some(&1));
     assert_eq!(sizes.iter().max(), Some(&17));
+}
+
+#[test]
+fn bytes_are_counted_up_to_the_last_whole_character() {
+    assert_eq!(cut(Chunking::Bytes(3), "abcdéf漢g"), ["abc", "dé", "f", "漢", "g"]);
+    assert_eq!(cut(Chunking::Bytes(1), "a😀b"), ["a", "😀", "b"]);
 }
 
 #[test]
