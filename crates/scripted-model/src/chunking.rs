@@ -15,14 +15,25 @@ pub(crate) enum Chunking {
     Varying,
     /// A word with the white space behind it.
     Words,
+    /// Pieces of at least and at most so many bytes, cut where a word begins or ends if one does.
+    AtWords { least: usize, most: usize },
     /// Two pieces, cut after this many bytes (or before, where a character spans them).
     AfterByte(usize),
 }
+
+/// Words up to this length are not cut in two.
+const SHORT_WORD: usize = 12;
 
 impl Chunking {
     /// So many pieces, as equal as characters allow.
     pub(crate) fn pieces(text: &str, count: usize) -> Self {
         Self::Chars(text.chars().count().div_ceil(count.max(1)).max(1))
+    }
+
+    /// Four to eight pieces, fewer of a text of a few letters.
+    pub(crate) fn few(text: &str) -> Self {
+        let least = text.len().div_ceil(8);
+        Self::AtWords { least, most: (2 * least).max(SHORT_WORD) }
     }
 
     /// Cuts lazily: a text of a hundred megabytes is not held twice.
@@ -41,12 +52,10 @@ impl Chunking {
     fn length_of_next(self, rest: &str, index: usize) -> usize {
         match self {
             Self::Chars(count) => bytes_of_chars(rest, count),
-            Self::Bytes(count) => match boundary_before(rest, count) {
-                0 => bytes_of_chars(rest, 1),
-                length => length,
-            },
+            Self::Bytes(count) => boundary_before(rest, count).max(bytes_of_chars(rest, 1)),
             Self::Varying => bytes_of_chars(rest, index * 7 % 17 + 1),
             Self::Words => end_of_word(rest),
+            Self::AtWords { least, most } => end_at_word(rest, least, most),
             Self::AfterByte(position) if index == 0 => match boundary_before(rest, position) {
                 0 => rest.len(),
                 length => length,
@@ -70,6 +79,17 @@ fn end_of_word(text: &str) -> usize {
     let word = letters.find(char::is_whitespace).unwrap_or(letters.len());
     let after = letters[word..].trim_start().len();
     text.len() - after
+}
+
+fn end_at_word(text: &str, least: usize, most: usize) -> usize {
+    let mut word = None;
+    let is_edge = |letter: char| {
+        let in_word = letter.is_alphanumeric();
+        word.replace(in_word).is_some_and(|before| before != in_word)
+    };
+    let mut edges = text.match_indices(is_edge).map(|(edge, _)| edge);
+    let edge = edges.find(|edge| *edge >= least.max(1)).unwrap_or(text.len());
+    if edge <= most { edge } else { boundary_before(text, most).max(bytes_of_chars(text, 1)) }
 }
 
 #[cfg(test)]

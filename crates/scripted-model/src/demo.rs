@@ -14,6 +14,8 @@ use words::{keywords, shortened, words};
 const MOST_CALLS: usize = 3;
 const PAUSE_PER_WORD: Duration = Duration::from_millis(15);
 const LONGEST_ANSWER: Duration = Duration::from_millis(1_500);
+/// After each of at most eight pieces: short, as clients wait for all calls of an answer.
+const PAUSE_PER_PIECE: Duration = Duration::from_millis(18);
 const LONGEST_QUOTE: usize = 300;
 const TEXT_PROTOCOL: &str = "<use_tool>";
 const WEB_TOOL: &str = "webSearch";
@@ -64,7 +66,11 @@ fn calls(ids: &Ids, asked: &str, tools: &[Tool<'_>]) -> Script {
             let arguments = arguments::invented(tool.parameters, asked).to_string();
             Call::new(tool.name, arguments).within(tool.namespace.map(str::to_owned))
         })
-        .fold(spoken(ids, &sentence), |answer, call| answer.call(&call))
+        .fold(spoken(ids, &sentence), |answer, call| {
+            // In pieces, so that one sees the arguments grow.
+            let chunking = Chunking::few(&call.arguments);
+            answer.call_delivered(&call, Delivery { chunking, pause: Some(PAUSE_PER_PIECE) })
+        })
         .completed()
 }
 

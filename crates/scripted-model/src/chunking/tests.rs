@@ -20,7 +20,7 @@ fn cut(chunking: Chunking, text: &str) -> Vec<String> {
 #[test]
 fn pieces_add_up_to_the_text_whatever_the_chunking() {
     for text in TEXTS {
-        let ways = [Chunking::Whole, Chunking::Varying, Chunking::Words]
+        let ways = [Chunking::Whole, Chunking::Varying, Chunking::Words, Chunking::few(text)]
             .into_iter()
             .chain((0..5).map(Chunking::Chars))
             .chain((0..5).map(Chunking::Bytes))
@@ -53,6 +53,25 @@ fn bytes_are_counted_up_to_the_last_whole_character() {
 #[test]
 fn words_keep_their_white_space() {
     assert_eq!(cut(Chunking::Words, " a b\n\nc"), [" a ", "b\n\n", "c"]);
+}
+
+#[test]
+fn a_few_pieces_end_at_words_where_words_are_short() {
+    assert_eq!(
+        cut(Chunking::few(r#"{"city":"Paris"}"#), r#"{"city":"Paris"}"#),
+        [r#"{""#, "city", r#"":""#, "Paris", r#""}"#]
+    );
+    assert_eq!(cut(Chunking::few("{}"), "{}"), ["{}"]);
+    let sentence = "a text of a few words, none of which is cut. ".repeat(3);
+    for text in [sentence.as_str(), &"x".repeat(1_000), &"漢".repeat(100), &"😀 ".repeat(50)] {
+        let pieces = cut(Chunking::few(text), text);
+        assert!((4..=8).contains(&pieces.len()), "{pieces:?}");
+    }
+    for pair in cut(Chunking::few(&sentence), &sentence).windows(2) {
+        let in_word =
+            pair[0].ends_with(char::is_alphanumeric) && pair[1].starts_with(char::is_alphanumeric);
+        assert!(!in_word, "{pair:?}");
+    }
 }
 
 #[test]

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::arguments::invented;
@@ -128,13 +130,41 @@ fn the_text_protocol_gets_two_blocks_where_the_notes_are_not_enough() {
 fn an_answer_takes_at_most_a_second_and_a_half() {
     let body = json!({"input": [user("x"), {"type": "function_call_output", "call_id": "1",
         "output": "a ".repeat(1_000)}]});
-    let total: std::time::Duration = answer(Request::new(&body), &Ids::new(1))
+    let total: Duration = answer(Request::new(&body), &Ids::new(1))
         .filter_map(|step| match step {
             Step::Pause(pause) => Some(pause),
             _ => None,
         })
         .sum();
     assert!(total <= super::LONGEST_ANSWER, "{total:?}");
+}
+
+#[test]
+fn arguments_grow_in_a_few_pieces_within_150_milliseconds() {
+    for question in ["How is the weather in Paris?", &"Please say it again. ".repeat(500)] {
+        let body = json!({"input": [user(question)], "tools": [{
+            "type": "function", "name": "lookup", "parameters": {
+                "type": "object", "properties": {"query": {"type": "string"}},
+            },
+        }]});
+        let is_delta = |step: &Step| {
+            let Step::Event(event) = step else { return false };
+            event["type"] == "response.function_call_arguments.delta"
+        };
+        let steps: Vec<Step> = answer(Request::new(&body), &Ids::new(1)).collect();
+        let deltas = steps.iter().filter(|step| is_delta(step)).count();
+        assert!((4..=8).contains(&deltas), "{deltas}");
+        let pauses: Vec<Duration> = steps
+            .windows(2)
+            .filter(|steps| is_delta(&steps[0]))
+            .map(|steps| match steps[1] {
+                Step::Pause(pause) => pause,
+                _ => Duration::ZERO,
+            })
+            .collect();
+        assert!(pauses.iter().all(|pause| (1..=25).contains(&pause.as_millis())), "{pauses:?}");
+        assert!(pauses.iter().sum::<Duration>() <= Duration::from_millis(150), "{pauses:?}");
+    }
 }
 
 #[test]
