@@ -70,6 +70,8 @@ pub struct ChoiceReport {
     pub truncated: bool,
     /// How many of them stood in the text.
     pub text_calls: usize,
+    /// How many calls were forwarded as the model wrote them.
+    pub streamed_calls: usize,
     /// Blocks in the text.
     pub blocks: BlockCounts,
     /// Names of the forwarded calls.

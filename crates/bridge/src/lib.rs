@@ -18,7 +18,7 @@ pub use failure::{AskedUpstream, api_error, api_error_of, invalid_turn};
 pub use finish::{BlockCounts, ChoiceReport, EndReason, FinishReason};
 pub use policy::{
     CallShape, DeclaredTools, OutputMode, OutputModeSetting, RemoteImages, StopAfterTools,
-    TextBlocks, TextTools, TurnPolicy, TurnSettings,
+    StreamArguments, TextBlocks, TextTools, TurnPolicy, TurnSettings,
 };
 pub use reasoning::{CallReasoning, Question, ReasoningBefore};
 pub use reply::{Ended, Output, Reply, Tokenizer};

@@ -84,6 +84,16 @@ pub enum RemoteImages {
     Fetched,
 }
 
+/// Whether a stream has the arguments of calls as the model writes them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StreamArguments {
+    /// Where they can be had.
+    #[default]
+    Auto,
+    /// Each call is sent whole.
+    Off,
+}
+
 /// What the operator has chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnSettings {
@@ -107,6 +117,8 @@ pub struct TurnSettings {
     pub text_tools: TextTools,
     /// `PROXY_XML_ESCAPE`
     pub xml_escaping: XmlEscaping,
+    /// `PROXY_STREAM_ARGUMENTS`
+    pub stream_arguments: StreamArguments,
     /// `PROXY_REASONING`: whether reasoning summaries are shown.
     pub reasoning: bool,
     /// `PROXY_MAX_TOOL_CALLS`, `PROXY_MAX_ARGUMENT_BYTES`
@@ -202,6 +214,20 @@ impl FromStr for OutputMode {
     }
 }
 
+// === impl StreamArguments ===
+
+impl FromStr for StreamArguments {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<Self, ()> {
+        match name {
+            "auto" => Ok(Self::Auto),
+            "off" => Ok(Self::Off),
+            _ => Err(()),
+        }
+    }
+}
+
 // === impl StopAfterTools ===
 
 impl StopAfterTools {
@@ -231,6 +257,7 @@ impl Default for TurnSettings {
             text_tools: TextTools::Auto,
             // The only clients that read blocks never decode entities.
             xml_escaping: XmlEscaping::Verbatim,
+            stream_arguments: StreamArguments::Auto,
             reasoning: true,
             limits: Limits { held_bytes: MAX_HELD_BYTES, ..Limits::default() },
             max_held_bytes: MAX_HELD_BYTES,

@@ -20,9 +20,9 @@ use tool_call_aggregator::{ParsedTextBlock, ScanEvent, ScanEvents, SuffixSource,
 use crate::finish::{BlockCounts, EndReason, FinishReason};
 use crate::policy::{StopAfterTools, TextBlocks, TurnPolicy};
 use crate::reasoning::ReasoningTrail;
-use calls::{CallOutcome, Calls, Spoken};
+use calls::{CallOutcome, Calls, Incomplete, Spoken};
 use ending::Ending;
-use failures::{changed, interrupted, too_large};
+use failures::{changed, interrupted, too_large, unfinished};
 pub use output::Output;
 pub use token_limit::Tokenizer;
 use visible::VisibleText;
@@ -44,6 +44,8 @@ pub struct Reply {
     scanner: Option<TextScanner>,
     /// Whether a block has begun and is not complete.
     block_open: bool,
+    /// The same for a structured call, also one that is not forwarded yet.
+    call_open: bool,
     blocks: BlockCounts,
     /// Bytes of text so far, and where the text began that the scanner reads.
     text_bytes: usize,
@@ -97,6 +99,7 @@ impl Reply {
         Self {
             scanner,
             block_open: false,
+            call_open: false,
             blocks: BlockCounts::default(),
             text_bytes: 0,
             text_start: 0,
@@ -126,6 +129,9 @@ impl Reply {
         if self.end.is_some() {
             return None;
         }
+        if self.calls.is_open() && self.is_beside_the_open_call(&event) {
+            return Some(self.fail(unfinished(), out));
+        }
         match event {
             TurnEvent::Text(text) => {
                 let fitting = self.fitting(&text);
@@ -154,7 +160,16 @@ impl Reply {
                 self.end_message(out);
                 self.on_message(phase, out);
             }
+            TurnEvent::ToolCallStart { call_id, name } => self.on_call_start(&call_id, &name, out),
+            TurnEvent::ToolCallArguments(text) => self.on_arguments(&text, out),
             TurnEvent::ToolCall(call) => self.on_call(&call, now, out),
+            TurnEvent::Refusal(text) => {
+                let fitting = self.fitting(&text);
+                self.on_refusal(fitting, out);
+                if fitting.len() < text.len() {
+                    return Some(self.overflow(out));
+                }
+            }
             TurnEvent::ResponseEnd { usage, .. } => {
                 self.usage = usage;
                 self.response_ended = true;
@@ -176,7 +191,8 @@ impl Reply {
 
     /// When [`Self::on_time`] wants to be called, if nothing happens before.
     pub fn deadline(&self) -> Option<Instant> {
-        self.burst_until.filter(|_| self.end.is_none() && !self.block_open)
+        let is_writing = self.block_open || self.call_open;
+        self.burst_until.filter(|_| self.end.is_none() && !is_writing)
     }
 
     /// Time has passed.
@@ -266,7 +282,90 @@ impl Reply {
         }
     }
 
+    /// Whether an event cannot come between the start and the end of a call.
+    fn is_beside_the_open_call(&self, event: &TurnEvent) -> bool {
+        match event {
+            TurnEvent::ToolCall(call) => !self.calls.is_open_call(&call.call_id),
+            TurnEvent::ToolCallArguments(_) | TurnEvent::Failed(_) => false,
+            TurnEvent::Text(text) => !text.is_empty(),
+            TurnEvent::MessageStart { .. }
+            | TurnEvent::Reasoning { .. }
+            | TurnEvent::ReasoningItem(_)
+            | TurnEvent::ToolCallStart { .. }
+            | TurnEvent::Refusal(_)
+            | TurnEvent::ResponseEnd { .. }
+            | TurnEvent::End(_) => true,
+        }
+    }
+
+    fn on_call_start(&mut self, call_id: &str, name: &str, out: &mut impl Output) {
+        self.call_open = true;
+        self.speech = Speech::Something;
+        // A message ends before the call that follows it.
+        self.flush(out);
+        // A block and a call may be one: that is decided when both are whole.
+        if self.ending.is_some() || self.blocks.started > 0 {
+            return;
+        }
+        if let Some(delta) = self.calls.start(call_id, name) {
+            self.visible.begin_call(None, &self.policy.delimiter, out);
+            out.call(&delta);
+            self.trail.on_call(delta.id);
+            self.visible.count(name);
+        }
+    }
+
+    fn on_arguments(&mut self, text: &str, out: &mut impl Output) {
+        match self.calls.extend(text) {
+            Ok(None) => {}
+            Ok(Some(delta)) => {
+                out.call(&delta);
+                self.visible.count(delta.appended);
+            }
+            Err(limit) => self.ending = Some(Ending::Failed(too_large(limit))),
+        }
+    }
+
+    /// The call that was forwarded in part is whole.
+    fn end_call(&mut self, call: &ToolCall, now: Instant, out: &mut impl Output) {
+        match self.calls.complete(call) {
+            Ok(rest) => {
+                if let Some(rest) = rest {
+                    out.call(&rest);
+                    self.visible.count(rest.appended);
+                }
+                out.call_end();
+            }
+            Err(Incomplete::TooLarge(limit)) => {
+                self.ending = Some(Ending::Failed(too_large(limit)));
+                return;
+            }
+            Err(Incomplete::Changed) => {
+                self.ending = Some(Ending::Failed(changed()));
+                return;
+            }
+        }
+        self.calls.close();
+        if self.policy.stop_after_tools == StopAfterTools::First {
+            self.ending = Some(Ending::Finished(EndReason::FirstCall));
+        }
+        self.restart_burst(now);
+    }
+
+    fn on_refusal(&mut self, text: &str, out: &mut impl Output) {
+        self.speech = Speech::Something;
+        self.flush(out);
+        if self.ending.is_none() {
+            self.visible.count(text);
+            out.refusal(text);
+        }
+    }
+
     fn on_call(&mut self, call: &ToolCall, now: Instant, out: &mut impl Output) {
+        self.call_open = false;
+        if self.calls.is_open() {
+            return self.end_call(call, now, out);
+        }
         self.speech = Speech::Something;
         // A message ends before the call that follows it.
         self.flush(out);
@@ -281,6 +380,7 @@ impl Reply {
             CallOutcome::New { delta, xml } => {
                 self.visible.begin_call(xml.as_deref(), &self.policy.delimiter, out);
                 out.call(&delta);
+                out.call_end();
                 self.trail.on_call(delta.id);
                 if self.policy.stop_after_tools == StopAfterTools::First {
                     self.ending = Some(Ending::Finished(EndReason::FirstCall));
@@ -304,7 +404,9 @@ impl Reply {
             }
             CallOutcome::Changed => self.ending = Some(Ending::Failed(changed())),
         }
-        self.visible.said_call(spoken);
+        for words in spoken.words() {
+            self.visible.count(words);
+        }
         // Also by a call that is not forwarded: the model is still at it.
         self.restart_burst(now);
     }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use codex_app_server::TurnRequest;
 use openai_wire::responses::{FunctionTool, ResponseFormat, ToolChoice};
 
-use crate::policy::{CallShape, OutputMode, TextBlocks, TurnPolicy, TurnSettings};
+use crate::policy::{CallShape, OutputMode, StreamArguments, TextBlocks, TurnPolicy, TurnSettings};
 use crate::reasoning::{self, Question, ReasoningBefore};
 pub use chat::prepare;
 use history::History;
@@ -37,6 +37,8 @@ pub struct RequestOptions<'a> {
     pub settings: &'a TurnSettings,
     /// The header `x-proxy-output-mode`.
     pub requested_mode: Option<&'a str>,
+    /// The header `x-proxy-stream-arguments`.
+    pub stream_arguments: Option<&'a str>,
 }
 
 /// A request that can be served.
@@ -82,7 +84,17 @@ struct Wanted {
     choices: u32,
     stream: bool,
     include_usage: bool,
+    stream_arguments: StreamArguments,
     ignored: Vec<&'static str>,
+}
+
+// === impl RequestOptions ===
+
+impl<'a> RequestOptions<'a> {
+    /// Those of a request without any such header.
+    pub fn new(settings: &'a TurnSettings) -> Self {
+        Self { settings, requested_mode: None, stream_arguments: None }
+    }
 }
 
 // === impl Prepared ===
@@ -126,6 +138,11 @@ impl Wanted {
             summary: Some(self.summary.to_owned()),
             output_schema,
             upstream: None,
+            // Whole answers, blocks and repetitions wait for whole calls.
+            early_arguments: self.stream_arguments == StreamArguments::Auto
+                && self.stream
+                && self.mode == OutputMode::OpenAiJson
+                && !settings.dedup,
             owner: None,
         };
         let policy = TurnPolicy {

@@ -32,9 +32,24 @@ const CALL: &str = "call_";
 /// Text that belongs together, however it was cut into events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Channel {
-    Text { choice: u32 },
-    Summary { choice: u32, item: usize, part: u32 },
-    Reasoning { choice: u32, item: usize, part: u32 },
+    Text {
+        choice: u32,
+    },
+    Summary {
+        choice: u32,
+        item: usize,
+        part: u32,
+    },
+    Reasoning {
+        choice: u32,
+        item: usize,
+        part: u32,
+    },
+    /// Of a call that was streamed.
+    Arguments {
+        choice: u32,
+        call: usize,
+    },
 }
 
 /// Which text an event continues.
@@ -42,6 +57,8 @@ enum Channel {
 struct Continued {
     /// Items of reasoning that have ended, by their choices.
     items: HashMap<u32, usize>,
+    /// Calls that were streamed, by their choices, and whether the last one is open.
+    calls: HashMap<u32, (usize, bool)>,
 }
 
 // === impl Record ===
@@ -89,7 +106,9 @@ impl Record {
             let What::Event { choice, event } = &mut entry.what else { continue };
             let channel = continued.channel(*choice, event);
             match event {
-                TurnEvent::Text(text) | TurnEvent::Reasoning { text, .. } => {
+                TurnEvent::Text(text)
+                | TurnEvent::Reasoning { text, .. }
+                | TurnEvent::ToolCallArguments(text) => {
                     let Some(channel) = channel else { continue };
                     let place = places.entry(channel).or_insert(0_usize);
                     let end = *place + text.len();
@@ -99,8 +118,16 @@ impl Record {
                 TurnEvent::ToolCall(call) => {
                     call.call_id = mask_call_id(&call.call_id, mask);
                     call.name = mask.text(&call.name);
-                    call.arguments = mask.text(&call.arguments);
+                    call.arguments = match channel {
+                        Some(channel) => masked[&channel].clone(),
+                        None => mask.text(&call.arguments),
+                    };
                 }
+                TurnEvent::ToolCallStart { call_id, name } => {
+                    *call_id = mask_call_id(call_id, mask);
+                    *name = mask.text(name);
+                }
+                TurnEvent::Refusal(text) => *text = mask.text(text),
                 TurnEvent::ResponseEnd { response_id, .. } => *response_id = json.id(response_id),
                 TurnEvent::ReasoningItem(item) => {
                     for text in item.summary.iter_mut().chain(&mut item.encrypted_content) {
@@ -197,12 +224,31 @@ impl Continued {
                 *items += 1;
                 None
             }
+            TurnEvent::ToolCallStart { .. } => {
+                let (calls, is_open) = self.calls.entry(choice).or_default();
+                *calls += 1;
+                *is_open = true;
+                None
+            }
+            TurnEvent::ToolCallArguments(_) => self.open_call(choice),
+            TurnEvent::ToolCall(_) => {
+                let call = self.open_call(choice);
+                if let Some((_, is_open)) = self.calls.get_mut(&choice) {
+                    *is_open = false;
+                }
+                call
+            }
             TurnEvent::MessageStart { .. }
-            | TurnEvent::ToolCall(_)
+            | TurnEvent::Refusal(_)
             | TurnEvent::ResponseEnd { .. }
             | TurnEvent::Failed(_)
             | TurnEvent::End(_) => None,
         }
+    }
+
+    fn open_call(&self, choice: u32) -> Option<Channel> {
+        let (call, is_open) = *self.calls.get(&choice)?;
+        is_open.then_some(Channel::Arguments { choice, call })
     }
 }
 
@@ -235,12 +281,21 @@ fn channels(record: &Record) -> Vec<(Channel, String)> {
     for entry in &record.entries {
         let What::Event { choice, event } = &entry.what else { continue };
         let Some(channel) = continued.channel(*choice, event) else { continue };
-        let (TurnEvent::Text(text) | TurnEvent::Reasoning { text, .. }) = event else { continue };
         let place = *places.entry(channel).or_insert_with(|| {
             texts.push((channel, String::new()));
             texts.len() - 1
         });
-        texts[place].1.push_str(text);
+        let whole = &mut texts[place].1;
+        match event {
+            TurnEvent::Text(text)
+            | TurnEvent::Reasoning { text, .. }
+            | TurnEvent::ToolCallArguments(text) => whole.push_str(text),
+            // What was streamed of it is its beginning.
+            TurnEvent::ToolCall(call) if call.arguments.starts_with(whole.as_str()) => {
+                whole.clone_from(&call.arguments);
+            }
+            _ => {}
+        }
     }
     texts
 }

@@ -12,13 +12,13 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::timeout_at;
 use tokio_util::sync::CancellationToken;
 
-use crate::binary::CodexBinary;
-use crate::client_config::StderrContent;
+use crate::child_log::{self, LogReader};
+use crate::client_config::{ClientConfig, StderrContent};
 use crate::guard::Guard;
 use crate::home::CodexHome;
 use crate::line::{Line, LineSplitter};
 use crate::line_budget::LineBudget;
-use crate::stderr_line::without_content;
+use crate::stderr_line::{readable, without_content};
 
 /// Longest line of standard error that is kept whole.
 const MAX_LINE: usize = 64 * 1024;
@@ -63,15 +63,14 @@ struct Spoken {
 // === impl Child ===
 
 impl Child {
-    pub(crate) fn spawn(
-        binary: &CodexBinary,
-        home: &CodexHome,
-        environment: &[(String, String)],
-    ) -> io::Result<(Self, Pipes)> {
-        let mut command = binary.command(home.path());
+    pub(crate) fn spawn(config: &ClientConfig, home: &CodexHome) -> io::Result<(Self, Pipes)> {
+        let mut command = config.binary.command(home.path());
+        if config.early_arguments {
+            command.envs(child_log::ENVIRONMENT);
+        }
         command
             .arg("app-server")
-            .envs(environment.iter().map(|(name, value)| (name, value)))
+            .envs(config.environment.iter().map(|(name, value)| (name, value)))
             .current_dir(home.working_folder())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -141,8 +140,12 @@ impl LastWords {
     }
 
     /// Reads standard error to its end, so that the child never waits for us. However much that is,
-    /// the log gets no more than it can take.
-    pub(crate) async fn listen(self, mut stderr: impl AsyncRead + Unpin) {
+    /// the log gets no more than it can take. Lines that `log` has asked for are its alone.
+    pub(crate) async fn listen(
+        self,
+        mut stderr: impl AsyncRead + Unpin,
+        mut log: Option<LogReader>,
+    ) {
         let mut splitter = LineSplitter::new(MAX_LINE);
         let mut budget = LineBudget::default();
         loop {
@@ -161,10 +164,16 @@ impl LastWords {
             let now = Instant::now();
             let mut last = None;
             while let Some(line) = splitter.next_line() {
+                if log.as_mut().is_some_and(|log| log.take(&line)) {
+                    continue;
+                }
                 if budget.admits(now) {
                     tracing::debug!(target: "codex", "{}", self.told(&line));
                 }
                 last = Some(line);
+            }
+            if let Some(log) = &mut log {
+                log.deliver();
             }
             if let Some(line) = last {
                 *self.lock() = Some(self.told(&line));
@@ -182,7 +191,11 @@ impl LastWords {
         };
         let text = String::from_utf8_lossy(bytes);
         let text = text.trim_end();
-        if self.0.whole.load(Ordering::Relaxed) { text.to_owned() } else { without_content(text) }
+        if self.0.whole.load(Ordering::Relaxed) {
+            readable(text).into_owned()
+        } else {
+            without_content(text)
+        }
     }
 
     /// The last line of a child that has gone. What it said just before may still be on its way,

@@ -12,6 +12,7 @@ use tracing::Instrument as _;
 
 use crate::binary::BinaryError;
 use crate::child::{Child, LastWords};
+use crate::child_log::{EarlyArguments, LogReader};
 use crate::client_config::ClientConfig;
 use crate::connection::{Connection, Damage, Notification, Onlookers};
 use crate::home::{CodexHome, HomeError};
@@ -132,15 +133,21 @@ impl Client {
         let (home, starting) = prepared.await.ok_or(StartError::Stopped)??;
         let login = LoginWatch::over(home.login_file());
         let since = Instant::now();
-        let (child, pipes) =
-            Child::spawn(&config.binary, &home, &config.environment).map_err(StartError::Spawn)?;
+        let (child, pipes) = Child::spawn(&config, &home).map_err(StartError::Spawn)?;
         let onlookers = Onlookers { tap: config.tap.clone(), timings: config.timings.clone() };
-        let (connection, unwanted) = Connection::new(config.request_timeout, onlookers, stats);
+        let early_arguments = match (config.early_arguments, &config.log_check) {
+            (false, _) => EarlyArguments::Off,
+            (true, Some(_)) => EarlyArguments::Checking,
+            (true, None) => EarlyArguments::On,
+        };
+        let (connection, unwanted) =
+            Connection::new(config.request_timeout, onlookers, early_arguments, stats);
         let connection = Arc::new(connection);
         let tasks = TaskTracker::new();
         let over = CancellationToken::new();
         let last_words = LastWords::new();
-        let listener = last_words.clone().listen(pipes.stderr);
+        let log = config.early_arguments.then(|| LogReader::new(Arc::clone(&connection)));
+        let listener = last_words.clone().listen(pipes.stderr, log);
         tasks.spawn(over.clone().run_until_cancelled_owned(listener));
         tasks.spawn({
             let connection = Arc::clone(&connection);
@@ -231,16 +238,30 @@ impl Client {
         Ok(turn)
     }
 
+    /// Starts a turn that leaves no trace in what is counted, and for which nothing is prepared.
+    pub(crate) fn start_uncounted_turn(&self, request: TurnRequest) -> Result<Turn, InvalidTurn> {
+        let options = self.inner.config.turn_options();
+        let (planned, turn) = PlannedTurn::new(request, options, Consumer::default(), None)?;
+        let none_ahead =
+            ThreadsAhead::new(0, &self.inner.connection, &self.inner.login, &self.inner.tasks);
+        self.drive(planned, &none_ahead.into());
+        Ok(turn)
+    }
+
     pub(crate) fn run(&self, turn: PlannedTurn) {
+        self.inner.connection.stats().count(Counter::Turn);
+        self.drive(turn, &self.inner.threads_ahead);
+    }
+
+    fn drive(&self, turn: PlannedTurn, threads_ahead: &Arc<ThreadsAhead>) {
         let inner = &self.inner;
-        inner.connection.stats().count(Counter::Turn);
         let driver = Driver {
             turn,
             connection: Arc::clone(&inner.connection),
             working_folder: inner.working_folder.clone(),
             login: Arc::clone(&inner.login),
             set_ups: Arc::clone(&inner.set_ups),
-            threads_ahead: Arc::clone(&inner.threads_ahead),
+            threads_ahead: Arc::clone(threads_ahead),
             next_setting: None,
         };
         inner.turns.spawn(driver.run().in_current_span());
@@ -249,6 +270,16 @@ impl Client {
     /// How many turns are running.
     pub fn running_turns(&self) -> usize {
         self.inner.turns.len()
+    }
+
+    /// Whether arguments are streamed as the model writes them.
+    pub fn early_arguments(&self) -> EarlyArguments {
+        self.inner.connection.log_trust().state()
+    }
+
+    /// The turn that shows whether the log of this Codex has them, if there is one.
+    pub(crate) fn log_check(&self) -> Option<&Arc<TurnRequest>> {
+        self.inner.config.log_check.as_ref()
     }
 
     /// How many threads that were started ahead wait for their turns.

@@ -1,12 +1,13 @@
 //! What can be chosen about a child.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::binary::CodexBinary;
 use crate::connection::WireTap;
 use crate::timing::Timings;
-use crate::turn::{TurnLimits, TurnOptions};
+use crate::turn::{TurnLimits, TurnOptions, TurnRequest};
 
 /// Everything about a child that can be chosen.
 #[derive(Clone)]
@@ -41,6 +42,11 @@ pub struct ClientConfig {
     /// Newer models ship with a leaner one, in which Codex asks for one call at a time. Whether
     /// OpenAI's own service takes the classic way for them has not been tried.
     pub classic_models: bool,
+    /// Whether the child's log is read for arguments as the model writes them.
+    pub early_arguments: bool,
+    /// A turn with one call, to find out whether the log of this Codex has them. Without one it is
+    /// taken for granted.
+    pub log_check: Option<Arc<TurnRequest>>,
     /// Where a ChatGPT login finds its accounts and limits, instead of Codex's own address.
     pub chatgpt_base_url: Option<String>,
     /// Variables that the child sees beside those that every child sees.
@@ -82,6 +88,8 @@ impl ClientConfig {
             retries: 2,
             threads_ahead: 0,
             classic_models: false,
+            early_arguments: true,
+            log_check: None,
             chatgpt_base_url: None,
             environment: Vec::new(),
             stderr_content: StderrContent::default(),

@@ -16,6 +16,7 @@ use tokio::sync::{Notify, Semaphore, broadcast, mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use crate::backoff::Backoff;
+use crate::child_log::{EarlyArguments, LogTrust};
 use crate::ids::{ThreadId, TurnId};
 use crate::message::RpcError;
 use crate::outbox::{Closed, Outbox};
@@ -83,6 +84,7 @@ pub(crate) struct Connection {
     closed: watch::Sender<Option<Arc<str>>>,
     request_timeout: Duration,
     onlookers: Onlookers,
+    log_trust: LogTrust,
 }
 
 /// Who is told what happens on a connection.
@@ -130,6 +132,7 @@ impl Connection {
     pub(crate) fn new(
         request_timeout: Duration,
         onlookers: Onlookers,
+        early_arguments: EarlyArguments,
         stats: Arc<Stats>,
     ) -> (Self, mpsc::UnboundedReceiver<Unwanted>) {
         let (unwanted, left) = mpsc::unbounded_channel();
@@ -147,6 +150,7 @@ impl Connection {
             closed: watch::Sender::new(None),
             request_timeout,
             onlookers,
+            log_trust: LogTrust::new(early_arguments),
         };
         (connection, left)
     }
@@ -157,6 +161,10 @@ impl Connection {
 
     pub(crate) fn stats(&self) -> &Stats {
         &self.stats
+    }
+
+    pub(crate) fn log_trust(&self) -> &LogTrust {
+        &self.log_trust
     }
 
     pub(crate) fn notifications(&self) -> broadcast::Receiver<Notification> {
@@ -389,6 +397,16 @@ impl Wire for Connection {
 
     fn unsubscribe(&self, thread: &ThreadId) {
         self.leave(Unwanted::Thread(thread.clone()));
+    }
+
+    fn distrust_log(&self, reason: &'static str) {
+        tracing::error!(reason, "Codex's log contradicts its output: it is not used any more");
+        self.stats.count(Counter::LogMismatch);
+        self.log_trust.lose(reason);
+    }
+
+    fn head_start(&self, time: Duration) {
+        self.time(Timing::HeadStart(time));
     }
 
     fn count(&self, counter: Counter) {

@@ -35,6 +35,7 @@ mod backoff;
 mod binary;
 mod catalog;
 mod child;
+mod child_log;
 mod client;
 mod client_config;
 mod connection;
@@ -66,6 +67,7 @@ mod worker;
 
 pub use binary::{BinaryError, CodexBinary, MINIMUM_VERSION};
 pub use catalog::{CatalogError, DEMO_MODEL};
+pub use child_log::EarlyArguments;
 pub use client::{Client, StartError};
 pub use client_config::{ClientConfig, StderrContent};
 pub use connection::{Direction, Notification, WireTap};

@@ -23,10 +23,14 @@ macro_rules! counters {
 
         impl Stats {
             pub(crate) fn count(&self, counter: Counter) {
+                self.add(counter, 1);
+            }
+
+            pub(crate) fn add(&self, counter: Counter, count: u64) {
                 let field = match counter {
                     $(Counter::$variant => &self.$field,)*
                 };
-                field.fetch_add(1, Ordering::Relaxed);
+                field.fetch_add(count, Ordering::Relaxed);
             }
 
             pub(crate) fn snapshot(&self) -> StatsSnapshot {
@@ -72,4 +76,14 @@ counters! {
     StaleEvent => stale_events,
     /// Interrupted turns whose end Codex never reported.
     UnconfirmedEnd => unconfirmed_ends,
+    /// Calls whose arguments were streamed as the model wrote them.
+    EarlyCall => early_calls,
+    /// Calls that came whole.
+    WholeCall => whole_calls,
+    /// Fragments of arguments in the child's log that were handed to a turn.
+    Fragment => fragments,
+    /// Fragments of arguments in the child's log whose turn is not known.
+    UnattributedFragment => unattributed_fragments,
+    /// Turns that failed because the child's log contradicted its output.
+    LogMismatch => log_mismatches,
 }

@@ -18,4 +18,6 @@ pub enum Timing {
         /// From its writing to the answer.
         took: Duration,
     },
+    /// From the start of a call, as the child's log has it, to the whole call.
+    HeadStart(Duration),
 }

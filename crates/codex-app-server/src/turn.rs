@@ -2,14 +2,15 @@
 
 pub(crate) mod channel;
 pub(crate) mod driver;
+mod early_calls;
 pub mod event;
 mod keeping;
 mod machine;
-mod open_message;
 pub(crate) mod plain_delta;
 pub(crate) mod plan;
 pub(crate) mod router;
 pub(crate) mod set_up;
+mod streamed;
 pub(crate) mod thread_event;
 pub(crate) mod thread_link;
 pub(crate) mod threads_ahead;
@@ -51,6 +52,9 @@ pub struct TurnRequest {
     pub output_schema: Option<Value>,
     /// Where to send it instead of the login's own upstream.
     pub upstream: Option<Upstream>,
+    /// Whether the arguments of its calls are wanted as the model writes them, where the child's log
+    /// has them: [`TurnEvent::ToolCallStart`].
+    pub early_arguments: bool,
     /// Whose conversation it is, if it may go on in the thread of an earlier turn of the same owner's,
     /// and leave its own to a later one: see [`Turn::keep`].
     pub owner: Option<Arc<str>>,

@@ -24,6 +24,7 @@ use crate::continuity::kept_threads::KeptThreads;
 use crate::heartbeat::Heartbeat;
 use crate::pool::{PoolConfig, RenewError};
 use crate::stats::{Counter, Stats};
+use crate::turn::TurnRequest;
 
 /// How often the login file is looked at.
 pub(crate) const LOGIN_CHECK: Duration = Duration::from_secs(1);
@@ -116,6 +117,7 @@ impl Worker {
     fn present(&self, client: Client) {
         tracing::info!(worker = self.report.place, version = %client.version(), "Codex is ready");
         let ready = ready(&client, None);
+        client.spawn(follow_log(client.clone(), self.report.clone()));
         let before = self.slot.put(Some(client));
         self.report.say(ready);
         if let Some(before) = before {
@@ -217,7 +219,28 @@ impl Worker {
 
 fn ready(client: &Client, not_renewed: Option<Arc<str>>) -> WorkerState {
     let version = client.version().clone();
-    WorkerState::Ready { version, process_id: client.process_id(), not_renewed }
+    let early_arguments = client.early_arguments();
+    WorkerState::Ready { version, process_id: client.process_id(), not_renewed, early_arguments }
+}
+
+/// Checks a child's log, and reports whether it is used for as long as the child lives.
+async fn follow_log(client: Client, report: StateReport) {
+    let mut states = client.connection().log_trust().states();
+    let check = async {
+        if let Some(request) = client.log_check() {
+            client.check_early_arguments(TurnRequest::clone(request)).await;
+        }
+    };
+    let follow = async {
+        while states.changed().await.is_ok() {
+            let state = states.borrow_and_update().clone();
+            report.note_early_arguments(client.process_id(), &state);
+        }
+    };
+    tokio::select! {
+        _ = client.until_gone() => {}
+        _ = async { tokio::join!(check, follow) } => {}
+    }
 }
 
 /// Waits until a child has gone or hangs, and says which.

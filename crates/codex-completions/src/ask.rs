@@ -50,6 +50,7 @@ async fn ask(
         tools: question.tools.into_iter().flat_map(|OfferedTools(tools)| tools).collect(),
         effort: question.effort.or(effort),
         upstream: codex.upstream_of(&model),
+        early_arguments: form != Form::Json,
         model,
         ..TurnRequest::default()
     })?;

@@ -2,7 +2,9 @@
 
 use std::error::Error;
 
-use codex_app_server::{Client, CodexBinary, DEMO_MODEL, Model, StartError, Upstream};
+use codex_app_server::{
+    Client, ClientConfig, CodexBinary, DEMO_MODEL, Model, StartError, TurnRequest, Upstream,
+};
 use configuration::Settings;
 
 use crate::demo::Demo;
@@ -27,9 +29,14 @@ impl Codex {
         binary: CodexBinary,
         settings: &Settings,
     ) -> Result<Self, Box<dyn Error>> {
-        let client = start_child(binary, settings).await?;
         let demo = Demo::start().await?;
+        let client = start_child(settings.client_config(binary)).await?;
         Ok(Self { client, demo, upstream: settings.codex.upstream.clone() })
+    }
+
+    /// The turn that shows whether this Codex streams arguments.
+    pub(crate) fn log_check(&self) -> TurnRequest {
+        self.demo.log_check()
     }
 
     /// Where a model's requests go; `None` is wherever the login leads.
@@ -43,12 +50,12 @@ impl Codex {
 
 /// Starts Codex alone, for a command that asks no model.
 pub(crate) async fn start_client(settings: &Settings) -> Result<Client, Box<dyn Error>> {
-    Ok(start_child(locate(settings).await?, settings).await?)
+    Ok(start_child(settings.client_config(locate(settings).await?)).await?)
 }
 
-async fn start_child(binary: CodexBinary, settings: &Settings) -> Result<Client, StartError> {
+async fn start_child(config: ClientConfig) -> Result<Client, StartError> {
     // Boxed, because it is large and polled once a command.
-    let starting = Box::pin(Client::start(settings.client_config(binary)));
+    let starting = Box::pin(Client::start(config));
     progress::during("Starting Codex", starting).await
 }
 

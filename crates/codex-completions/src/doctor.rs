@@ -9,7 +9,9 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use codex_app_server::turn::event::{TurnEnd, TurnEvent};
-use codex_app_server::{CodexBinary, DEMO_MODEL, HistoryItem, MINIMUM_VERSION, Role, TurnRequest};
+use codex_app_server::{
+    CodexBinary, DEMO_MODEL, EarlyArguments, HistoryItem, MINIMUM_VERSION, Role, TurnRequest,
+};
 use configuration::{Loaded, Settings};
 
 use crate::account::{Standing, describe};
@@ -86,8 +88,26 @@ async fn check_child(
             report.bad(&format!("demo does not answer: {words}"), fix)?;
         }
     }
+    check_early_arguments(&codex, report).await?;
     codex.client.shutdown().await;
     Ok(())
+}
+
+/// Whole calls are right as well, only later.
+async fn check_early_arguments(codex: &Codex, report: &mut Report) -> io::Result<()> {
+    let checking = codex.client.check_early_arguments(codex.log_check());
+    match progress::during("Checking streamed arguments", checking).await {
+        EarlyArguments::On | EarlyArguments::Checking => {
+            report.good("arguments of tool calls are streamed as the model writes them")
+        }
+        EarlyArguments::Off => {
+            report.note("tool calls are sent whole: PROXY_STREAM_ARGUMENTS is off", None)
+        }
+        EarlyArguments::Lost(reason) => report.note(
+            &format!("tool calls are sent whole: {reason}"),
+            Some(&format!("Codex {MINIMUM_VERSION} is known to have what is needed in its log")),
+        ),
+    }
 }
 
 /// Nobody signed in is a state, and not a fault.
@@ -134,7 +154,10 @@ async fn demo_turn(codex: &Codex) -> Result<(), String> {
             TurnEvent::MessageStart { .. }
             | TurnEvent::Reasoning { .. }
             | TurnEvent::ReasoningItem(_)
+            | TurnEvent::ToolCallStart { .. }
+            | TurnEvent::ToolCallArguments(_)
             | TurnEvent::ToolCall(_)
+            | TurnEvent::Refusal(_)
             | TurnEvent::ResponseEnd { .. } => {}
         }
     }

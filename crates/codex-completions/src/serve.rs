@@ -134,10 +134,11 @@ async fn work(
         binary = codex::locate(settings) => binary?,
         () = signals.stop() => return Ok(None),
     };
+    let demo = Demo::start().await?;
     let mut config = settings.pool_config(binary.clone());
     config.client.timings = Some(api.timings());
+    config.client.log_check = Some(Arc::new(demo.log_check()));
     let pool = Pool::start(config);
-    let demo = Demo::start().await?;
     let account = AccountLimits::default();
     api.open(Backend {
         pool: pool.clone(),

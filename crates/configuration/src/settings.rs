@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bridge::TurnSettings;
+use bridge::{StreamArguments, TurnSettings};
 use codex_app_server::{
     ClientConfig, CodexBinary, ContinuityLimits, ModelAliases, PoolConfig, StderrContent,
     TurnLimits, TurnOptions, Upstream,
@@ -270,6 +270,7 @@ impl Settings {
         config.request_timeout = children.request_timeout;
         config.shutdown_grace = children.shutdown_grace;
         config.classic_models = self.turns.parallel_calls == Some(true);
+        config.early_arguments = self.turns.stream_arguments == StreamArguments::Auto;
         config.chatgpt_base_url.clone_from(&self.codex.chatgpt_base_url);
         config.environment.clone_from(&self.codex.environment);
         if self.log.content {

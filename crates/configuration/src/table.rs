@@ -100,6 +100,8 @@ variables! {
             .means("look for blocks in the model's text. `auto`: those of declared tools; without any, only if the request's text or the instructions hold `<use_tool`");
         PROXY_XML_ESCAPE = choice(&["verbatim", "entities"]).default("verbatim").live()
             .means("how `<`, `>` and `&` are written in the parameters of XML blocks");
+        PROXY_STREAM_ARGUMENTS = choice(&["auto", "off"]).default("auto")
+            .means("send the arguments of a call as the model writes them, where Codex's log has them; `off` sends each call whole, and keeps that log short. The header `x-proxy-stream-arguments: off` does it for one request");
         PROXY_REASONING = choice(&["content", "off"]).default("content").live()
             .means("show reasoning summaries as `reasoning_content`");
         PROXY_MAX_CHAT_CHOICES = integer(1, 128).default("5").live()

@@ -9,8 +9,8 @@ pub use crate::reading::{
     AllowedMode, FieldTreatment, FunctionTool, Part, ReasoningSummary, ResponseFormat, ToolChoice,
 };
 pub use item::{
-    EncryptedContent, FunctionCall, ItemStatus, OutputItem, OutputMessage, OutputText, Reasoning,
-    SummaryText,
+    EncryptedContent, FunctionCall, ItemStatus, OutputContent, OutputItem, OutputMessage,
+    OutputRefusal, OutputText, Reasoning, SummaryText,
 };
 pub use request::{
     Echo, FIELDS, InputItem, JsonText, MessagePhase, MessageRole, ResponsesRequest, Truncation,

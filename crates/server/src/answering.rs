@@ -10,7 +10,7 @@ mod summary;
 mod turn_log;
 mod usage;
 
-pub(crate) use incoming::{Incoming, aside};
+pub(crate) use incoming::{AnswerHeaders, Incoming, aside};
 pub(crate) use running::{Asked, Endpoint, Running, unwritable};
 pub(crate) use session::Outcome;
 pub(crate) use stream::{AnswerStream, Keeping, StreamedAnswer, event_stream};

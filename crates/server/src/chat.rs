@@ -7,7 +7,7 @@ use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
-use bridge::{Collected, EndReason, Frames, Prepared, RequestOptions, TurnSettings};
+use bridge::{Collected, EndReason, Frames, RequestOptions, TurnSettings};
 use bytes::BytesMut;
 use openai_wire::chat::ChatRequest;
 use openai_wire::chat::completion::ChatCompletion;
@@ -18,7 +18,7 @@ use crate::answering::{
     AnswerStream, Asked, Endpoint, Incoming, Keeping, Outcome, Prompt, Running, StreamedAnswer,
     event_stream, random_text, seconds_since_1970, sum_up, unwritable,
 };
-use crate::api::{Api, ApiSettings};
+use crate::api::Api;
 use crate::api_error::ErrorResponse;
 use crate::body::check_json_depth;
 use crate::captures::Recording;
@@ -46,8 +46,11 @@ pub(crate) async fn complete(
 
 async fn ask(api: &Api, incoming: &Incoming) -> Result<Asked, ApiError> {
     let (body, settings) = (incoming.body.clone(), Arc::clone(&incoming.settings));
-    let mode = incoming.mode.clone();
-    let reading = move || prepare(&body, &settings, mode.as_deref());
+    let headers = incoming.headers.clone();
+    let reading = move || {
+        check_json_depth(&body, settings.max_json_depth)?;
+        bridge::prepare(ChatRequest::parse(&body)?, &headers.options(&settings.turns))
+    };
     let mut prepared = incoming.work(api, incoming.body.len(), reading).await?;
     let effort = prepared.turn.effort.take();
     let chosen = incoming.choose(api, Endpoint::Chat, &prepared.model, effort).await?;
@@ -62,20 +65,13 @@ async fn ask(api: &Api, incoming: &Incoming) -> Result<Asked, ApiError> {
     })
 }
 
-/// Reads a request.
-fn prepare(body: &[u8], settings: &ApiSettings, mode: Option<&str>) -> Result<Prepared, ApiError> {
-    check_json_depth(body, settings.max_json_depth)?;
-    let options = RequestOptions { settings: &settings.turns, requested_mode: mode };
-    bridge::prepare(ChatRequest::parse(body)?, &options)
-}
-
 fn prompt(api: &Api, incoming: &Incoming) -> Prompt {
     let (body, settings) = (incoming.body.clone(), Arc::clone(&incoming.settings.turns));
     Prompt { count: Box::new(move || count_prompt(&body, &settings)), tasks: api.0.tasks.clone() }
 }
 
 fn count_prompt(body: &Bytes, settings: &TurnSettings) -> u64 {
-    let options = RequestOptions { settings, requested_mode: None };
+    let options = RequestOptions::new(settings);
     let prepared = ChatRequest::parse(body).and_then(|request| bridge::prepare(request, &options));
     // It was read once before, so it can be read again.
     prepared.map_or(0, |prepared| prepared.prompt_texts().map(|text| tokens::count(&text)).sum())

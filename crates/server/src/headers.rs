@@ -22,6 +22,9 @@ pub const X_PROXY_MODEL: HeaderName = HeaderName::from_static("x-proxy-model");
 pub const X_PROXY_USAGE: HeaderName = HeaderName::from_static("x-proxy-usage");
 /// Whether an earlier thread was gone on with.
 pub const X_PROXY_CONTINUITY: HeaderName = HeaderName::from_static("x-proxy-continuity");
+/// In a request: whether arguments are wanted as the model writes them.
+pub const X_PROXY_STREAM_ARGUMENTS: HeaderName =
+    HeaderName::from_static("x-proxy-stream-arguments");
 /// OpenAI's SDKs look at it before they try again.
 pub const X_SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 /// How many requests of a key are possible in a window.

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use axum::{Json, Router};
-use codex_app_server::WorkerState;
+use codex_app_server::{EarlyArguments, WorkerState};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -152,8 +152,15 @@ impl Unready {
 pub(crate) fn report_on(worker: &WorkerState, now: Instant) -> Value {
     match worker {
         WorkerState::Starting => json!({"state": "starting"}),
-        WorkerState::Ready { version, not_renewed, .. } => {
-            let mut report = json!({"state": "ready", "codex": version.to_string()});
+        WorkerState::Ready { version, not_renewed, early_arguments, .. } => {
+            let mut report = json!({
+                "state": "ready",
+                "codex": version.to_string(),
+                "early_arguments": early_arguments.as_str(),
+            });
+            if let EarlyArguments::Lost(reason) = early_arguments {
+                merge(&mut report, json!({"early_arguments_lost": reason.as_ref()}));
+            }
             if let Some(reason) = not_renewed {
                 merge(&mut report, json!({"not_renewed": reason.as_ref()}));
             }
@@ -188,8 +195,15 @@ mod tests {
     }
 
     fn ready(not_renewed: Option<&str>) -> WorkerState {
-        let version = "1.2.3".parse().unwrap();
-        WorkerState::Ready { version, process_id: None, not_renewed: not_renewed.map(Into::into) }
+        WorkerState::Ready {
+            version: "1.2.3".parse().unwrap(),
+            process_id: None,
+            not_renewed: not_renewed.map(Into::into),
+            early_arguments: match not_renewed {
+                None => EarlyArguments::On,
+                Some(_) => EarlyArguments::Lost("no fragments".into()),
+            },
+        }
     }
 
     #[test]
@@ -222,8 +236,11 @@ mod tests {
                 json!({
                     "state": "restarting", "reason": "it has gone", "failures": 2, "next_try_ms": 750,
                 }),
-                json!({"state": "ready", "codex": "1.2.3"}),
-                json!({"state": "ready", "codex": "1.2.3", "not_renewed": "no disk"}),
+                json!({"state": "ready", "codex": "1.2.3", "early_arguments": "on"}),
+                json!({
+                    "state": "ready", "codex": "1.2.3", "not_renewed": "no disk",
+                    "early_arguments": "lost", "early_arguments_lost": "no fragments",
+                }),
                 json!({"state": "starting"}),
             ]
         );

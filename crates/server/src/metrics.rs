@@ -22,9 +22,9 @@ use crate::turn_record::TurnRecord;
 use described::Metric;
 pub use described::{Described, Kind};
 use labels::{
-    AllowanceWindow, Block, Build, ChildState, CodexMethod, ConnectionRefusal, CutReason,
-    FailedPart, Incident, KeptState, RefusalReason, RequestEnd, RequestRoute, Source, ThreadOrigin,
-    TokenKind, TurnEnd,
+    AllowanceWindow, Block, Build, CallDelivery, ChildState, CodexMethod, ConnectionRefusal,
+    CutReason, FailedPart, Incident, KeptState, LogState, RefusalReason, RequestEnd, RequestRoute,
+    Source, ThreadOrigin, TokenKind, TurnEnd,
 };
 pub(crate) use labels::{Outcome, Refused, Route};
 pub(crate) use now::Now;
@@ -127,6 +127,18 @@ metrics! {
     codex_children: Family<ChildState, Gauge> = Family::default();
     /// Time from the start of a child to the end of its handshake
     codex_handshake_seconds: Histogram = histogram(&bounds::HANDSHAKE);
+    /// Children of Codex by whether they stream arguments as the model writes them
+    codex_completions_early_arguments: Family<LogState, Gauge> = Family::default();
+    /// Tool calls by how they came from Codex: streamed as the model wrote them, or whole
+    codex_completions_tool_calls: Family<CallDelivery, Counter> = Family::default();
+    /// Fragments of arguments in Codex's log that were handed to a turn
+    codex_completions_argument_fragments: Counter = Counter::default();
+    /// Fragments of arguments in Codex's log whose turn is not known
+    codex_completions_unattributed_fragments: Counter = Counter::default();
+    /// Turns that failed because Codex's log contradicted its output
+    codex_completions_log_mismatches: Counter = Counter::default();
+    /// Time from the start of a streamed call to the whole call
+    codex_completions_argument_head_start_seconds: Histogram = histogram(&bounds::HEAD_START);
     /// Time in which Codex answered a request of ours
     codex_request_seconds: Family<CodexMethod, Histogram> =
         Family::new_with_constructor(|| histogram(&bounds::CODEX_REQUEST));
@@ -213,6 +225,9 @@ impl Metrics {
             Timing::Request { method, took } => {
                 let requests = metrics.codex_request_seconds.get_or_create(&CodexMethod { method });
                 requests.observe(took.as_secs_f64());
+            }
+            Timing::HeadStart(time) => {
+                metrics.codex_completions_argument_head_start_seconds.observe(time.as_secs_f64());
             }
         })
     }

@@ -19,8 +19,8 @@ use openai_wire::ApiError;
 use openai_wire::responses::{EncryptedContent, ResponseHead, ResponseWriter, ResponsesRequest};
 
 use crate::answering::{
-    AnswerStream, Asked, Endpoint, Incoming, Outcome, Prompt, Running, event_stream, random_text,
-    seconds_since_1970, sum_up,
+    AnswerHeaders, AnswerStream, Asked, Endpoint, Incoming, Outcome, Prompt, Running, event_stream,
+    random_text, seconds_since_1970, sum_up,
 };
 use crate::api::{Api, ApiSettings};
 use crate::api_error::ErrorResponse;
@@ -91,7 +91,7 @@ pub(crate) async fn create(
 
 async fn plan(api: &Api, incoming: &mut Incoming) -> Result<Plan, ApiError> {
     let (body, settings) = (incoming.body.clone(), Arc::clone(&incoming.settings));
-    let mode = incoming.mode.clone();
+    let headers = incoming.headers.clone();
     let request = incoming.work(api, body.len(), move || parse(&body, &settings)).await?;
     let effort = request.reasoning_effort.clone();
     let chosen = incoming.choose(api, Endpoint::Responses, &request.model, effort).await?;
@@ -119,7 +119,7 @@ async fn plan(api: &Api, incoming: &mut Incoming) -> Result<Plan, ApiError> {
     let reading = {
         let (id, settings) = (id.clone(), Arc::clone(&incoming.settings));
         let resolved = Arc::clone(&resolved);
-        move || read(request, &resolved, keeper, &settings, mode.as_deref(), &id, created)
+        move || read(request, &resolved, keeper, &settings, &headers, &id, created)
     };
     let Read { mut prepared, writer, keeper } = incoming.work(api, bytes, reading).await?;
     prepared.turn.effort = None;
@@ -159,7 +159,7 @@ fn read(
     resolved: &Resolved,
     mut keeper: Option<Keeper>,
     settings: &ApiSettings,
-    mode: Option<&str>,
+    headers: &AnswerHeaders,
     id: &str,
     created_at: u64,
 ) -> Result<Read, ApiError> {
@@ -178,7 +178,7 @@ fn read(
     if let Some(keeper) = &mut keeper {
         keeper.take_input(&request);
     }
-    let options = RequestOptions { settings: &settings.turns, requested_mode: mode };
+    let options = headers.options(&settings.turns);
     let prepared = bridge::prepare_response(request, earlier, &options)?;
     Ok(Read { prepared, writer, keeper })
 }
@@ -186,7 +186,7 @@ fn read(
 fn count_prompt(body: &Bytes, resolved: &Resolved, settings: &ApiSettings) -> u64 {
     let prepared = parse(body, settings).and_then(|mut request| {
         let earlier = resolved.put_into(&mut request)?;
-        let options = RequestOptions { settings: &settings.turns, requested_mode: None };
+        let options = RequestOptions::new(&settings.turns);
         bridge::prepare_response(request, earlier, &options)
     });
     // It was read once before, so it can be read again.

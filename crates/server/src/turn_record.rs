@@ -81,6 +81,7 @@ impl TurnRecord<'_> {
             tool_call_names = listed(&report.call_names),
             tool_call_ids = listed(&report.call_ids),
             tool_call_truncated = report.truncated,
+            arguments_streamed = report.streamed_calls,
             stop_after_tools_mode = self.stop_after_tools.as_str(),
             stop_reason = report.end.as_str(),
             failure = report.failure.map(FailureKind::as_str),

@@ -23,7 +23,7 @@ pub use codex::{TestCodex, codex_binary};
 pub use files::{file_sizes, files_with, write_script};
 pub use image::gray_jpeg;
 pub use issuer::{Consent, IssuedAccount, IssuerRequest, RefreshTokens, Routing, ScriptedIssuer};
-pub use outcome::Outcome;
+pub use outcome::{Outcome, StreamedCall};
 pub use pool::{TestPool, quick_heartbeat};
 pub use response_reader::{ReadResponse, read_response};
 pub use token::unsigned_token;

@@ -12,12 +12,31 @@ pub struct Outcome {
     pub reasoning: Vec<(ReasoningKind, u32, String)>,
     /// All calls.
     pub calls: Vec<ToolCall>,
+    /// What came of calls before they were whole, the last of which may never have become so.
+    pub streamed: Vec<StreamedCall>,
+    /// What the model refused with.
+    pub refusal: Option<String>,
     /// How many events brought text.
     pub text_events: usize,
     /// Token counts, if the response ended and told them.
     pub usage: Option<TokenUsage>,
     /// How it ended.
     pub end: Result<TurnEnd, Failure>,
+}
+
+/// A call that was streamed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StreamedCall {
+    /// The upstream's id.
+    pub call_id: String,
+    /// Name of the tool.
+    pub name: String,
+    /// Arguments that came before the whole call.
+    pub arguments: String,
+    /// In how many events they came.
+    pub events: usize,
+    /// Whether the whole call came.
+    pub is_whole: bool,
 }
 
 /// The turn once it has said its first words.
@@ -47,12 +66,14 @@ impl Outcome {
     ///
     /// # Panics
     /// As for [`Self::of`].
-    #[allow(clippy::panic, reason = "a broken contract fails the test")]
+    #[allow(clippy::panic, clippy::expect_used, reason = "a broken contract fails the test")]
     pub async fn read(turn: &mut Turn) -> Self {
         let mut outcome = Self {
             text: String::new(),
             reasoning: Vec::new(),
             calls: Vec::new(),
+            streamed: Vec::new(),
+            refusal: None,
             text_events: 0,
             usage: None,
             end: Ok(TurnEnd::Completed),
@@ -63,7 +84,34 @@ impl Outcome {
                 !response_ended || event.is_last(),
                 "{event:?} came after the end of the response"
             );
+            let open = outcome.streamed.last_mut().filter(|call| !call.is_whole);
             match event {
+                TurnEvent::ToolCallArguments(text) => {
+                    let call = open.expect("arguments of no call");
+                    call.arguments += &text;
+                    call.events += 1;
+                }
+                TurnEvent::ToolCall(call) => {
+                    if let Some(open) = open {
+                        assert_eq!((&open.call_id, &open.name), (&call.call_id, &call.name));
+                        assert!(call.arguments.starts_with(&open.arguments), "{open:?} {call:?}");
+                        open.is_whole = true;
+                    }
+                    outcome.calls.push(call);
+                }
+                TurnEvent::Failed(failure) => {
+                    outcome.end = Err(failure);
+                    return outcome;
+                }
+                event if open.is_some() => panic!("{event:?} came within a call"),
+                TurnEvent::ToolCallStart { call_id, name } => {
+                    outcome.streamed.push(StreamedCall {
+                        call_id,
+                        name,
+                        ..StreamedCall::default()
+                    });
+                }
+                TurnEvent::Refusal(text) => outcome.refusal = Some(text),
                 TurnEvent::Text(text) => {
                     outcome.text += &text;
                     outcome.text_events += 1;
@@ -77,14 +125,9 @@ impl Outcome {
                     _ => outcome.reasoning.push((kind, part, text)),
                 },
                 TurnEvent::MessageStart { .. } | TurnEvent::ReasoningItem(_) => {}
-                TurnEvent::ToolCall(call) => outcome.calls.push(call),
                 TurnEvent::ResponseEnd { usage, .. } => {
                     response_ended = true;
                     outcome.usage = usage;
-                }
-                TurnEvent::Failed(failure) => {
-                    outcome.end = Err(failure);
-                    return outcome;
                 }
                 TurnEvent::End(end) => {
                     outcome.end = Ok(end);

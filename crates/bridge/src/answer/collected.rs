@@ -21,6 +21,7 @@ pub struct Collected {
 #[derive(Debug, Default)]
 struct Partial {
     content: String,
+    refusal: Option<String>,
     reasoning: String,
     calls: Vec<ToolCallRecord>,
     finish: Option<FinishReason>,
@@ -54,7 +55,7 @@ impl Collected {
         let choices = self.choices.into_iter().zip(reports).zip(0..);
         choices
             .map(|((partial, report), index)| {
-                let Partial { content, reasoning, calls, finish } = partial;
+                let Partial { content, refusal, reasoning, calls, finish } = partial;
                 let hidden = hides_text(mode, &calls);
                 if hidden {
                     report.suppressed_bytes += content.len();
@@ -62,7 +63,11 @@ impl Collected {
                 Choice {
                     index,
                     message: Message {
-                        content: (!hidden).then_some(content),
+                        // As OpenAI writes a refusal.
+                        content: (!hidden)
+                            .then_some(content)
+                            .filter(|text| refusal.is_none() || !text.is_empty()),
+                        refusal,
                         reasoning_content: (!reasoning.is_empty()).then_some(reasoning),
                         calls: calls.into_iter().map(call).collect(),
                         legacy: shape == CallShape::FunctionCall,
@@ -90,6 +95,12 @@ impl Output for Collected {
 
     fn reasoning(&mut self, text: &str) {
         self.partial().reasoning.push_str(text);
+    }
+
+    fn call_end(&mut self) {}
+
+    fn refusal(&mut self, text: &str) {
+        self.partial().refusal = Some(text.to_owned());
     }
 
     fn call(&mut self, delta: &ToolCallDelta<'_>) {
@@ -139,6 +150,7 @@ fn hides_text(mode: OutputMode, calls: &[ToolCallRecord]) -> bool {
 impl Partial {
     fn has_spoken(&self) -> bool {
         !(self.content.is_empty() && self.reasoning.is_empty() && self.calls.is_empty())
+            || self.refusal.is_some()
     }
 }
 

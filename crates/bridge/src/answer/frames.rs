@@ -49,6 +49,13 @@ impl Output for Frames {
         self.writer.reasoning(self.choice, text, &mut self.buffer);
     }
 
+    fn call_end(&mut self) {}
+
+    fn refusal(&mut self, text: &str) {
+        self.has_spoken = true;
+        self.writer.refusal(self.choice, text, &mut self.buffer);
+    }
+
     fn call(&mut self, delta: &ToolCallDelta<'_>) {
         self.has_spoken = true;
         match self.shape {

@@ -7,8 +7,8 @@ use codex_app_server::MessagePhase;
 use codex_app_server::turn::event::ReasoningItem;
 use openai_wire::responses::{
     self as wire, EncryptedContent, EventWriter, FunctionCall, IncompleteReason, ItemStatus,
-    MessageRole, OutputItem, OutputMessage, OutputText, Reasoning, ResponseError, ResponseState,
-    ResponseStatus, ResponseWriter, SummaryText,
+    MessageRole, OutputContent, OutputItem, OutputMessage, OutputRefusal, OutputText, Reasoning,
+    ResponseError, ResponseState, ResponseStatus, ResponseWriter, SummaryText,
 };
 use openai_wire::{ApiError, Usage};
 use tool_call_aggregator::{SuffixSource, ToolCallDelta};
@@ -132,15 +132,18 @@ impl ResponseItems {
 
     /// The response was cancelled. [`Self::end`] tells it.
     pub fn cancel(&mut self, usage: Usage) {
-        self.close(ItemStatus::Incomplete);
+        match self.open {
+            // A client would act on a call that is done.
+            Some(OutputItem::FunctionCall(_)) => self.leave_open(),
+            _ => self.close(ItemStatus::Incomplete),
+        }
         self.usage = Some(usage);
         self.status = ResponseStatus::Cancelled;
     }
 
     /// The response has failed, and that is told. An item that is open is never done.
     pub fn fail(&mut self, error: &ApiError) {
-        let unfinished = self.take_open(ItemStatus::Incomplete);
-        self.output.extend(unfinished);
+        self.leave_open();
         if let Some(events) = &mut self.events {
             // Before the end of the response, as OpenAI does it: clients that give up at the first of
             // the two would not find the whole error in the other.
@@ -191,8 +194,11 @@ impl ResponseItems {
         if let Some(events) = &mut self.events {
             match &item {
                 OutputItem::Message(message) => {
-                    for text in &message.content {
-                        events.text_done(text, &mut self.buffer);
+                    for part in &message.content {
+                        match part {
+                            OutputContent::Text(text) => events.text_done(text, &mut self.buffer),
+                            OutputContent::Refusal(part) => events.refusal(part, &mut self.buffer),
+                        }
                     }
                 }
                 OutputItem::FunctionCall(call) => events.arguments_done(call, &mut self.buffer),
@@ -203,6 +209,12 @@ impl ResponseItems {
         self.output.push(item);
     }
 
+    /// The open item, if there is one, is never done.
+    fn leave_open(&mut self) {
+        let unfinished = self.take_open(ItemStatus::Incomplete);
+        self.output.extend(unfinished);
+    }
+
     /// The open item, with all that was said of it.
     fn take_open(&mut self, status: ItemStatus) -> Option<OutputItem> {
         let mut item = self.open.take()?;
@@ -210,7 +222,11 @@ impl ResponseItems {
         match &mut item {
             OutputItem::Message(message) => {
                 message.status = status;
-                message.content.push(OutputText { text: said, ..OutputText::default() });
+                // A refusal is there already.
+                if message.content.is_empty() {
+                    let text = OutputText { text: said, ..OutputText::default() };
+                    message.content.push(OutputContent::Text(text));
+                }
             }
             OutputItem::FunctionCall(call) => {
                 call.status = status;
@@ -226,6 +242,13 @@ impl ResponseItems {
     }
 
     fn open_message(&mut self) {
+        self.open_item_of_message();
+        if let Some(events) = &mut self.events {
+            events.text_added(&mut self.buffer);
+        }
+    }
+
+    fn open_item_of_message(&mut self) {
         let id = self.ids.make("msg_");
         self.open(OutputItem::Message(OutputMessage {
             id,
@@ -234,9 +257,6 @@ impl ResponseItems {
             role: MessageRole::Assistant,
             phase: self.phase,
         }));
-        if let Some(events) = &mut self.events {
-            events.text_added(&mut self.buffer);
-        }
     }
 
     fn open_call(&mut self, call_id: &str, name: &str) {
@@ -359,10 +379,21 @@ impl Output for ResponseItems {
         if !arguments.is_empty() {
             self.add_arguments(arguments);
         }
-        // Whoever waits for it can begin, however long the model goes on.
-        if delta.complete {
-            self.close(ItemStatus::Completed);
+    }
+
+    /// Its consumer can begin, however much the model still writes.
+    fn call_end(&mut self) {
+        self.close(ItemStatus::Completed);
+    }
+
+    fn refusal(&mut self, text: &str) {
+        self.open_item_of_message();
+        if let Some(OutputItem::Message(message)) = &mut self.open {
+            message
+                .content
+                .push(OutputContent::Refusal(OutputRefusal { refusal: text.to_owned() }));
         }
+        self.close(ItemStatus::Completed);
     }
 }
 

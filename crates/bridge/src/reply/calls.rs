@@ -3,6 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+use codex_app_server::turn::event::ToolCall;
 use serde_json::{Map, Value};
 use tool_call_aggregator::obsidian::{XmlOptions, to_obsidian_xml};
 use tool_call_aggregator::{
@@ -24,6 +25,10 @@ pub(super) struct Calls {
     forwarded: usize,
     /// How many of them stood in the text.
     from_text: usize,
+    /// How many calls were forwarded before they were whole.
+    streamed: usize,
+    /// The call that is being forwarded.
+    open: Option<OpenCall>,
     dropped: bool,
     /// What was forwarded, to find repetitions; empty unless these are dropped.
     known: Vec<Known>,
@@ -64,6 +69,22 @@ pub(super) enum CallOutcome<'a> {
     Changed,
 }
 
+/// A call that was forwarded in part.
+#[derive(Debug)]
+struct OpenCall {
+    /// The backend's.
+    call_id: String,
+    /// Of arguments that were forwarded.
+    bytes: usize,
+}
+
+/// Why a call that was forwarded in part cannot be completed.
+#[derive(Debug)]
+pub(super) enum Incomplete {
+    TooLarge(Limit),
+    Changed,
+}
+
 #[derive(Debug)]
 struct Known {
     name: String,
@@ -90,6 +111,8 @@ impl Calls {
             policy,
             forwarded: 0,
             from_text: 0,
+            streamed: 0,
+            open: None,
             dropped: false,
             known: Vec::new(),
         }
@@ -105,6 +128,20 @@ impl Calls {
 
     pub(super) fn count_of_text(&self) -> usize {
         self.from_text
+    }
+
+    pub(super) fn count_of_streamed(&self) -> usize {
+        self.streamed
+    }
+
+    /// Whether a call was forwarded in part.
+    pub(super) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Whether that is the call with this id.
+    pub(super) fn is_open_call(&self, call_id: &str) -> bool {
+        self.open.as_ref().is_some_and(|open| open.call_id == call_id)
     }
 
     pub(super) fn has_dropped(&self) -> bool {
@@ -124,11 +161,72 @@ impl Calls {
         forwarded.map(|record| (record.name, record.id)).unzip()
     }
 
+    /// Begins to forward a call; `None` if that is decided when it is whole.
+    pub(super) fn start(&mut self, call_id: &str, name: &str) -> Option<ToolCallDelta<'_>> {
+        let held = self.policy.mode == OutputMode::ObsidianXml || self.policy.dedup;
+        if held || self.has_most() {
+            return None;
+        }
+        let event = CallEvent { call_id: Some(call_id), name: Some(name), ..CallEvent::default() };
+        let mut deltas = self.aggregator.ingest(self.choice, &event).deltas;
+        // One that is known already may be a repetition.
+        let delta = deltas.next().filter(ToolCallDelta::is_first)?;
+        self.open = Some(OpenCall { call_id: call_id.to_owned(), bytes: 0 });
+        self.streamed += 1;
+        Some(delta)
+    }
+
+    /// More arguments of the open call.
+    pub(super) fn extend(&mut self, arguments: &str) -> Result<Option<ToolCallDelta<'_>>, Limit> {
+        let Some(open) = &mut self.open else { return Ok(None) };
+        open.bytes += arguments.len();
+        let event = CallEvent {
+            call_id: Some(&open.call_id),
+            arguments: Arguments::Increment(arguments),
+            ..CallEvent::default()
+        };
+        let Ingest { mut deltas, limit, .. } = self.aggregator.ingest(self.choice, &event);
+        limit.map_or_else(|| Ok(deltas.next()), Err)
+    }
+
+    /// The open call is whole: gives what is left to forward of it. [`Self::close`] follows.
+    pub(super) fn complete(
+        &mut self,
+        call: &ToolCall,
+    ) -> Result<Option<ToolCallDelta<'_>>, Incomplete> {
+        let whole = CallEvent::whole(&call.call_id, &call.name, &call.arguments);
+        if call.arguments.is_empty() {
+            if self.open.as_ref().is_some_and(|open| open.bytes > 0) {
+                return Err(Incomplete::Changed);
+            }
+            self.aggregator.ingest(self.choice, &whole);
+            // For no arguments a client is sent some when there will be none.
+            return Ok(self.aggregator.finish(self.choice).deltas.last());
+        }
+        let Ingest { mut deltas, limit, .. } = self.aggregator.ingest(self.choice, &whole);
+        match (limit, deltas.next()) {
+            (Some(limit), _) => Err(Incomplete::TooLarge(limit)),
+            (None, Some(delta)) if delta.replaced => Err(Incomplete::Changed),
+            (None, rest) => Ok(rest),
+        }
+    }
+
+    /// The open call is forwarded.
+    pub(super) fn close(&mut self) {
+        self.open = None;
+        self.forwarded += 1;
+    }
+
+    fn has_most(&self) -> bool {
+        self.policy.max_calls.is_some_and(|most| self.forwarded >= most.get())
+    }
+
     pub(super) fn take(&mut self, spoken: Spoken<'_>) -> CallOutcome<'_> {
         let digest = self.policy.dedup.then(|| digest(spoken));
         if let Some(outcome) = digest.and_then(|digest| self.repetition(spoken, digest)) {
             return outcome;
         }
+        let has_most = self.has_most();
         let Ingest { mut deltas, limit, .. } = self.aggregator.ingest(self.choice, &spoken.event());
         if let Some(limit) = limit {
             self.dropped = true;
@@ -140,7 +238,7 @@ impl Calls {
         if !delta.is_first() {
             return CallOutcome::Changed;
         }
-        if self.policy.max_calls.is_some_and(|most| self.forwarded >= most.get()) {
+        if has_most {
             self.dropped = true;
             return CallOutcome::TooMany;
         }

@@ -2,7 +2,7 @@
 
 use codex_app_server::{Failure, FailureKind};
 
-use super::failures::answer_too_large;
+use super::failures::{answer_too_large, unfinished};
 use super::visible::VisibleEnd;
 use super::{Ended, Output, Reply};
 use crate::finish::{ChoiceReport, EndReason};
@@ -64,6 +64,7 @@ impl Reply {
             failure: self.failure.filter(|_| failed),
             call_count: self.calls.count(),
             text_calls: self.calls.count_of_text(),
+            streamed_calls: self.calls.count_of_streamed(),
             blocks: self.blocks,
             truncated: cut || self.calls.has_dropped(),
             call_names,
@@ -105,6 +106,7 @@ impl Reply {
         self.flush(out);
         let ending =
             self.ending.take().unwrap_or_else(|| match (failure.kind, self.calls.count()) {
+                _ if self.calls.is_open() => Ending::Failed(failure),
                 (_, 1..) => Ending::Finished(EndReason::FailedAfterCalls),
                 (FailureKind::MaxOutput, 0) => Ending::Finished(EndReason::UpstreamLength),
                 // A filter that refuses the request itself answers with a status.
@@ -118,6 +120,11 @@ impl Reply {
 
     pub(super) fn end(&mut self, ending: Ending) -> Ended {
         self.visible.end();
+        let ending = match ending {
+            // A client would act on half a call.
+            Ending::Finished(_) if self.calls.is_open() => Ending::Failed(unfinished()),
+            ending => ending,
+        };
         match ending {
             Ending::Failed(failure) => {
                 self.failure = Some(failure.kind);

@@ -16,6 +16,11 @@ pub(super) fn answer_too_large(limit: usize) -> Failure {
     failure(FailureKind::OutputTooLarge, words)
 }
 
+pub(super) fn unfinished() -> Failure {
+    let words = "the answer ended before a tool call was complete";
+    failure(FailureKind::Unexpected, words.to_owned())
+}
+
 pub(super) fn changed() -> Failure {
     failure(FailureKind::Unexpected, Replaced.to_string())
 }

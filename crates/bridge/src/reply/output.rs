@@ -28,4 +28,8 @@ pub trait Output {
     }
     /// A call, or more of one.
     fn call(&mut self, delta: &ToolCallDelta<'_>);
+    /// That call is whole.
+    fn call_end(&mut self);
+    /// The model refuses to answer, in these words.
+    fn refusal(&mut self, text: &str);
 }

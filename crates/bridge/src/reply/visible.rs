@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::Output;
 use super::boundary::last_boundary;
-use super::calls::Spoken;
 use super::stop_sequences::StopSequences;
 use super::token_limit::{TokenLimit, Tokenizer};
 use crate::policy::TurnPolicy;
@@ -109,9 +108,9 @@ impl VisibleText {
         sent.last_call_end = Some(sent.content_bytes);
     }
 
-    /// Remembers a call for counting.
-    pub(super) fn said_call(&mut self, spoken: Spoken<'_>) {
-        self.limited.sent.said.extend(spoken.words());
+    /// Keeps what the model has written beside its text, for counting.
+    pub(super) fn count(&mut self, text: &str) {
+        self.limited.sent.said.push_str(text);
     }
 
     /// Text that is not sent.

@@ -39,6 +39,7 @@ pub fn prepare(request: ChatRequest, options: &RequestOptions<'_>) -> Result<Pre
         choices: request.n,
         stream: request.stream,
         include_usage: request.include_usage,
+        stream_arguments: output::stream_arguments(options)?,
         ignored: request.ignored,
     };
     let history = History::read(request.messages, settings.remote_images)?;

@@ -6,11 +6,17 @@ use openai_wire::ApiError;
 use openai_wire::responses::{FunctionTool, ReasoningSummary, ResponseFormat, ToolChoice};
 use serde_json::Value;
 
+use super::RequestOptions;
 use super::strict_schema::is_strict;
-use crate::policy::{OutputMode, OutputModeSetting, TextBlocks, TextTools, TurnSettings};
+use crate::policy::{
+    OutputMode, OutputModeSetting, StreamArguments, TextBlocks, TextTools, TurnSettings,
+};
 
 /// The header in which a client asks for a mode.
 const MODE_HEADER: &str = "x-proxy-output-mode";
+
+/// The header in which a client asks for whole calls.
+const STREAM_ARGUMENTS_HEADER: &str = "x-proxy-stream-arguments";
 
 /// A text that holds this speaks of calls in text.
 const BLOCK_MARKER: &str = "<use_tool";
@@ -36,6 +42,20 @@ fn unknown_mode(name: &str) -> ApiError {
     let (xml, json) = (OutputMode::ObsidianXml, OutputMode::OpenAiJson);
     let message = format!("Invalid value: '{name}'. Supported values are: '{xml}', '{json}'.");
     ApiError::invalid(MODE_HEADER, message)
+}
+
+/// The header can switch off what the setting has on.
+pub(super) fn stream_arguments(options: &RequestOptions<'_>) -> Result<StreamArguments, ApiError> {
+    let requested = options.stream_arguments.map_or(Ok(StreamArguments::Auto), |name| {
+        name.parse().map_err(|()| {
+            let message = format!("Invalid value: '{name}'. Supported values are: 'auto', 'off'.");
+            ApiError::invalid(STREAM_ARGUMENTS_HEADER, message)
+        })
+    })?;
+    Ok(match options.settings.stream_arguments {
+        StreamArguments::Auto => requested,
+        StreamArguments::Off => StreamArguments::Off,
+    })
 }
 
 /// Which blocks of the answer's text are calls. `request_speaks` says whether the request's texts speak

@@ -58,6 +58,7 @@ pub fn prepare_response(
         choices: 1,
         stream: request.stream,
         include_usage: true,
+        stream_arguments: output::stream_arguments(options)?,
         ignored: request.ignored,
     };
     let mut history = History::read_items(earlier, request.input, settings.remote_images)?;

@@ -20,7 +20,7 @@ const PIXEL: &str = "data:image/png;base64,iVBORw0KGgo=";
 
 fn prepare_with(settings: &TurnSettings, body: &Value) -> Result<Prepared, ApiError> {
     let request = ChatRequest::parse(body.to_string().as_bytes())?;
-    prepare(request, &RequestOptions { settings, requested_mode: None })
+    prepare(request, &RequestOptions::new(settings))
 }
 
 fn prepared(body: &Value) -> Prepared {

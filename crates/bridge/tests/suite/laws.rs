@@ -1,6 +1,7 @@
 //! What holds for every turn and policy.
 
 use bridge::{EndReason, Ended, OutputMode, TurnPolicy};
+use codex_app_server::FailureKind;
 use codex_app_server::turn::event::TurnEvent;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -8,10 +9,10 @@ use proptest::sample::Index;
 
 use crate::play::{Answer, Played, Sent, play, play_whole};
 use crate::random::{
-    cut, letter_by_letter, patient_policy, policy, script, timed_policy, whole_script,
+    cut, letter_by_letter, patient_policy, policy, script, streamed, timed_policy, whole_script,
 };
 use crate::reference;
-use crate::script::Line;
+use crate::script::{Line, fail};
 
 /// Longer texts without a word's end are counted in parts, which the plain way does not do.
 const COUNTED_AT_ONCE: usize = 256;
@@ -37,7 +38,7 @@ fn without_reasoning(sent: Vec<Sent>) -> Vec<Sent> {
 fn texts(sent: &[Sent]) -> String {
     let texts = sent.iter().filter_map(|sent| match sent {
         Sent::Text(text) => Some(text.as_str()),
-        Sent::Block(_) | Sent::Reasoning(_) | Sent::Call { .. } => None,
+        Sent::Block(_) | Sent::Reasoning(_) | Sent::Refusal(_) | Sent::Call { .. } => None,
     });
     texts.collect()
 }
@@ -60,6 +61,41 @@ proptest! {
         let whole = outcome(play_whole(policy.clone(), &script));
         prop_assert_eq!(&outcome(play_whole(policy.clone(), &cut(&script, &places))), &whole);
         prop_assert_eq!(&outcome(play_whole(policy, &letter_by_letter(&script))), &whole);
+    }
+
+    /// A policy without a time: a call that is being written is no silence, and a burst waits for it.
+    #[test]
+    fn streaming_arguments_changes_nothing(
+        policy in policy(),
+        script in script(),
+        places in vec(any::<Index>(), 0..40),
+    ) {
+        let whole = play_whole(policy.clone(), &script);
+        let mut streamed = play_whole(policy, &streamed(&script, &places));
+        streamed.report.streamed_calls = 0;
+        prop_assert_eq!(outcome(streamed), outcome(whole));
+    }
+
+    #[test]
+    fn a_turn_that_fails_within_a_call_fails(
+        policy in policy(),
+        script in script(),
+        places in vec(any::<Index>(), 1..40),
+        until in any::<Index>(),
+    ) {
+        let script = streamed(&script, &places);
+        let within: Vec<usize> = (1..script.len())
+            .filter(|at| matches!(script[*at], Line::Event(TurnEvent::ToolCallArguments(_))))
+            .collect();
+        prop_assume!(!within.is_empty());
+        let mut script = script[..*until.get(&within)].to_vec();
+        script.push(fail(FailureKind::StreamCut));
+        let played = play_whole(policy, &script);
+        let sent_calls = played.sent.iter().filter(|sent| matches!(sent, Sent::Call { .. })).count();
+        // The recorder checks that the report has whole calls only.
+        if sent_calls > played.report.call_count {
+            prop_assert!(matches!(played.ended, Some(Ended::Failed(_))), "{:?}", played);
+        }
     }
 
     #[test]
@@ -100,7 +136,7 @@ proptest! {
                 Sent::Text(text) => Some(text.as_str()),
                 // Only blocks that are made for structured calls have lines.
                 Sent::Block(xml) if !xml.starts_with("<use_tool>\n") => Some(xml.as_str()),
-                Sent::Block(_) | Sent::Reasoning(_) | Sent::Call { .. } => None,
+                Sent::Block(_) | Sent::Reasoning(_) | Sent::Refusal(_) | Sent::Call { .. } => None,
             })
             .collect();
         prop_assert_eq!(content.len() + answer.suppressed, said.len());

@@ -30,6 +30,7 @@ pub(crate) enum Sent {
     Text(String),
     Block(String),
     Reasoning(String),
+    Refusal(String),
     Call {
         index: usize,
         name: String,
@@ -66,6 +67,8 @@ struct Recorder {
     sent: Vec<Sent>,
     chunks: Vec<String>,
     ids: Vec<String>,
+    /// Whether the last call is not whole.
+    call_open: bool,
     content_bytes: usize,
     last_call_end: Option<usize>,
 }
@@ -223,9 +226,12 @@ impl Recorder {
                 names.push(name.clone());
             }
         }
+        // Half a call is none.
+        names.truncate(names.len() - usize::from(self.call_open));
+        let ids = &self.ids[..names.len()];
         let reported =
-            (report.call_count, &report.call_names, &report.call_ids, report.last_call_end);
-        assert_eq!(reported, (names.len(), &names, &self.ids, self.last_call_end));
+            (report.call_count, &report.call_names, &report.call_ids[..], report.last_call_end);
+        assert_eq!(reported, (names.len(), &names, ids, self.last_call_end));
     }
 }
 
@@ -253,20 +259,38 @@ impl Output for Recorder {
     }
 
     fn call(&mut self, delta: &ToolCallDelta<'_>) {
-        // As a client reads it: the header and all arguments at once.
+        // As a client reads it: the header, with all arguments or before them.
         let frame: Value = serde_json::to_value(delta).unwrap();
         let arguments = frame["function"]["arguments"].as_str().unwrap();
+        if std::mem::replace(&mut self.call_open, true) {
+            let function = json!({"arguments": arguments});
+            assert_eq!(frame, json!({"index": delta.index, "function": function}));
+            assert!(!arguments.is_empty(), "nothing is sent for nothing");
+            let Some(Sent::Call { index, arguments: before, .. }) = self.sent.last_mut() else {
+                panic!("something came within a call: {:?}", self.sent);
+            };
+            assert_eq!(*index, delta.index);
+            before.push_str(arguments);
+            return;
+        }
         let function = json!({"name": delta.name, "arguments": arguments});
         assert_eq!(
             frame,
             json!({"index": delta.index, "id": delta.id, "type": "function", "function": function})
         );
-        assert!(delta.complete);
         assert!(!self.ids.iter().any(|id| id == delta.id), "{} comes twice", delta.id);
         assert!(delta.id.starts_with(&format!("tool_{CHOICE}_{}_", delta.index)), "{}", delta.id);
         self.ids.push(delta.id.to_owned());
         self.last_call_end = Some(self.content_bytes);
         self.sent.push(called(delta.index, delta.name, arguments));
+    }
+
+    fn call_end(&mut self) {
+        assert!(std::mem::take(&mut self.call_open), "the end of no call");
+    }
+
+    fn refusal(&mut self, text: &str) {
+        self.sent.push(Sent::Refusal(text.to_owned()));
     }
 }
 

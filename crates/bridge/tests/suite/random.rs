@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
 use crate::play::json;
-use crate::script::{Line, call_as, end, fail, say, think, turn_end, wait};
+use crate::script::{Line, arguments, call_as, end, fail, say, start, think, turn_end, wait};
 
 /// Pieces of what a model says.
 const PIECES: &[&str] = &[
@@ -149,6 +149,27 @@ pub(crate) fn cut(script: &[Line], places: &[Index]) -> Vec<Line> {
         places.extend([0, text.len()]);
         places.sort_unstable();
         lines.extend(places.windows(2).map(|range| say(&text[range[0]..range[1]])));
+    }
+    lines
+}
+
+/// The same script with each call streamed: started, some of its arguments in pieces, then whole.
+pub(crate) fn streamed(script: &[Line], places: &[Index]) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for (number, line) in script.iter().enumerate() {
+        if let Line::Event(TurnEvent::ToolCall(call)) = line {
+            lines.push(start(&call.call_id, &call.name));
+            let borders: Vec<_> = call.arguments.char_indices().map(|(at, _)| at).collect();
+            let places = places.iter().skip(number).step_by(script.len());
+            let mut places: Vec<_> =
+                places.filter(|_| !borders.is_empty()).map(|place| *place.get(&borders)).collect();
+            places.push(0);
+            places.sort_unstable();
+            places.dedup();
+            let pieces = places.windows(2).map(|range| &call.arguments[range[0]..range[1]]);
+            lines.extend(pieces.map(arguments));
+        }
+        lines.push(line.clone());
     }
     lines
 }

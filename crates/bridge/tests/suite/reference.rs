@@ -92,6 +92,10 @@ fn everything_said(policy: &TurnPolicy, script: &[Line]) -> Vec<Said> {
                 message.push_str(text);
                 continue;
             }
+            // The whole call has it all.
+            TurnEvent::ToolCallStart { .. }
+            | TurnEvent::ToolCallArguments(_)
+            | TurnEvent::Refusal(_) => continue,
             TurnEvent::MessageStart { .. }
             | TurnEvent::Reasoning { .. }
             | TurnEvent::ReasoningItem(_) => {

@@ -32,8 +32,9 @@ enum Told {
     Reasoning(&'static str),
     ReasoningPart,
     ReasoningItem(ReasoningItem),
-    /// A call, in these pieces.
-    Call(&'static [&'static str]),
+    /// A call, in these pieces, and whether it becomes whole.
+    Call(&'static [&'static str], bool),
+    Refusal(&'static str),
 }
 
 /// How an answer ends.
@@ -76,7 +77,8 @@ fn told() -> impl Strategy<Value = Vec<Told>> {
         3 => select(TEXTS).prop_map(Told::Reasoning),
         2 => Just(Told::ReasoningPart),
         2 => reasoning_item().prop_map(Told::ReasoningItem),
-        3 => select(CALLS).prop_map(Told::Call),
+        3 => (select(CALLS), any::<bool>()).prop_map(|(pieces, whole)| Told::Call(pieces, whole)),
+        1 => Just(Told::Refusal("I can't.")),
     ];
     vec(told, 0..12)
 }
@@ -158,7 +160,8 @@ fn tell(told: &[Told], out: &mut impl Output) {
             Told::Reasoning(text) => out.reasoning(text),
             Told::ReasoningPart => out.reasoning_part(),
             Told::ReasoningItem(item) => out.reasoning_item(item),
-            Told::Call(pieces) => {
+            Told::Refusal(text) => out.refusal(text),
+            Told::Call(pieces, whole) => {
                 let id = format!("call_{number}");
                 let begun =
                     CallEvent { call_id: Some(&id), name: Some("f"), ..CallEvent::default() };
@@ -170,6 +173,9 @@ fn tell(told: &[Told], out: &mut impl Output) {
                         out.call(&delta);
                     }
                 }
+                if *whole {
+                    out.call_end();
+                }
             }
         }
     }
@@ -178,7 +184,7 @@ fn tell(told: &[Told], out: &mut impl Output) {
 /// All of one member of the items of one type.
 fn members<'a>(items: &'a [Value], r#type: &str, pointer: &str) -> Vec<&'a str> {
     let items = items.iter().filter(|item| item["type"] == r#type);
-    items.map(|item| item.pointer(pointer).unwrap().as_str().unwrap()).collect()
+    items.filter_map(|item| item.pointer(pointer)?.as_str()).collect()
 }
 
 /// Runs a turn to its end.
@@ -229,7 +235,7 @@ proptest! {
         let called: Vec<String> = told
             .iter()
             .filter_map(|told| match told {
-                Told::Call(pieces) => Some(pieces.concat()),
+                Told::Call(pieces, _) => Some(pieces.concat()),
                 _ => None,
             })
             .collect();
@@ -261,7 +267,7 @@ proptest! {
             .iter()
             .filter_map(|sent| match sent {
                 Sent::Text(text) | Sent::Block(text) => Some(text.as_str()),
-                Sent::Reasoning(_) | Sent::Call { .. } => None,
+                Sent::Reasoning(_) | Sent::Refusal(_) | Sent::Call { .. } => None,
             })
             .collect();
         let items = &both.read.items;
@@ -271,7 +277,7 @@ proptest! {
             .iter()
             .filter_map(|sent| match sent {
                 Sent::Call { name, arguments, .. } => Some((name.as_str(), arguments.as_str())),
-                Sent::Text(_) | Sent::Block(_) | Sent::Reasoning(_) => None,
+                Sent::Text(_) | Sent::Block(_) | Sent::Reasoning(_) | Sent::Refusal(_) => None,
             })
             .collect();
         let names = members(items, "function_call", "/name");

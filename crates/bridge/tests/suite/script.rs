@@ -40,6 +40,16 @@ pub(crate) fn call_as(call_id: &str, name: &str, arguments: &str) -> Line {
     }))
 }
 
+/// A call starts whose arguments follow.
+pub(crate) fn start(call_id: &str, name: &str) -> Line {
+    let (call_id, name) = (call_id.to_owned(), name.to_owned());
+    Line::Event(TurnEvent::ToolCallStart { call_id, name })
+}
+
+pub(crate) fn arguments(text: &str) -> Line {
+    Line::Event(TurnEvent::ToolCallArguments(text.to_owned()))
+}
+
 pub(crate) fn think(part: u32, text: &str) -> Line {
     let text = text.to_owned();
     Line::Event(TurnEvent::Reasoning { kind: ReasoningKind::Summary, part, text })

@@ -10,6 +10,8 @@ use tool_call_aggregator::ToolCallDelta;
 pub struct Choice {
     /// Its content.
     pub content: String,
+    /// Its refusal.
+    pub refusal: Option<String>,
     /// Its reasoning summary.
     pub reasoning: String,
     /// Its calls.
@@ -82,12 +84,25 @@ impl<A: Answer> Output for Seen<A> {
     }
 
     fn call(&mut self, delta: &ToolCallDelta<'_>) {
-        self.choice().calls.push(Call {
-            id: delta.id.to_owned(),
-            name: delta.name.to_owned(),
-            arguments: delta.arguments.to_owned(),
-        });
+        let calls = &mut self.choice().calls;
+        match calls.get_mut(delta.index) {
+            Some(call) => delta.arguments.clone_into(&mut call.arguments),
+            None => calls.push(Call {
+                id: delta.id.to_owned(),
+                name: delta.name.to_owned(),
+                arguments: delta.arguments.to_owned(),
+            }),
+        }
         self.answer.call(delta);
+    }
+
+    fn call_end(&mut self) {
+        self.answer.call_end();
+    }
+
+    fn refusal(&mut self, text: &str) {
+        self.choice().refusal = Some(text.to_owned());
+        self.answer.refusal(text);
     }
 }
 

@@ -9,6 +9,7 @@ use tokio_util::task::TaskTracker;
 
 use super::letting_go::Unwanted;
 use super::{Connection, Damage, Onlookers};
+use crate::child_log::EarlyArguments;
 
 /// Both ends.
 pub(crate) struct PlayedConnection {
@@ -26,8 +27,12 @@ pub(crate) struct PlayedConnection {
 
 impl PlayedConnection {
     pub(crate) fn new(request_timeout: Duration) -> Self {
-        let (connection, unwanted) =
-            Connection::new(request_timeout, Onlookers::default(), Arc::default());
+        let (connection, unwanted) = Connection::new(
+            request_timeout,
+            Onlookers::default(),
+            EarlyArguments::On,
+            Arc::default(),
+        );
         let connection = Arc::new(connection);
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (answers, output) = tokio::io::duplex(1 << 20);

@@ -4,6 +4,7 @@ use tokio_util::task::TaskTracker;
 
 use super::played::PlayedConnection;
 use super::*;
+use crate::child_log::EarlyArguments;
 use crate::protocol::incoming::LoadedThreads;
 use crate::protocol::outgoing::ThreadLoadedList;
 
@@ -54,8 +55,12 @@ async fn row_7_requests_for_approval_are_declined_and_counted() {
 /// Otherwise whoever takes the events would seem to be slow, on one thread.
 #[tokio::test]
 async fn a_burst_leaves_others_their_turn() {
-    let (connection, _) =
-        Connection::new(Duration::from_millis(500), Onlookers::default(), Arc::default());
+    let (connection, _) = Connection::new(
+        Duration::from_millis(500),
+        Onlookers::default(),
+        EarlyArguments::Off,
+        Arc::default(),
+    );
     let burst = "{\"method\":\"something/new\"}\n".repeat(100_000);
     let lines_read = || connection.lines_read.load(Ordering::Relaxed);
     let (read, meanwhile) =
@@ -202,8 +207,12 @@ async fn other_notifications_are_kept_as_they_came() {
 /// Codex would have it for good.
 #[tokio::test]
 async fn a_thread_that_comes_when_nobody_waits_for_it_is_let_go() {
-    let (connection, mut unwanted) =
-        Connection::new(Duration::from_millis(500), Onlookers::default(), Arc::default());
+    let (connection, mut unwanted) = Connection::new(
+        Duration::from_millis(500),
+        Onlookers::default(),
+        EarlyArguments::Off,
+        Arc::default(),
+    );
     let lines = concat!(
         r#"{"id":7,"result":{"data":["t-0"]}}"#,
         "\n",

@@ -398,6 +398,9 @@ pub struct RawItem<'a> {
     /// `message`, `function_call`, `custom_tool_call`, ….
     #[serde(borrow)]
     pub r#type: Cow<'a, str>,
+    /// The item's id.
+    #[serde(borrow)]
+    pub id: Option<Text<'a>>,
     /// Name of the called tool.
     #[serde(borrow)]
     pub name: Option<Text<'a>>,

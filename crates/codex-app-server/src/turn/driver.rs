@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 use tokio::sync::{SemaphorePermit, oneshot};
 
 use super::keeping::Keeping;
-use super::machine::TurnMachine;
+use super::machine::{LogUse, TurnMachine};
 use super::plan::{PlannedTurn, Stop};
 use super::router::{Attempt, Route, Wire as _};
 use super::set_up::{SetUps, Waiting};
@@ -220,7 +220,13 @@ impl Driver {
             KeptThread::new(&self.connection, thread.clone(), &self.login, plan.needs_login())
         });
         let fate = kept.as_ref().map(|kept| Arc::clone(kept.fate()));
-        let machine = TurnMachine::new(aliases, options.limits, keeping, *asked_at, Instant::now());
+        let log_use = match (self.connection.log_trust().is_on(), plan.early_arguments) {
+            (false, _) => LogUse::Nothing,
+            (true, false) => LogUse::Refusals,
+            (true, true) => LogUse::Everything,
+        };
+        let now = Instant::now();
+        let machine = TurnMachine::new(aliases, options.limits, log_use, keeping, *asked_at, now);
         link.hold(kept);
         (Route::new(thread.clone(), machine, events.clone(), sender, fate), attempt)
     }

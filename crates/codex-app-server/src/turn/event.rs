@@ -32,8 +32,20 @@ pub enum TurnEvent {
     },
     /// An item of reasoning has ended. What was streamed of it came before.
     ReasoningItem(ReasoningItem),
-    /// A whole tool call.
+    /// A call whose arguments follow as the model writes them: [`Self::ToolCallArguments`], and then
+    /// [`Self::ToolCall`] with the whole call. Nothing else of the model's output comes in between.
+    ToolCallStart {
+        /// The upstream's id of the call.
+        call_id: String,
+        /// Name of the tool, as the client declared it.
+        name: String,
+    },
+    /// More of the arguments of the call that has started.
+    ToolCallArguments(String),
+    /// A whole tool call: one that has started, or another.
     ToolCall(ToolCall),
+    /// The model has refused to answer, in these words.
+    Refusal(String),
     /// The model's response has ended: no further text or call follows.
     ResponseEnd {
         /// The upstream's id of the response.
@@ -117,7 +129,11 @@ impl TurnEvent {
     /// About how much memory it holds.
     pub fn bytes(&self) -> usize {
         let held = match self {
-            Self::Text(text) | Self::Reasoning { text, .. } => text.len(),
+            Self::Text(text)
+            | Self::Reasoning { text, .. }
+            | Self::ToolCallArguments(text)
+            | Self::Refusal(text) => text.len(),
+            Self::ToolCallStart { call_id, name } => call_id.len() + name.len(),
             Self::ToolCall(call) => call.call_id.len() + call.name.len() + call.arguments.len(),
             Self::ResponseEnd { response_id, .. } => response_id.len(),
             Self::Failed(failure) => failure.message.len(),

@@ -4,25 +4,29 @@
 
 mod ending;
 mod holding;
+mod logged;
 mod step;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::event::{ReasoningItem, ToolCall, TurnEnd, TurnEvent};
+use super::early_calls::EarlyCalls;
+use super::event::{ReasoningItem, TurnEnd, TurnEvent};
 use super::keeping::Keeping;
-use super::open_message::{Contradiction, OpenMessage};
+use super::streamed::{Contradiction, Streamed};
 use super::thread_event::{Happening, Utterance};
 use crate::alias::ToolAliases;
 use crate::continuity::kept_thread::ThreadState;
 use crate::failure::{Failure, FailureKind};
 use crate::history::MessagePhase;
 use crate::ids::TurnId;
+use crate::protocol::incoming::TurnStatus;
 use crate::stats::Counter;
 use ending::withheld;
 use holding::Notes;
+use logged::Refusals;
 pub use step::TurnLimits;
-pub(crate) use step::{PendingCall, Step, Steps};
+pub(crate) use step::{LogUse, PendingCall, Step, Steps};
 
 /// When an interrupt that changed nothing is sent again: Codex drops requests when it is flooded.
 const INTERRUPT_AGAIN: Duration = Duration::from_secs(2);
@@ -44,7 +48,7 @@ pub(crate) struct TurnMachine {
     /// Events that came before the turn's id was known.
     held: Vec<(String, Happening<'static>)>,
     phase: Phase,
-    open_message: Option<OpenMessage>,
+    open_message: Option<Streamed>,
     /// A message has begun of which nothing is told yet.
     untold_message: Option<Begun>,
     /// Whether there was text of a message before.
@@ -58,6 +62,8 @@ pub(crate) struct TurnMachine {
     extra_request_seen: bool,
     /// The calls that Codex has asked us to make, and waits for.
     pending_calls: Vec<PendingCall>,
+    early: EarlyCalls,
+    refusals: Refusals,
     notes: Notes,
     interrupt: Interrupt,
     /// When an interrupt was last sent.
@@ -120,6 +126,7 @@ impl TurnMachine {
     pub(crate) fn new(
         aliases: Arc<ToolAliases>,
         limits: TurnLimits,
+        log_use: LogUse,
         keeping: Option<Keeping>,
         started_at: Instant,
         now: Instant,
@@ -141,10 +148,18 @@ impl TurnMachine {
             response_ended: false,
             extra_request_seen: false,
             pending_calls: Vec::new(),
+            early: EarlyCalls::new(log_use == LogUse::Everything),
+            refusals: Refusals::new(log_use != LogUse::Nothing),
             notes: keeping.map_or(Notes::None, Notes::Open),
             interrupt: Interrupt::None,
             interrupt_sent_at: None,
         }
+    }
+
+    /// Whether the consumer still waits for events of this turn.
+    pub(crate) fn is_running(&self, turn_id: &str) -> bool {
+        self.phase == Phase::Running
+            && self.turn_id.as_ref().is_none_or(|known| known.as_str() == turn_id)
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -181,6 +196,8 @@ impl TurnMachine {
             return self.turn_known(turn_id, now, steps);
         }
         match &self.turn_id {
+            // What the log has to say can be left out.
+            None if self.held.len() >= MAX_HELD && matches!(happening, Happening::Logged(_)) => {}
             None if self.held.len() >= MAX_HELD => {
                 let words = "Codex speaks of a turn without naming it";
                 self.fail(Failure::new(FailureKind::Unexpected, words), now, steps);
@@ -221,6 +238,7 @@ impl TurnMachine {
                     self.close_unconfirmed(steps);
                 }
             }
+            Phase::Running if self.refusals.is_overdue(now) => self.give_up_refusal(now, steps),
             Phase::Running if now.duration_since(self.started_at) >= self.limits.timeout => {
                 let limit = self.limits.timeout;
                 let words = format!("the turn took longer than {limit:?}");
@@ -251,9 +269,19 @@ impl TurnMachine {
     }
 
     fn run(&mut self, happening: Happening<'_>, now: Instant, steps: &mut Steps) {
+        if self.early.is_open() && is_output_beside_a_call(&happening) {
+            return self.distrust_log("something else came before a call was whole", now, steps);
+        }
         match happening {
             Happening::TurnStarted | Happening::Other => {}
+            Happening::Logged(event) => self.on_logged(event, now, steps),
+            Happening::TurnCompleted { status: TurnStatus::Completed, .. }
+                if self.refusals.is_awaited() =>
+            {
+                self.refusals.turn_completed(now);
+            }
             Happening::TurnCompleted { status, error } => {
+                self.refuse_if_nothing_else(status, steps);
                 let last = self.last_event(status, error);
                 let can_go_on = last == TurnEvent::End(TurnEnd::Completed)
                     && self.interrupt == Interrupt::None
@@ -275,6 +303,7 @@ impl TurnMachine {
                     self.refuse_repetition(&detail, now, steps);
                 } else {
                     self.untold_reasoning.clear();
+                    self.early.restart();
                     // Who knows what the first try has left in the thread.
                     self.notes = Notes::None;
                     steps.push_back(Step::Count(Counter::CodexRetry));
@@ -284,7 +313,11 @@ impl TurnMachine {
                 let words = "Codex replaces the history by a summary of its own";
                 self.fail(Failure::new(FailureKind::Unexpected, words), now, steps);
             }
-            Happening::MessageCompleted(whole) => self.complete_message(&whole, now, steps),
+            Happening::MessageCompleted(whole) => {
+                self.complete_message(&whole, now, steps);
+                self.early.on_item();
+                self.open_next_call(now, steps);
+            }
             // What comes when the notes are closed, nobody could go on from.
             Happening::Said { what: Utterance::Other, .. } if self.response_ended => {
                 self.notes = Notes::None;
@@ -308,10 +341,12 @@ impl TurnMachine {
                 } else {
                     self.untold_reasoning.push(item);
                 }
+                self.early.on_item();
+                self.open_next_call(now, steps);
             }
             Happening::MessageStarted(phase) => match &self.open_message {
                 None => {
-                    self.open_message = Some(OpenMessage::new());
+                    self.open_message = Some(Streamed::new());
                     self.untold_message = Some(Begun { phase });
                 }
                 Some(open) if open.is_empty() => self.fail(withheld(), now, steps),
@@ -319,18 +354,15 @@ impl TurnMachine {
                     self.refuse_repetition("a second message began in an open one", now, steps);
                 }
             },
-            Happening::Said { raw, what: Utterance::Call(call) } => {
+            Happening::Said { raw, what: Utterance::Call { item_id, call } } => {
                 self.note(&raw);
                 if let Notes::Open(keeping) = &mut self.notes {
                     keeping.on_call(&call);
                 }
-                self.calls += 1;
-                let name = self.aliases.original(call.name);
-                self.output(TurnEvent::ToolCall(ToolCall { name, ..call }), steps);
+                self.complete_call(item_id.as_deref(), call, now, steps);
             }
-            // A refusal after text: told before the response's end, which would look like a good one.
-            Happening::ResponseCompleted { .. } if self.refuses_after_text() => {
-                self.fail(withheld(), now, steps);
+            Happening::ResponseCompleted { response_id, usage } if self.withholds_all() => {
+                self.await_refusal(response_id, usage, now, steps);
             }
             Happening::ResponseCompleted { response_id, usage } => {
                 self.response_ended = true;
@@ -341,7 +373,7 @@ impl TurnMachine {
                     // ask the model again.
                     self.ask_interrupt(Interrupt::Ours, now, steps);
                 }
-                self.tell_reasoning(steps);
+                self.emit_reasoning(steps);
                 steps.extend(said.map(Step::Say));
                 steps.push_back(Step::Emit(TurnEvent::ResponseEnd { response_id, usage }));
                 if self.calls > 0 {
@@ -353,11 +385,6 @@ impl TurnMachine {
                 }
             }
         }
-    }
-
-    fn refuses_after_text(&self) -> bool {
-        let began_in_vain = self.open_message.as_ref().is_some_and(OpenMessage::is_empty);
-        began_in_vain && self.calls == 0 && self.said == Speech::Something
     }
 
     /// Nothing is lost if the upstream sends no deltas, or not all of them.
@@ -392,14 +419,35 @@ impl TurnMachine {
     }
 
     fn output(&mut self, event: TurnEvent, steps: &mut Steps) {
-        self.tell_reasoning(steps);
+        self.emit_reasoning(steps);
         self.said = Speech::Something;
         steps.push_back(Step::Emit(event));
     }
 
-    fn tell_reasoning(&mut self, steps: &mut Steps) {
+    fn emit_reasoning(&mut self, steps: &mut Steps) {
         let untold = self.untold_reasoning.drain(..);
         steps.extend(untold.map(|item| Step::Emit(TurnEvent::ReasoningItem(item))));
+    }
+}
+
+/// Items of a response come one after the other. Output beside a call that is still being written would
+/// be in another order than without the log.
+fn is_output_beside_a_call(happening: &Happening<'_>) -> bool {
+    match happening {
+        Happening::Text(text) => !text.is_empty(),
+        Happening::Reasoning { .. }
+        | Happening::ReasoningStarted
+        | Happening::MessageStarted(_)
+        | Happening::MessageCompleted(_)
+        | Happening::Said { what: Utterance::Reasoning(_), .. }
+        | Happening::ResponseCompleted { .. } => true,
+        Happening::TurnStarted
+        | Happening::HistoryReplaced
+        | Happening::Said { what: Utterance::Call { .. } | Utterance::Other, .. }
+        | Happening::Error { .. }
+        | Happening::TurnCompleted { .. }
+        | Happening::Logged(_)
+        | Happening::Other => false,
     }
 }
 

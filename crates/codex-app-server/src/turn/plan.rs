@@ -41,6 +41,8 @@ pub(crate) struct Plan {
     summary: Option<String>,
     output_schema: Option<Value>,
     upstream: Option<Upstream>,
+    /// Whether arguments are wanted before their call is whole.
+    pub(crate) early_arguments: bool,
     /// What was said at every point of the history, if its thread may be kept.
     trail: Option<Trail>,
     /// Names of the tools towards Codex.
@@ -123,6 +125,7 @@ impl Plan {
             summary: request.summary,
             output_schema: request.output_schema,
             upstream: request.upstream,
+            early_arguments: request.early_arguments,
             trail,
         })
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, oneshot};
@@ -23,6 +23,8 @@ pub(crate) trait Wire {
     fn interrupt_later(&self, thread: &ThreadId, turn: &TurnId);
     fn reject_call(&self, request: &RawValue);
     fn unsubscribe(&self, thread: &ThreadId);
+    fn distrust_log(&self, reason: &'static str);
+    fn head_start(&self, time: Duration);
     fn count(&self, counter: Counter);
 }
 
@@ -116,6 +118,8 @@ impl Route {
                     }
                 }
                 Step::Unsubscribe => wire.unsubscribe(&self.thread),
+                Step::DistrustLog(reason) => wire.distrust_log(reason),
+                Step::HeadStart(time) => wire.head_start(time),
                 Step::Count(counter) => wire.count(counter),
             }
         }
@@ -198,6 +202,12 @@ impl Router {
                 self.tell_if_empty(&routes);
             }
         }
+    }
+
+    /// Whether a consumer waits for events of this turn.
+    pub(crate) fn is_running(&self, thread: &str, turn: &str) -> bool {
+        let routes = self.lock();
+        routes.by_thread.get(thread).is_some_and(|route| route.machine.is_running(turn))
     }
 
     /// Whether the model has begun to answer in every turn.

@@ -7,6 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::event::{ReasoningItem, ReasoningKind, ToolCall, ToolCallKind};
+use crate::child_log::LogEvent;
 use crate::history::MessagePhase;
 use crate::protocol::incoming::{
     AgentMessageDelta, ErrorNotification, ItemNotification, RawItem, RawItemNotification,
@@ -55,6 +56,8 @@ pub(crate) enum Happening<'a> {
         status: TurnStatus,
         error: Option<TurnError>,
     },
+    /// The child's log reports something.
+    Logged(LogEvent),
     /// A sign of life that says nothing new.
     Other,
 }
@@ -62,7 +65,7 @@ pub(crate) enum Happening<'a> {
 /// What a new item is, as far as it is not told otherwise.
 #[derive(Debug)]
 pub(crate) enum Utterance {
-    Call(ToolCall),
+    Call { item_id: Option<String>, call: ToolCall },
     Reasoning(ReasoningItem),
     Other,
 }
@@ -204,6 +207,7 @@ impl Happening<'_> {
             }
             Self::Error { error, will_retry } => Happening::Error { error, will_retry },
             Self::TurnCompleted { status, error } => Happening::TurnCompleted { status, error },
+            Self::Logged(event) => Happening::Logged(event),
             Self::Other => Happening::Other,
         }
     }
@@ -220,35 +224,40 @@ fn utterance(item: &RawValue) -> Result<Utterance, serde_json::Error> {
     let raw: RawItem<'_> = serde_json::from_str(item.get())?;
     let text = |text: Option<Text<'_>>| text.map(|text| text.0.into_owned()).unwrap_or_default();
     let call_id = text(raw.call_id);
-    Ok(match raw.r#type.as_ref() {
-        "function_call" => Utterance::Call(ToolCall {
+    let namespace = raw.namespace.as_ref().map(|namespace| &*namespace.0);
+    let call = match raw.r#type.as_ref() {
+        "function_call" => ToolCall {
             call_id,
-            name: qualified(raw.namespace.as_ref(), text(raw.name)),
+            name: qualified(namespace, text(raw.name)),
             // Anything but a string would be a new kind of upstream: keep its text as it is.
             arguments: raw.arguments.map_or_else(String::new, |arguments| {
                 serde_json::from_str(arguments.get()).unwrap_or_else(|_| arguments.get().to_owned())
             }),
             kind: ToolCallKind::Function,
-        }),
-        "custom_tool_call" => Utterance::Call(ToolCall {
+        },
+        "custom_tool_call" => ToolCall {
             call_id,
-            name: qualified(raw.namespace.as_ref(), text(raw.name)),
+            name: qualified(namespace, text(raw.name)),
             arguments: text(raw.input),
             kind: ToolCallKind::Custom,
-        }),
+        },
         // Codex would try to serve these itself, and asks the model again.
-        foreign @ ("local_shell_call" | "tool_search_call") => Utterance::Call(ToolCall {
+        foreign @ ("local_shell_call" | "tool_search_call") => ToolCall {
             call_id,
             name: foreign.to_owned(),
             arguments: without_internals(item)?,
             kind: ToolCallKind::Foreign,
-        }),
-        "reasoning" => Utterance::Reasoning(ReasoningItem {
-            summary: raw.summary.into_iter().flatten().filter_map(|part| part.text).collect(),
-            encrypted_content: raw.encrypted_content.map(|text| text.0.into_owned()),
-        }),
-        _ => Utterance::Other,
-    })
+        },
+        "reasoning" => {
+            return Ok(Utterance::Reasoning(ReasoningItem {
+                summary: raw.summary.into_iter().flatten().filter_map(|part| part.text).collect(),
+                encrypted_content: raw.encrypted_content.map(|text| text.0.into_owned()),
+            }));
+        }
+        _ => return Ok(Utterance::Other),
+    };
+    let item_id = raw.id.map(|id| id.0.into_owned());
+    Ok(Utterance::Call { item_id, call })
 }
 
 /// The item without what Codex has added to it.
@@ -262,8 +271,8 @@ fn without_internals(item: &RawValue) -> Result<String, serde_json::Error> {
 ///
 /// Newer models group a client's functions under `functions`, which is no part of the name. Any
 /// other group is kept, so that `github.search` and `gitlab.search` stay different.
-fn qualified(namespace: Option<&Text<'_>>, name: String) -> String {
-    match namespace.map(|namespace| namespace.0.as_ref()) {
+pub(crate) fn qualified(namespace: Option<&str>, name: String) -> String {
+    match namespace {
         None | Some("functions" | "") => name,
         Some(namespace) => format!("{namespace}.{name}"),
     }

@@ -6,6 +6,8 @@ use std::time::Instant;
 use semver::Version;
 use tokio::sync::watch;
 
+use crate::child_log::EarlyArguments;
+
 /// Where a child stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorkerState {
@@ -19,6 +21,8 @@ pub enum WorkerState {
         process_id: Option<u32>,
         /// Why it was not replaced by a new child, when that was last wanted.
         not_renewed: Option<Arc<str>>,
+        /// Whether arguments are streamed as the model writes them.
+        early_arguments: EarlyArguments,
     },
     /// It was lost, or did not start, and is being brought back.
     Restarting {
@@ -58,5 +62,16 @@ impl StateReport {
     pub(crate) fn say(&self, state: WorkerState) {
         tracing::debug!(worker = self.place, ?state, "a worker's state");
         self.states.send_modify(|states| states[self.place] = state);
+    }
+
+    /// Notes whether the child of this process id streams arguments.
+    pub(crate) fn note_early_arguments(&self, child: Option<u32>, now: &EarlyArguments) {
+        self.states.send_if_modified(|states| match &mut states[self.place] {
+            WorkerState::Ready { process_id, early_arguments, .. } if *process_id == child => {
+                early_arguments.clone_from(now);
+                true
+            }
+            _ => false,
+        });
     }
 }

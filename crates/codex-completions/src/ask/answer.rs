@@ -32,6 +32,7 @@ struct Whole {
     /// Which part of the reasoning came last.
     part: Option<(ReasoningKind, u32)>,
     calls: Vec<ToolCall>,
+    refusal: Option<String>,
     usage: Option<TokenUsage>,
 }
 
@@ -39,6 +40,8 @@ struct Whole {
 struct Page {
     shows_reasoning: bool,
     is_line_open: bool,
+    /// Bytes that were shown of the arguments of a call that is still being written.
+    streamed: Option<usize>,
 }
 
 /// Shows an answer to its end.
@@ -47,7 +50,8 @@ struct Page {
 /// If it cannot be written; the failure of the turn itself is the `Some`.
 pub(super) async fn show(mut turn: Turn, form: Form) -> io::Result<Option<Failure>> {
     let mut whole = Whole::default();
-    let mut page = Page { shows_reasoning: io::stdout().is_terminal(), is_line_open: false };
+    let shows_reasoning = io::stdout().is_terminal();
+    let mut page = Page { shows_reasoning, is_line_open: false, streamed: None };
     let mut next = progress::during("Waiting for the model", turn.next()).await;
     while let Some(event) = next {
         match form {
@@ -106,10 +110,23 @@ impl Page {
                 self.is_line_open = !text.ends_with('\n');
                 write!(out, "{REASONING}{text}{REASONING:#}")?;
             }
+            TurnEvent::ToolCallStart { name, .. } => self.open_call(name)?,
+            TurnEvent::ToolCallArguments(text) => {
+                self.streamed = self.streamed.map(|bytes| bytes + text.len());
+                io::stdout().write_all(text.as_bytes())?;
+            }
             TurnEvent::ToolCall(call) => {
+                if self.streamed.is_none() {
+                    self.open_call(&call.name)?;
+                }
+                let rest = call.arguments.get(self.streamed.take().unwrap_or_default()..);
+                self.is_line_open = false;
+                writeln!(io::stdout(), "{}", rest.unwrap_or_default())?;
+            }
+            TurnEvent::Refusal(text) => {
                 self.close_line()?;
-                write!(out, "→ {CALL}{}{CALL:#} ", call.name)?;
-                writeln!(io::stdout(), "{}", call.arguments)?;
+                self.is_line_open = true;
+                io::stdout().write_all(text.as_bytes())?;
             }
             TurnEvent::MessageStart { .. } | TurnEvent::End(_) | TurnEvent::Failed(_) => {
                 self.close_line()?;
@@ -122,6 +139,13 @@ impl Page {
             }
         }
         io::stdout().flush()
+    }
+
+    fn open_call(&mut self, name: &str) -> io::Result<()> {
+        self.close_line()?;
+        self.is_line_open = true;
+        self.streamed = Some(0);
+        write!(anstream::stdout(), "→ {CALL}{name}{CALL:#} ")
     }
 
     fn close_line(&mut self) -> io::Result<()> {
@@ -146,9 +170,13 @@ impl Whole {
                 self.reasoning += &text;
             }
             TurnEvent::ToolCall(call) => self.calls.push(call),
+            TurnEvent::Refusal(text) => self.refusal = Some(text),
             TurnEvent::ResponseEnd { usage, .. } => self.usage = usage,
             TurnEvent::ReasoningItem(_) => self.part = None,
-            TurnEvent::End(_) | TurnEvent::Failed(_) => {}
+            TurnEvent::ToolCallStart { .. }
+            | TurnEvent::ToolCallArguments(_)
+            | TurnEvent::End(_)
+            | TurnEvent::Failed(_) => {}
         }
     }
 
@@ -171,6 +199,7 @@ impl Whole {
         };
         json!({
             "text": self.text,
+            "refusal": self.refusal,
             "reasoning": self.reasoning,
             "tool_calls": self.calls.iter().map(call).collect::<Vec<_>>(),
             "usage": usage,

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bridge::{OutputModeSetting, RemoteImages, StopAfterTools, TextTools, TurnSettings};
+use bridge::{
+    OutputModeSetting, RemoteImages, StopAfterTools, StreamArguments, TextTools, TurnSettings,
+};
 use codex_app_server::{ContinuityLimits, TurnLimits, Upstream};
 use secrecy::ExposeSecret as _;
 use tool_call_aggregator::Limits;
@@ -160,6 +162,10 @@ fn turns(values: &Values, problems: &mut Vec<Problem>) -> TurnSettings {
         xml_escaping: match values.text(&t::PROXY_XML_ESCAPE) {
             Some("entities") => XmlEscaping::Entities,
             _ => XmlEscaping::Verbatim,
+        },
+        stream_arguments: match values.text(&t::PROXY_STREAM_ARGUMENTS) {
+            Some("off") => StreamArguments::Off,
+            _ => StreamArguments::Auto,
         },
         reasoning: values.text(&t::PROXY_REASONING) != Some("off"),
         limits: Limits {

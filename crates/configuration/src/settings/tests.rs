@@ -1,6 +1,8 @@
 use std::path::Path;
 
-use bridge::{OutputMode, OutputModeSetting, RemoteImages, StopAfterTools, TextTools};
+use bridge::{
+    OutputMode, OutputModeSetting, RemoteImages, StopAfterTools, StreamArguments, TextTools,
+};
 use tool_call_aggregator::Limits;
 use tool_call_aggregator::obsidian::XmlEscaping;
 
@@ -154,6 +156,7 @@ fn every_choice_about_an_answer_can_be_made() {
         ("PROXY_ENABLE_PARALLEL_TOOL_CALLS", "false"),
         ("PROXY_TEXT_TOOLS", "on"),
         ("PROXY_XML_ESCAPE", "entities"),
+        ("PROXY_STREAM_ARGUMENTS", "off"),
         ("PROXY_REASONING", "off"),
         ("PROXY_MAX_TOOL_CALLS", "7"),
         ("PROXY_MAX_ARGUMENT_BYTES", "2048"),
@@ -176,6 +179,7 @@ fn every_choice_about_an_answer_can_be_made() {
             parallel_calls: Some(false),
             text_tools: TextTools::On,
             xml_escaping: XmlEscaping::Entities,
+            stream_arguments: StreamArguments::Off,
             reasoning: false,
             limits: Limits {
                 calls: 7,

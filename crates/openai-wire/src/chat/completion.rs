@@ -40,6 +40,8 @@ pub struct Choice<C> {
 pub struct Message<C> {
     /// Text.
     pub content: Option<String>,
+    /// Why it does not answer.
+    pub refusal: Option<String>,
     /// A reasoning summary.
     pub reasoning_content: Option<String>,
     /// Calls.
@@ -55,7 +57,7 @@ impl<C: Serialize> Serialize for Message<C> {
         let mut message = serializer.serialize_struct("Message", 6)?;
         message.serialize_field("role", "assistant")?;
         message.serialize_field("content", &self.content)?;
-        message.serialize_field("refusal", &())?;
+        message.serialize_field("refusal", &self.refusal)?;
         if let Some(reasoning) = &self.reasoning_content {
             message.serialize_field("reasoning_content", reasoning)?;
         }
@@ -75,7 +77,8 @@ mod tests {
     use super::*;
 
     fn written(calls: Vec<u8>, legacy: bool) -> String {
-        let message = Message { content: None, reasoning_content: None, calls, legacy };
+        let message =
+            Message { content: None, refusal: None, reasoning_content: None, calls, legacy };
         serde_json::to_string(&message).unwrap()
     }
 
@@ -102,6 +105,7 @@ mod tests {
                 index: 0,
                 message: Message::<u8> {
                     content: Some("hi".to_owned()),
+                    refusal: None,
                     reasoning_content: Some("why".to_owned()),
                     calls: vec![],
                     legacy: false,

@@ -52,6 +52,14 @@ impl ChunkWriter {
         });
     }
 
+    /// The text of a refusal.
+    pub fn refusal(&self, choice: u32, text: &str, buffer: &mut BytesMut) {
+        self.delta(choice, buffer, |buffer| {
+            buffer.put_slice(br#""refusal":"#);
+            put_json(text, buffer);
+        });
+    }
+
     /// More of a reasoning summary.
     pub fn reasoning(&self, choice: u32, text: &str, buffer: &mut BytesMut) {
         self.delta(choice, buffer, |buffer| {
@@ -154,6 +162,7 @@ mod tests {
         let frames = written(UsageFrame::Unwanted, |writer, buffer| {
             writer.role(0, buffer);
             writer.content(1, "a\"b\n\u{1}é", buffer);
+            writer.refusal(0, "no", buffer);
             writer.reasoning(0, "why", buffer);
             writer.tool_call(0, &json!({"index": 0}), buffer);
             writer.function_call(0, &json!({"name": "f"}), buffer);
@@ -168,6 +177,7 @@ mod tests {
         let expected = [
             format!(r#"{head}{{"index":0,"delta":{{"role":"assistant","content":""}},"finish_reason":null}}]}}"#),
             format!(r#"{head}{{"index":1,"delta":{{"content":"a\"b\n\u0001é"}},"finish_reason":null}}]}}"#),
+            format!(r#"{head}{{"index":0,"delta":{{"refusal":"no"}},"finish_reason":null}}]}}"#),
             format!(r#"{head}{{"index":0,"delta":{{"reasoning_content":"why"}},"finish_reason":null}}]}}"#),
             format!(r#"{head}{{"index":0,"delta":{{"tool_calls":[{{"index":0}}]}},"finish_reason":null}}]}}"#),
             format!(r#"{head}{{"index":0,"delta":{{"function_call":{{"name":"f"}}}},"finish_reason":null}}]}}"#),

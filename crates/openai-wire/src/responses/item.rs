@@ -23,13 +23,31 @@ pub struct OutputMessage {
     pub id: String,
     /// How far it is.
     pub status: ItemStatus,
-    /// Nothing at first, then the one text.
-    pub content: Vec<OutputText>,
+    /// Nothing at first, then the one text or refusal.
+    pub content: Vec<OutputContent>,
     /// Who speaks: the assistant.
     pub role: MessageRole,
     /// What kind of text it is, where the model says that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<MessagePhase>,
+}
+
+/// A part of a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum OutputContent {
+    /// A text.
+    Text(OutputText),
+    /// Why there is none.
+    Refusal(OutputRefusal),
+}
+
+/// A refusal, as a part of a message.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename = "refusal")]
+pub struct OutputRefusal {
+    /// Its text.
+    pub refusal: String,
 }
 
 /// A text, as a part of a message.

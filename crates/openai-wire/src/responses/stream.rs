@@ -3,7 +3,9 @@
 use bytes::{BufMut as _, BytesMut};
 use serde::Serialize;
 
-use super::item::{EncryptedContent, FunctionCall, OutputItem, OutputText, Shown, SummaryText};
+use super::item::{
+    EncryptedContent, FunctionCall, OutputItem, OutputRefusal, OutputText, Shown, SummaryText,
+};
 use super::response::{ResponseState, ResponseStatus, ResponseWriter};
 use crate::error::ApiError;
 use crate::frame::{END, put_json};
@@ -70,6 +72,20 @@ impl EventWriter {
         buffer.put_slice(br#","logprobs":[]"#);
         close(buffer);
         self.content_part("response.content_part.done", text, buffer);
+    }
+
+    /// A whole refusal, from its beginning.
+    pub fn refusal(&mut self, part: &OutputRefusal, buffer: &mut BytesMut) {
+        self.content_part("response.content_part.added", &OutputRefusal::default(), buffer);
+        for (event, name) in
+            [("response.refusal.delta", "delta"), ("response.refusal.done", "refusal")]
+        {
+            self.open_in_place(event, buffer);
+            buffer.put_slice(br#","content_index":0"#);
+            member(name, &part.refusal, buffer);
+            close(buffer);
+        }
+        self.content_part("response.content_part.done", part, buffer);
     }
 
     /// More of a call's arguments.
@@ -151,7 +167,7 @@ impl EventWriter {
         close(buffer);
     }
 
-    fn content_part(&mut self, event: &str, part: &OutputText, buffer: &mut BytesMut) {
+    fn content_part(&mut self, event: &str, part: &impl Serialize, buffer: &mut BytesMut) {
         self.open_in_place(event, buffer);
         buffer.put_slice(br#","content_index":0"#);
         member("part", part, buffer);

@@ -6,14 +6,15 @@ use std::time::Instant;
 use axum::body::Bytes;
 use axum::extract::Request;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use bridge::{RequestOptions, TurnSettings};
 use openai_wire::{ApiError, ErrorType};
 use tracing::Span;
 
 use crate::api::{Api, ApiSettings};
 use crate::body::{WholeBody, read_body};
 use crate::gate::{Caller, RequestId, TraceContext};
-use crate::headers::{X_PROXY_CONTINUITY, X_PROXY_OUTPUT_MODE};
+use crate::headers::{X_PROXY_CONTINUITY, X_PROXY_OUTPUT_MODE, X_PROXY_STREAM_ARGUMENTS};
 use crate::large_bodies::{BodyRoom, LARGE};
 use crate::models::Chosen;
 
@@ -24,8 +25,7 @@ pub(crate) struct Incoming {
     pub(crate) caller: Caller,
     pub(crate) settings: Arc<ApiSettings>,
     pub(crate) body: Bytes,
-    /// The header `x-proxy-output-mode`.
-    pub(crate) mode: Option<String>,
+    pub(crate) headers: AnswerHeaders,
     /// Whether its conversation goes on in the thread of its last turn, where that can be.
     pub(super) continuity: bool,
     pub(super) parts: Parts,
@@ -35,6 +35,35 @@ pub(crate) struct Incoming {
     pub(super) trace: TraceContext,
     /// What a large one takes of the room for those.
     pub(super) room: Option<BodyRoom>,
+}
+
+/// The headers that decide about the form of the answer.
+#[derive(Debug, Clone)]
+pub(crate) struct AnswerHeaders {
+    /// `x-proxy-output-mode`
+    pub(super) mode: Option<String>,
+    /// `x-proxy-stream-arguments`
+    stream_arguments: Option<String>,
+}
+
+// === impl AnswerHeaders ===
+
+impl AnswerHeaders {
+    fn read(headers: &HeaderMap) -> Result<Self, ApiError> {
+        let modes = "obsidian-xml or openai-json";
+        Ok(Self {
+            mode: header_text(headers, &X_PROXY_OUTPUT_MODE, modes)?,
+            stream_arguments: header_text(headers, &X_PROXY_STREAM_ARGUMENTS, "auto or off")?,
+        })
+    }
+
+    pub(crate) fn options<'a>(&'a self, settings: &'a TurnSettings) -> RequestOptions<'a> {
+        RequestOptions {
+            settings,
+            requested_mode: self.mode.as_deref(),
+            stream_arguments: self.stream_arguments.as_deref(),
+        }
+    }
 }
 
 // === impl Incoming ===
@@ -56,13 +85,13 @@ impl Incoming {
         let trace =
             parts.extensions.get::<TraceContext>().copied().unwrap_or_else(TraceContext::new);
         settings.content_log.request(&body);
-        let mode = requested_mode(&parts.headers)?;
+        let headers = AnswerHeaders::read(&parts.headers)?;
         let continuity = requested_continuity(&parts.headers)?.unwrap_or(settings.continuity);
         Ok(Self {
             caller: caller.clone(),
             settings,
             body,
-            mode,
+            headers,
             continuity,
             parts,
             received,
@@ -104,13 +133,18 @@ impl Incoming {
     }
 }
 
-fn requested_mode(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+/// The value of a header, which has to be one of those `allowed`.
+fn header_text(
+    headers: &HeaderMap,
+    name: &HeaderName,
+    allowed: &str,
+) -> Result<Option<String>, ApiError> {
     let unreadable = |_| {
-        let message = "The header is not plain text: use obsidian-xml or openai-json.";
-        ApiError::invalid(X_PROXY_OUTPUT_MODE.as_str(), message)
+        let message = format!("The header is not plain text: use {allowed}.");
+        ApiError::invalid(name.as_str(), message)
     };
-    let mode = headers.get(X_PROXY_OUTPUT_MODE);
-    mode.map(|mode| mode.to_str().map(str::to_owned).map_err(unreadable)).transpose()
+    let value = headers.get(name);
+    value.map(|value| value.to_str().map(str::to_owned).map_err(unreadable)).transpose()
 }
 
 /// The header `x-proxy-continuity`.

@@ -157,7 +157,7 @@ impl Incoming {
                 time: jiff::Timestamp::now(),
                 request_id: self.request_id.clone(),
                 codex: backend.pool.client().map(|client| client.version().to_string()),
-                requested_mode: self.mode.clone(),
+                requested_mode: self.headers.mode.clone(),
                 settings: Arc::clone(&settings.differing),
                 model: model.clone(),
                 backend_model: chosen.model.clone(),

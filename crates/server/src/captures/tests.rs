@@ -27,7 +27,7 @@ fn settings(folder: &Path) -> CaptureSettings {
 
 fn draft(request_id: &str) -> Draft {
     let turns = TurnSettings::default();
-    let options = RequestOptions { settings: &turns, requested_mode: None };
+    let options = RequestOptions::new(&turns);
     let request = ChatRequest::parse(REQUEST.as_bytes()).unwrap();
     let prepared = bridge::prepare(request, &options).unwrap();
     Draft {

@@ -45,6 +45,10 @@ labels! {
     TokenKind { kind: &'static str }
     AllowanceWindow { window: &'static str }
     ChildState { state: &'static str }
+    /// Whether a child's log is used for early arguments.
+    LogState { state: &'static str }
+    /// How a call came from Codex.
+    CallDelivery { delivery: &'static str }
     CodexMethod { method: &'static str }
     Incident { kind: &'static str }
     Build { version: &'static str, codex: String }

@@ -6,7 +6,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use codex_app_server::account::RateLimits;
 use codex_app_server::{KeptCounts, StatsSnapshot, WorkerState};
 
-use super::labels::{AllowanceWindow, Build, ChildState, Incident, KeptState};
+use super::labels::{
+    AllowanceWindow, Build, CallDelivery, ChildState, Incident, KeptState, LogState,
+};
 use super::{Metrics, process};
 use crate::turn_queue::Load;
 
@@ -48,6 +50,23 @@ impl Metrics {
         self.codex_extra_model_requests
             .inner()
             .store(codex.extra_model_requests, Ordering::Relaxed);
+        for state in ["off", "checking", "on", "lost"] {
+            let is_so = |child: &&WorkerState| matches!(child, WorkerState::Ready { early_arguments, .. } if early_arguments.as_str() == state);
+            let count = level(children.iter().filter(is_so).count());
+            self.codex_completions_early_arguments.get_or_create(&LogState { state }).set(count);
+        }
+        for (delivery, calls) in [("streamed", codex.early_calls), ("whole", codex.whole_calls)] {
+            let counter =
+                self.codex_completions_tool_calls.get_or_create(&CallDelivery { delivery });
+            counter.inner().store(calls, Ordering::Relaxed);
+        }
+        for (counter, count) in [
+            (&self.codex_completions_argument_fragments, codex.fragments),
+            (&self.codex_completions_unattributed_fragments, codex.unattributed_fragments),
+            (&self.codex_completions_log_mismatches, codex.log_mismatches),
+        ] {
+            counter.inner().store(count, Ordering::Relaxed);
+        }
         for (incident, count) in Incident::all(codex) {
             let counter = self.codex_incidents.get_or_create(&incident);
             counter.inner().store(count, Ordering::Relaxed);

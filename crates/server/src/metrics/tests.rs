@@ -24,6 +24,11 @@ fn what_others_count_is_passed_on() {
         unclaimed_responses: 13,
         stale_events: 14,
         unconfirmed_ends: 15,
+        early_calls: 18,
+        whole_calls: 19,
+        fragments: 20,
+        unattributed_fragments: 21,
+        log_mismatches: 22,
     };
     let text =
         Metrics::default().encode(&Now { codex, usage_rows_lost: 16, ..Now::nothing() }).unwrap();
@@ -49,6 +54,11 @@ fn what_others_count_is_passed_on() {
             r#"codex_incidents_total{kind="stale_event"} 14"#,
             r#"codex_incidents_total{kind="unconfirmed_end"} 15"#,
             "usage_rows_lost_total 16",
+            r#"codex_completions_tool_calls_total{delivery="streamed"} 18"#,
+            r#"codex_completions_tool_calls_total{delivery="whole"} 19"#,
+            "codex_completions_argument_fragments_total 20",
+            "codex_completions_unattributed_fragments_total 21",
+            "codex_completions_log_mismatches_total 22",
         ])
     );
 }

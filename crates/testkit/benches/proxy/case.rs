@@ -212,7 +212,7 @@ fn with_tools(text: &str) -> Value {
 /// So the direct client plays the very lines that the server sends.
 fn turn_of(body: &str, upstream: &str) -> TurnRequest {
     let settings = TurnSettings::default();
-    let options = RequestOptions { settings: &settings, requested_mode: None };
+    let options = RequestOptions::new(&settings);
     let request = ChatRequest::parse(body.as_bytes()).expect("an invalid request");
     let turn = bridge::prepare(request, &options).expect("a request that is not served").turn;
     let upstream = Some(Upstream { base_url: upstream.to_owned(), api_key: None });

@@ -12,7 +12,7 @@ const PIXEL: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAA
 /// The turn of a request, to the scripted model.
 pub(crate) fn turn_of(codex: &TestCodex, body: &Value, settings: &TurnSettings) -> TurnRequest {
     let request = ChatRequest::parse(body.to_string().as_bytes()).expect("a request");
-    let options = RequestOptions { settings, requested_mode: None };
+    let options = RequestOptions::new(settings);
     let turn = prepare(request, &options).expect("a request that can be served").turn;
     let upstream = Upstream { base_url: codex.model.base_url(), api_key: None };
     TurnRequest { upstream: Some(upstream), ..turn }

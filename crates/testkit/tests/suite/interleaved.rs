@@ -133,6 +133,8 @@ impl Story {
     async fn play(&self, codex: &TestPool) -> Outcome {
         let mut request = codex.ask(&format!("{}[[{}]]", self.text, self.scene.mark));
         request.tools = tools(&NAMES);
+        let mut open = None::<(String, String)>;
+        request.early_arguments = true;
         let mut turn = codex.pool.start_turn(request).unwrap();
         let (mut text, mut reasoning, mut calls) = (String::new(), String::new(), Vec::new());
         let mut outcome = Outcome { end: None, response_ids: Vec::new() };
@@ -154,7 +156,15 @@ impl Story {
                 TurnEvent::Text(more) => text += &more,
                 TurnEvent::Reasoning { text: more, .. } => reasoning += &more,
                 TurnEvent::MessageStart { .. } | TurnEvent::ReasoningItem(_) => {}
-                TurnEvent::ToolCall(call) => calls.push((call.name, call.arguments)),
+                TurnEvent::ToolCallStart { name, .. } => open = Some((name, String::new())),
+                TurnEvent::ToolCallArguments(more) => open.as_mut().expect("a call").1 += &more,
+                TurnEvent::ToolCall(call) => {
+                    let (name, streamed) =
+                        open.take().unwrap_or_else(|| (call.name.clone(), String::new()));
+                    assert!(name == call.name && call.arguments.starts_with(&streamed), "{self:?}");
+                    calls.push((call.name, call.arguments));
+                }
+                TurnEvent::Refusal(text) => panic!("{self:?} was refused: {text}"),
                 TurnEvent::ResponseEnd { response_id, .. } => {
                     outcome.response_ids.push(response_id);
                 }
@@ -164,6 +174,10 @@ impl Story {
             assert!(self.whole_text().starts_with(&text), "{self:?} was told {text:?}");
             assert!(self.whole_reasoning().starts_with(&reasoning), "{self:?} got {reasoning:?}");
             assert!(self.whole_calls().starts_with(&calls), "{self:?} got {calls:?}");
+            if let Some((name, streamed)) = &open {
+                let (own_name, own) = &self.whole_calls()[calls.len()];
+                assert!(own_name == name && own.starts_with(streamed), "{self:?} got {open:?}");
+            }
             if outcome.end.is_some() {
                 break;
             }

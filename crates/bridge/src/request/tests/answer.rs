@@ -28,7 +28,7 @@ fn mode(
 ) -> Result<OutputMode, ApiError> {
     let settings = settings(|settings| settings.output_mode = setting);
     let request = ChatRequest::parse(with(members).to_string().as_bytes()).expect("a request");
-    let options = RequestOptions { settings: &settings, requested_mode: header };
+    let options = RequestOptions { requested_mode: header, ..RequestOptions::new(&settings) };
     prepare(request, &options).map(|prepared| prepared.policy.mode)
 }
 

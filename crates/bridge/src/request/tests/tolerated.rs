@@ -117,6 +117,7 @@ fn a_round_trip_of_a_client_with_tools() {
             })
             .into(),
         }],
+        early_arguments: true,
         ..plain_turn()
     };
     assert_eq!(prepared.turn, expected);

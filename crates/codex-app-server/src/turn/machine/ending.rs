@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::{Interrupt, Phase, Speech, Step, Steps, TurnMachine};
+use super::{Interrupt, Phase, Step, Steps, TurnMachine};
 use crate::continuity::kept_thread::ThreadState;
 use crate::failure::{Failure, FailureKind};
 use crate::protocol::incoming::{TurnError, TurnStatus};
@@ -68,7 +68,7 @@ impl TurnMachine {
             Happening::TurnCompleted { .. } => self.close(steps),
             Happening::MessageStarted(_)
             | Happening::ReasoningStarted
-            | Happening::Said { what: Utterance::Call(_), .. }
+            | Happening::Said { what: Utterance::Call { .. }, .. }
                 if self.response_ended =>
             {
                 self.count_extra_request(steps);
@@ -97,6 +97,10 @@ impl TurnMachine {
             (TurnStatus::Interrupted, _) if self.interrupt == Interrupt::Consumers => {
                 TurnEvent::End(TurnEnd::Interrupted)
             }
+            (TurnStatus::Completed, _) if self.early.is_open() => {
+                let words = "Codex ended the turn before a call was whole";
+                TurnEvent::Failed(Failure::new(FailureKind::Unexpected, words))
+            }
             (TurnStatus::Completed, _) if self.calls > 0 => TurnEvent::End(TurnEnd::ToolCalls),
             (TurnStatus::Completed, _) if !self.response_ended => {
                 let words = "Codex ended the turn before the response had ended";
@@ -104,13 +108,6 @@ impl TurnMachine {
             }
             (TurnStatus::Completed, _) if self.open_message.is_some() => {
                 TurnEvent::Failed(withheld())
-            }
-            (TurnStatus::Completed, _) if self.said == Speech::Nothing => {
-                TurnEvent::Failed(Failure::new(
-                    FailureKind::ContentFilter,
-                    "the response is empty: the model said nothing, or it refused in a way that \
-                     Codex does not pass on",
-                ))
             }
             (TurnStatus::Completed, _) => TurnEvent::End(TurnEnd::Completed),
             (status, _) => TurnEvent::Failed(Failure::new(

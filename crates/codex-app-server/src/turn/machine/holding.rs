@@ -31,7 +31,10 @@ impl TurnMachine {
     pub(crate) fn take_over(&mut self, held: &mut Self) -> Vec<PendingCall> {
         self.turn_id.clone_from(&held.turn_id);
         held.phase = Phase::Closed;
-        std::mem::take(&mut held.pending_calls)
+        let calls = std::mem::take(&mut held.pending_calls);
+        // The log may still have lines about them.
+        self.early.ignore(&held.early, calls.iter().map(|call| call.call_id.as_str()));
+        calls
     }
 
     /// Nobody wants to go on in the thread.
@@ -81,7 +84,10 @@ impl TurnMachine {
     ) {
         match happening {
             Happening::TurnCompleted { .. } => return self.close(steps),
-            Happening::Other | Happening::TurnStarted | Happening::MessageCompleted(_) => return,
+            Happening::Other
+            | Happening::Logged(_)
+            | Happening::TurnStarted
+            | Happening::MessageCompleted(_) => return,
             Happening::Error { .. } | Happening::Said { what: Utterance::Other, .. } => {}
             _ => self.count_extra_request(steps),
         }

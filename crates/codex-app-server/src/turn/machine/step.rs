@@ -24,6 +24,16 @@ pub struct TurnLimits {
     pub probe_after: Option<Duration>,
 }
 
+/// What a turn takes from the child's log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LogUse {
+    Nothing,
+    /// The text of a refusal, which Codex withholds.
+    Refusals,
+    /// That, and the arguments of calls as the model writes them.
+    Everything,
+}
+
 /// What is to be done, in order.
 pub(crate) type Steps = VecDeque<Step>;
 
@@ -52,6 +62,10 @@ pub(crate) enum Step {
     Settle(ThreadState),
     /// Let Codex unload the thread; the machine is done.
     Unsubscribe,
+    /// Take nothing from the child's log any more: it has contradicted standard output.
+    DistrustLog(&'static str),
+    /// A call is whole that was begun so much earlier.
+    HeadStart(Duration),
     /// Count something.
     Count(Counter),
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::message::Message;
 use crate::protocol::incoming::{TokenUsage, TurnError, TurnStatus};
-use crate::turn::event::{ReasoningKind, ToolCallKind};
+use crate::turn::event::{ReasoningKind, ToolCall, ToolCallKind};
 
 const TURN: &str = "turn-1";
 
@@ -31,7 +31,7 @@ impl Bench {
             idle_timeout: Duration::from_secs(50),
             probe_after: Some(Duration::from_secs(10)),
         };
-        let machine = TurnMachine::new(Arc::default(), limits, keeping, now, now);
+        let machine = TurnMachine::new(Arc::default(), limits, LogUse::Nothing, keeping, now, now);
         Self { machine, now, log: Vec::new() }
     }
 
@@ -45,13 +45,21 @@ impl Bench {
         let mut steps = Steps::new();
         change(&mut self.machine, self.now, &mut steps);
         // That it cannot be gone on with is told of every thread in the end.
-        let told = |step: &Step| !matches!(step, Step::Settle(ThreadState::Gone));
+        // So is that a call came whole.
+        let told = |step: &Step| {
+            !matches!(step, Step::Settle(ThreadState::Gone) | Step::Count(Counter::WholeCall))
+        };
         self.log.extend(steps.into_iter().filter(told).map(|step| match step {
             Step::Emit(TurnEvent::Failed(failure)) => format!("failed {:?}", failure.kind),
             Step::Emit(TurnEvent::Text(text)) => format!("text {text}"),
             Step::Emit(TurnEvent::ToolCall(call)) => {
                 format!("call {} {}", call.name, call.arguments)
             }
+            Step::Emit(TurnEvent::ToolCallStart { call_id, name }) => {
+                format!("start {call_id} {name}")
+            }
+            Step::Emit(TurnEvent::ToolCallArguments(text)) => format!("arguments {text}"),
+            Step::Emit(TurnEvent::Refusal(text)) => format!("refusal {text}"),
             Step::Emit(TurnEvent::ResponseEnd { .. }) => "response end".to_owned(),
             Step::Emit(TurnEvent::Reasoning { part, text, .. }) => {
                 format!("reasoning {part} {text}")
@@ -67,6 +75,8 @@ impl Bench {
             Step::Unsubscribe => "unsubscribe".to_owned(),
             Step::Say(said) => format!("said, with calls {:?}", said.calls),
             Step::Settle(state) => format!("settle {state:?}"),
+            Step::DistrustLog(_) => "distrust the log".to_owned(),
+            Step::HeadStart(time) => format!("head start {time:?}"),
             Step::Count(counter) => format!("count {counter:?}"),
         }));
         self
@@ -93,12 +103,13 @@ fn item(what: Utterance) -> Happening<'static> {
 }
 
 fn call(name: &str) -> Happening<'static> {
-    item(Utterance::Call(ToolCall {
+    let call = ToolCall {
         call_id: "call_1".to_owned(),
         name: name.to_owned(),
         arguments: "{}".to_owned(),
         kind: ToolCallKind::Function,
-    }))
+    };
+    item(Utterance::Call { item_id: None, call })
 }
 
 fn text(text: &'static str) -> Happening<'static> {
@@ -288,9 +299,13 @@ fn a_message_that_begins_in_an_open_one_is_a_repetition() {
 }
 
 #[test]
-fn a_withheld_or_empty_answer_is_no_success() {
+fn a_withheld_answer_is_no_success_and_an_empty_one_is() {
     let end = ["response end", "failed ContentFilter", "unsubscribe"];
-    Bench::started().see(response_end()).see(completed(TurnStatus::Completed)).expect(&end);
+    Bench::started().see(response_end()).see(completed(TurnStatus::Completed)).expect(&[
+        "response end",
+        "end Completed",
+        "unsubscribe",
+    ]);
     Bench::started()
         .see(Happening::MessageStarted(None))
         .see(response_end())

@@ -3,8 +3,8 @@ use serde_json::json;
 use super::*;
 use crate::ErrorType;
 use crate::responses::{
-    FunctionCall, ItemStatus, MessagePhase, MessageRole, OutputMessage, OutputText, Reasoning,
-    ResponsesRequest, SummaryText,
+    FunctionCall, ItemStatus, MessagePhase, MessageRole, OutputContent, OutputMessage, OutputText,
+    Reasoning, ResponsesRequest, SummaryText,
 };
 
 const BEGUN: ResponseState<'_> =
@@ -156,7 +156,10 @@ fn items_and_usage_are_whole() {
         OutputItem::Message(OutputMessage {
             id: "msg_1".to_owned(),
             status: ItemStatus::Completed,
-            content: vec![OutputText { text: "hi".to_owned(), ..OutputText::default() }],
+            content: vec![OutputContent::Text(OutputText {
+                text: "hi".to_owned(),
+                ..OutputText::default()
+            })],
             role: MessageRole::Assistant,
             phase: Some(MessagePhase::FinalAnswer),
         }),

@@ -1,7 +1,7 @@
 use super::*;
 use crate::responses::{
-    Echo, IncompleteReason, ItemStatus, MessageRole, OutputMessage, Reasoning, ResponseError,
-    ResponseHead,
+    Echo, IncompleteReason, ItemStatus, MessageRole, OutputContent, OutputMessage, Reasoning,
+    ResponseError, ResponseHead,
 };
 
 fn responses() -> ResponseWriter {
@@ -63,7 +63,7 @@ fn a_message_is_told_piece_by_piece() {
         writer.text_delta("\né", buffer);
         writer.text_done(&text, buffer);
         message.status = ItemStatus::Completed;
-        message.content.push(text);
+        message.content.push(OutputContent::Text(text));
         writer.item_done(&OutputItem::Message(message), buffer);
     });
     let part = |text: &str| {

@@ -5,7 +5,8 @@ use super::*;
 /// The events that a recorded exchange leads to, with adjacent text joined.
 fn replay(transcript: &str) -> Vec<TurnEvent> {
     let now = Instant::now();
-    let mut machine = TurnMachine::new(Arc::default(), TurnLimits::default(), None, now, now);
+    let mut machine =
+        TurnMachine::new(Arc::default(), TurnLimits::default(), LogUse::Nothing, None, now, now);
     let mut events: Vec<TurnEvent> = Vec::new();
     for line in transcript.lines() {
         let record: Value = serde_json::from_str(line).unwrap();

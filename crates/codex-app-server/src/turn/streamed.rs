@@ -1,23 +1,23 @@
-//! The agent message that is being streamed.
+//! How much of a text was streamed, to compare it with the whole one.
 
 use std::hash::Hasher as _;
 
 use siphasher::sip::SipHasher13;
 
-/// How much of a message was streamed, and what it was, without keeping it.
+/// How much of a text was streamed, and what it was, without keeping it.
 #[derive(Debug)]
-pub(crate) struct OpenMessage {
+pub(crate) struct Streamed {
     bytes: usize,
     hash: SipHasher13,
 }
 
-/// The whole message does not begin with what was streamed of it.
+/// The whole text does not begin with what was streamed of it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Contradiction;
 
-// === impl OpenMessage ===
+// === impl Streamed ===
 
-impl OpenMessage {
+impl Streamed {
     pub(crate) fn new() -> Self {
         Self { bytes: 0, hash: SipHasher13::new() }
     }
@@ -31,7 +31,11 @@ impl OpenMessage {
         self.hash.write(text.as_bytes());
     }
 
-    /// What is left to stream of the whole message.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// What is left to stream of the whole text.
     pub(crate) fn rest<'a>(&self, whole: &'a str) -> Result<&'a str, Contradiction> {
         let (streamed, rest) = whole.split_at_checked(self.bytes).ok_or(Contradiction)?;
         let mut hash = SipHasher13::new();
@@ -46,14 +50,14 @@ mod tests {
 
     #[test]
     fn the_rest_is_what_was_not_streamed() {
-        let mut message = OpenMessage::new();
-        assert_eq!(message.rest("whole"), Ok("whole"));
-        message.stream("pä");
-        message.stream("r");
-        assert_eq!(message.rest("pärt"), Ok("t"));
-        assert_eq!(message.rest("pär"), Ok(""));
+        let mut streamed_text = Streamed::new();
+        assert_eq!(streamed_text.rest("whole"), Ok("whole"));
+        streamed_text.stream("pä");
+        streamed_text.stream("r");
+        assert_eq!(streamed_text.rest("pärt"), Ok("t"));
+        assert_eq!(streamed_text.rest("pär"), Ok(""));
         for other in ["pä", "pört", "p", "", "PART"] {
-            assert_eq!(message.rest(other), Err(Contradiction), "{other}");
+            assert_eq!(streamed_text.rest(other), Err(Contradiction), "{other}");
         }
     }
 }

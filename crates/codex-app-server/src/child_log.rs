@@ -1,0 +1,111 @@
+//! What the child's own log brings earlier than its standard output: the arguments of a call as the
+//! model writes them, and the text of a refusal.
+//!
+//! It is a log, not an interface. Standard output stays the authority: what comes from here is
+//! compared with it, and nothing depends on it.
+
+mod attribution;
+mod line;
+mod self_check;
+mod trust;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::connection::Connection;
+use crate::line::Line;
+use crate::stats::Counter;
+use crate::turn::thread_event::{Happening, ThreadEvent};
+use attribution::Attribution;
+use line::LogLine;
+pub use trust::EarlyArguments;
+pub(crate) use trust::LogTrust;
+
+/// The filter and form of the log, as variables of the child's environment. Spans of `tasks` are what
+/// names the turn of an item; `router` would report every call that we leave unanswered as an error.
+pub(crate) const ENVIRONMENT: [(&str, &str); 2] = [
+    (
+        "RUST_LOG",
+        "error,codex_core::tools::router=off,codex_api::sse::responses=trace,\
+         codex_core::stream_events_utils=debug,codex_core::tasks=info",
+    ),
+    ("LOG_FORMAT", "json"),
+];
+
+/// A call whose arguments are still being written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StartedCall {
+    /// Its place among the items of its response.
+    pub(crate) output_index: u64,
+    pub(crate) item_id: Box<str>,
+    pub(crate) call_id: String,
+    /// Towards Codex.
+    pub(crate) name: String,
+}
+
+/// What the log reports of a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum LogEvent {
+    CallStarted(StartedCall),
+    /// More of the arguments of the call at `output_index`.
+    Arguments {
+        output_index: u64,
+        /// Bytes of them that came before.
+        offset: usize,
+        text: String,
+    },
+    /// The text of a message that Codex withholds.
+    Refusal(String),
+}
+
+/// Reads the child's log, and hands what it finds to the turns of a connection.
+pub(crate) struct LogReader {
+    connection: Arc<Connection>,
+    attribution: Attribution,
+}
+
+// === impl LogReader ===
+
+impl LogReader {
+    pub(crate) fn new(connection: Arc<Connection>) -> Self {
+        Self { connection, attribution: Attribution::default() }
+    }
+
+    /// Takes a line; false if our filter did not ask for it.
+    pub(crate) fn take(&mut self, line: &Line) -> bool {
+        let line = match line {
+            Line::Whole(line) => LogLine::read(line),
+            Line::Oversize(line) => LogLine::read_head(&line.head),
+        };
+        if line == LogLine::Other {
+            return false;
+        }
+        if line != LogLine::Unused {
+            let router = &self.connection.router;
+            let is_live = |thread: &str, turn: &str| router.is_running(thread, turn);
+            self.attribution.on_line(line, Instant::now(), is_live);
+        }
+        true
+    }
+
+    /// Hands over what the lines so far have brought; fragments that came together go together.
+    pub(crate) fn deliver(&mut self) {
+        let connection = &*self.connection;
+        let trust = connection.log_trust();
+        if trust.is_lost() {
+            self.attribution.clear();
+            return;
+        }
+        let counts = self.attribution.take_events(|thread_id, turn_id, event| {
+            trust.witness(thread_id, &event);
+            let event = ThreadEvent {
+                thread_id: thread_id.into(),
+                turn_id: turn_id.into(),
+                happening: Happening::Logged(event),
+            };
+            connection.router.on_event(event, connection);
+        });
+        connection.stats().add(Counter::Fragment, counts.fragments);
+        connection.stats().add(Counter::UnattributedFragment, counts.unattributed);
+    }
+}

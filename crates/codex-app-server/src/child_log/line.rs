@@ -1,0 +1,226 @@
+//! One line of the child's log: what it reports, as far as that is of use here.
+//!
+//! Lines without use are most of the log. They cost a look at their beginning, and no allocation.
+
+use std::borrow::Cow;
+
+use memchr::memmem::find;
+use serde::Deserialize;
+
+use super::StartedCall;
+use crate::protocol::incoming::Text;
+use crate::turn::thread_event::qualified;
+
+/// Where the time of a line ends, at the latest: times have a fixed width.
+const LONGEST_TIME: usize = 64;
+
+/// How much of a line is searched for the kind of an event that is not named first.
+const LONGEST_HEAD: usize = 1024;
+
+const TIME: &[u8] = br#"{"timestamp":""#;
+const LEVEL: &[u8] = br#"","level":""#;
+const STREAM_EVENT: &[u8] = br#"TRACE","fields":{"message":"SSE event: "#;
+const OUTPUT_ITEM: &[u8] = br#"DEBUG","fields":{"message":"Output item""#;
+
+const STREAM_TARGET: &str = "codex_api::sse::responses";
+const ITEM_TARGET: &str = "codex_core::stream_events_utils";
+
+/// Targets that write below `ERROR` only because our filter asks for it.
+const TARGETS: [&[u8]; 3] = [
+    br#""target":"codex_api::sse::responses""#,
+    br#""target":"codex_core::stream_events_utils""#,
+    br#""target":"codex_core::tasks""#,
+];
+
+/// What a line of the log reports.
+#[derive(Debug, PartialEq)]
+pub(crate) enum LogLine<'a> {
+    /// An upstream has added a function call to its response.
+    CallAdded { item_id: String, sequence: Option<u64>, call: StartedCall },
+    /// More of a call's arguments.
+    Arguments { item_id: String, sequence: Option<u64>, text: String },
+    /// The whole text of a refusal.
+    Refusal { item_id: String, text: String },
+    /// An item belongs to a turn.
+    Owner { item_id: Cow<'a, str>, thread_id: Cow<'a, str>, turn_id: Cow<'a, str> },
+    /// Written because of our filter, and of no use.
+    Unused,
+    /// An upstream's event that cannot be read: it may have been about any item.
+    Damaged,
+    /// Not written because of our filter.
+    Other,
+}
+
+#[derive(Deserialize)]
+struct Entry<'a> {
+    #[serde(borrow)]
+    level: Cow<'a, str>,
+    #[serde(borrow)]
+    target: Cow<'a, str>,
+    #[serde(borrow)]
+    fields: Fields<'a>,
+    #[serde(borrow)]
+    span: Option<Span<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Fields<'a> {
+    #[serde(borrow)]
+    message: Cow<'a, str>,
+    #[serde(borrow)]
+    item_id: Option<Text<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Span<'a> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    #[serde(borrow, rename = "thread.id")]
+    thread_id: Option<Text<'a>>,
+    #[serde(borrow, rename = "turn.id")]
+    turn_id: Option<Text<'a>>,
+}
+
+/// An event of the Responses API. It stands in a string, so nothing can be borrowed from the line.
+#[derive(Deserialize)]
+struct StreamEvent {
+    r#type: String,
+    sequence_number: Option<u64>,
+    output_index: Option<u64>,
+    item_id: Option<String>,
+    delta: Option<String>,
+    refusal: Option<String>,
+    item: Option<Item>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    r#type: String,
+    id: Option<String>,
+    call_id: Option<String>,
+    name: Option<String>,
+    namespace: Option<String>,
+    arguments: Option<String>,
+}
+
+// === impl LogLine ===
+
+impl<'a> LogLine<'a> {
+    pub(crate) fn read(line: &'a [u8]) -> Self {
+        let Some(level) = level_of(line) else { return Self::Other };
+        if let Some(event) = level.strip_prefix(STREAM_EVENT) {
+            if !may_be_used(event) {
+                return Self::Unused;
+            }
+            return read_event(line).unwrap_or(Self::Damaged);
+        }
+        if level.starts_with(OUTPUT_ITEM) {
+            return read_owner(line).unwrap_or(Self::Unused);
+        }
+        let is_below_error = [&b"TRACE"[..], b"DEBUG", b"INFO"]
+            .iter()
+            .any(|below| level.strip_prefix(*below).is_some_and(|rest| rest.starts_with(b"\"")));
+        // Inside a string of the line the quotes would be escaped.
+        if is_below_error && TARGETS.iter().any(|target| find(level, target).is_some()) {
+            return Self::Unused;
+        }
+        Self::Other
+    }
+
+    /// The same for a line of which only the beginning is known.
+    pub(crate) fn read_head(head: &[u8]) -> LogLine<'static> {
+        match level_of(head).and_then(|level| level.strip_prefix(STREAM_EVENT)) {
+            Some(event) if may_be_used(event) => LogLine::Damaged,
+            Some(_) => LogLine::Unused,
+            None => LogLine::Other,
+        }
+    }
+}
+
+/// What follows the time of a line of the log.
+fn level_of(line: &[u8]) -> Option<&[u8]> {
+    let rest = line.strip_prefix(TIME)?;
+    let time = find(&rest[..rest.len().min(LONGEST_TIME)], LEVEL)?;
+    rest.get(time + LEVEL.len()..)
+}
+
+/// Whether an event, in a string, is of one of the kinds that [`read_event`] reads.
+fn may_be_used(event: &[u8]) -> bool {
+    const KINDS: [&[u8]; 3] = [
+        b"response.function_call_arguments.delta",
+        b"response.output_item.added",
+        b"response.refusal.done",
+    ];
+    if let Some(kind) = kind_of(event) {
+        return KINDS.contains(&kind);
+    }
+    let head = &event[..event.len().min(LONGEST_HEAD)];
+    KINDS.iter().any(|kind| find(head, kind).is_some())
+}
+
+/// The kind of an event whose first member says it.
+fn kind_of(event: &[u8]) -> Option<&[u8]> {
+    let kind = event.strip_prefix(b"{")?.trim_ascii_start().strip_prefix(br#"\"type\""#)?;
+    let kind = kind.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+    let kind = kind.strip_prefix(br#"\""#)?;
+    kind.get(..find(kind, br#"\""#)?)
+}
+
+/// `None` if the line is damaged.
+fn read_event(line: &[u8]) -> Option<LogLine<'static>> {
+    let entry: Entry<'_> = serde_json::from_slice(line).ok()?;
+    if entry.level != "TRACE" || entry.target != STREAM_TARGET {
+        return Some(LogLine::Unused);
+    }
+    let event: StreamEvent =
+        serde_json::from_str(entry.fields.message.strip_prefix("SSE event: ")?).ok()?;
+    let StreamEvent { r#type, sequence_number: sequence, output_index, item_id, .. } = event;
+    Some(match r#type.as_str() {
+        "response.output_item.added" => added(sequence, output_index, event.item?),
+        "response.function_call_arguments.delta" => {
+            let text = event.delta?;
+            // Without an id there is nothing to go by.
+            item_id.map_or(LogLine::Unused, |item_id| LogLine::Arguments {
+                item_id,
+                sequence,
+                text,
+            })
+        }
+        "response.refusal.done" => {
+            let text = event.refusal?;
+            item_id.map_or(LogLine::Unused, |item_id| LogLine::Refusal { item_id, text })
+        }
+        _ => LogLine::Unused,
+    })
+}
+
+/// A call can be streamed if its place, its ids and its name are known, and no argument is there yet.
+fn added(sequence: Option<u64>, output_index: Option<u64>, item: Item) -> LogLine<'static> {
+    let known = |text: Option<String>| text.filter(|text| !text.is_empty());
+    let is_call = item.r#type == "function_call" && known(item.arguments).is_none();
+    let call = (output_index, known(item.id), known(item.call_id), known(item.name));
+    let (true, (Some(output_index), Some(item_id), Some(call_id), Some(name))) = (is_call, call)
+    else {
+        return LogLine::Unused;
+    };
+    let name = qualified(item.namespace.as_deref(), name);
+    let call = StartedCall { output_index, item_id: item_id.as_str().into(), call_id, name };
+    LogLine::CallAdded { item_id, sequence, call }
+}
+
+fn read_owner(line: &[u8]) -> Option<LogLine<'_>> {
+    let entry: Entry<'_> = serde_json::from_slice(line).ok()?;
+    let span = entry.span.filter(|span| span.name == "turn")?;
+    let (Some(item_id), Some(thread_id), Some(turn_id)) =
+        (entry.fields.item_id, span.thread_id, span.turn_id)
+    else {
+        return None;
+    };
+    if entry.level != "DEBUG" || entry.target != ITEM_TARGET || item_id.0.is_empty() {
+        return None;
+    }
+    Some(LogLine::Owner { item_id: item_id.0, thread_id: thread_id.0, turn_id: turn_id.0 })
+}
+
+#[cfg(test)]
+mod tests;
