@@ -105,7 +105,10 @@ impl LogReader {
             };
             connection.router.on_event(event, connection);
         });
-        connection.stats().add(Counter::Fragment, counts.fragments);
-        connection.stats().add(Counter::UnattributedFragment, counts.unattributed);
+        // A check leaves no trace.
+        if trust.is_on() {
+            connection.stats().add(Counter::Fragment, counts.fragments);
+            connection.stats().add(Counter::UnattributedFragment, counts.unattributed);
+        }
     }
 }

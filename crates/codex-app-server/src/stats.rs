@@ -76,10 +76,6 @@ counters! {
     StaleEvent => stale_events,
     /// Interrupted turns whose end Codex never reported.
     UnconfirmedEnd => unconfirmed_ends,
-    /// Calls whose arguments were streamed as the model wrote them.
-    EarlyCall => early_calls,
-    /// Calls that came whole.
-    WholeCall => whole_calls,
     /// Fragments of arguments in the child's log that were handed to a turn.
     Fragment => fragments,
     /// Fragments of arguments in the child's log whose turn is not known.

@@ -129,7 +129,7 @@ metrics! {
     codex_handshake_seconds: Histogram = histogram(&bounds::HANDSHAKE);
     /// Children of Codex by whether they stream arguments as the model writes them
     codex_completions_early_arguments: Family<LogState, Gauge> = Family::default();
-    /// Tool calls by how they came from Codex: streamed as the model wrote them, or whole
+    /// Structured calls by how they were forwarded: as the model wrote them, or whole
     codex_completions_tool_calls: Family<CallDelivery, Counter> = Family::default();
     /// Fragments of arguments in Codex's log that were handed to a turn
     codex_completions_argument_fragments: Counter = Counter::default();
@@ -202,6 +202,9 @@ impl Metrics {
         for kind in ["prompt", "cached", "completion", "reasoning"] {
             self.usage_tokens.get_or_create(&TokenKind { kind }).inc_by(0);
         }
+        for delivery in ["streamed", "whole"] {
+            self.codex_completions_tool_calls.get_or_create(&CallDelivery { delivery }).inc_by(0);
+        }
         for source in ["structured", "text"] {
             for mode in [OutputMode::ObsidianXml, OutputMode::OpenAiJson].map(OutputMode::as_str) {
                 self.tool_calls.get_or_create(&Source { source, mode }).inc_by(0);
@@ -256,6 +259,13 @@ impl Metrics {
             if calls > 0 {
                 let labels = Source { source, mode: turn.mode.as_str() };
                 self.tool_calls.get_or_create(&labels).inc_by(count(calls));
+            }
+        }
+        let whole = structured.saturating_sub(report.streamed_calls);
+        for (delivery, calls) in [("streamed", report.streamed_calls), ("whole", whole)] {
+            if calls > 0 {
+                let deliveries = &self.codex_completions_tool_calls;
+                deliveries.get_or_create(&CallDelivery { delivery }).inc_by(count(calls));
             }
         }
         // No turn has so many calls that a float could not tell them apart.

@@ -42,15 +42,6 @@ struct WaitingCall {
     arguments: String,
 }
 
-/// What a whole call is to the one that was streamed.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Confirmed {
-    /// Nothing was streamed of it.
-    Whole,
-    /// It is the one that was streamed, since then.
-    Since(Instant),
-}
-
 /// What is to be streamed next.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Opened {
@@ -139,16 +130,16 @@ impl EarlyCalls {
         });
     }
 
-    /// A call has come whole, under its name towards Codex.
+    /// A call has come whole, under its name towards Codex. Returns when it started, if it was streamed.
     pub(crate) fn on_call(
         &mut self,
         item_id: Option<&str>,
         call: &ToolCall,
-    ) -> Result<Confirmed, Contradiction> {
+    ) -> Result<Option<Instant>, Contradiction> {
         let open = self.open.take();
         self.on_item();
         let Some(OpenCall { started, arguments, since }) = open else {
-            return Ok(Confirmed::Whole);
+            return Ok(None);
         };
         let is_same = item_id.is_none_or(|id| id == &*started.item_id)
             && call.call_id == started.call_id
@@ -157,7 +148,7 @@ impl EarlyCalls {
             return Err(Contradiction);
         }
         arguments.rest(&call.arguments)?;
-        Ok(Confirmed::Since(since))
+        Ok(Some(since))
     }
 
     /// The response begins anew: nothing of it was streamed.

@@ -12,7 +12,8 @@ use crate::proxy::Proxy;
 use crate::reply::Reply;
 
 /// What every child sees, beside what says how to reach the network.
-const OWN: [&str; 6] = ["CODEX_HOME", "HOME", "NO_COLOR", "NO_PROXY", "PATH", "RUST_LOG"];
+const OWN: [&str; 7] =
+    ["CODEX_HOME", "HOME", "LOG_FORMAT", "NO_COLOR", "NO_PROXY", "PATH", "RUST_LOG"];
 
 /// What is passed on if the server has it.
 const PASSED_ON: [&str; 13] = [

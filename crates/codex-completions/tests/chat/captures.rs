@@ -16,7 +16,7 @@ const FOLDER: &str = "records";
 pub(crate) const RECORDING: [(&str, &str); 1] = [("PROXY_CAPTURE_DIR", FOLDER)];
 
 /// The records that are there, by time.
-fn records(proxy: &Proxy) -> Vec<PathBuf> {
+pub(crate) fn records(proxy: &Proxy) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(proxy.folder().join(FOLDER)).into_iter().flatten();
     let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     files.sort();

@@ -12,6 +12,7 @@ mod chat_faults;
 mod collector;
 mod continuity;
 mod control;
+mod early_arguments;
 mod error_words;
 mod exact_text;
 mod golden;

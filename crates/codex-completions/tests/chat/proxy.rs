@@ -223,6 +223,16 @@ impl Proxy {
         self.log.borrow().clone().into()
     }
 
+    /// Waits until the check of Codex's log is over: every child streams arguments, or `state` says
+    /// what it does instead.
+    pub(crate) async fn until_early_arguments(&self, state: &str) {
+        let is_so = |health: &Value| {
+            let workers = health["workers"].as_array().unwrap();
+            !workers.is_empty() && workers.iter().all(|worker| worker["early_arguments"] == state)
+        };
+        while !is_so(&self.get("/healthz").await.json()) {}
+    }
+
     /// Waits until so many requests wait for a turn.
     pub(crate) async fn until_waiting(&self, requests: u64) {
         while self.counter("turns_waiting").await != requests {}

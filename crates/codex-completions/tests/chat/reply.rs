@@ -21,6 +21,7 @@ pub(crate) struct Reply {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Choice {
     pub(crate) content: Option<String>,
+    pub(crate) refusal: Option<String>,
     pub(crate) reasoning: String,
     pub(crate) calls: Vec<Call>,
     pub(crate) finish: Option<String>,
@@ -136,6 +137,7 @@ impl Choice {
         assert!(message.get("content").is_some());
         Self {
             content: text("content"),
+            refusal: text("refusal"),
             reasoning: text("reasoning_content").unwrap_or_default(),
             calls,
             finish: Some(finish.as_str().unwrap().to_owned()),
@@ -160,6 +162,7 @@ impl Choice {
         let &[(name, value)] = members.as_slice() else { panic!("not one thing a frame: {frame}") };
         match (name.as_str(), value) {
             ("content", Value::String(text)) => content.push_str(text),
+            ("refusal", Value::String(text)) => self.refusal = Some(text.clone()),
             ("reasoning_content", Value::String(text)) => self.reasoning.push_str(text),
             ("tool_calls", Value::Array(entries)) => {
                 assert_eq!(entries.len(), 1, "one call a frame");

@@ -19,4 +19,5 @@ mod toggles;
 mod tolerated;
 mod transcripts;
 
-pub(crate) use asking::RESPONSES;
+pub(crate) use asking::{RESPONSES, ask, open, post, respond, respond_with, with_tools};
+pub(crate) use reply::Reply;

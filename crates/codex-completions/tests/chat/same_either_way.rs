@@ -14,6 +14,7 @@ struct Outcome {
     calls: Vec<(String, String)>,
     finish: Option<String>,
     text: Option<String>,
+    refusal: Option<String>,
     reasoning: String,
     error: Option<Value>,
 }
@@ -41,7 +42,7 @@ fn outcome(reply: &Reply, mode: &str) -> Outcome {
         let error = Some(json!([error["type"], error["code"]]));
         return Outcome { error, ..Outcome::default() };
     }
-    let Choice { content, reasoning, calls, finish } = reply.choice().clone();
+    let Choice { content, refusal, reasoning, calls, finish } = reply.choice().clone();
     // A whole answer in JSON mode has either text or calls. A call of a kind that is no function has
     // its whole item as arguments, and with it ids.
     let of_codex = calls.iter().any(|call| call.name.ends_with("_call"));
@@ -50,7 +51,9 @@ fn outcome(reply: &Reply, mode: &str) -> Outcome {
     Outcome {
         calls: calls.into_iter().map(|call| (call.name.clone(), arguments(call))).collect(),
         finish,
-        text: content.filter(|_| has_text),
+        // A stream's content is empty where a whole answer has none.
+        text: content.filter(|text| has_text && !(refusal.is_some() && text.is_empty())),
+        refusal,
         reasoning,
         error: None,
     }
@@ -60,6 +63,7 @@ async fn check_every_scenario(mode: &str) {
     // What hangs fails soon.
     let settings = [("PROXY_IDLE_TIMEOUT_MS", "1500"), ("PROXY_CALL_PROBE_MS", "300")];
     let proxy = Proxy::start(&settings).await;
+    proxy.until_early_arguments("on").await;
     let headers = [("x-proxy-output-mode", mode)];
     let ask_all = async |marks: &[String], way: fn(Value) -> Value| {
         let outcomes = marks.iter().map(async |mark| {

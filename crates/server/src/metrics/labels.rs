@@ -47,7 +47,7 @@ labels! {
     ChildState { state: &'static str }
     /// Whether a child's log is used for early arguments.
     LogState { state: &'static str }
-    /// How a call came from Codex.
+    /// How a call was forwarded.
     CallDelivery { delivery: &'static str }
     CodexMethod { method: &'static str }
     Incident { kind: &'static str }

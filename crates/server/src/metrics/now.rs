@@ -6,9 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use codex_app_server::account::RateLimits;
 use codex_app_server::{KeptCounts, StatsSnapshot, WorkerState};
 
-use super::labels::{
-    AllowanceWindow, Build, CallDelivery, ChildState, Incident, KeptState, LogState,
-};
+use super::labels::{AllowanceWindow, Build, ChildState, Incident, KeptState, LogState};
 use super::{Metrics, process};
 use crate::turn_queue::Load;
 
@@ -54,11 +52,6 @@ impl Metrics {
             let is_so = |child: &&WorkerState| matches!(child, WorkerState::Ready { early_arguments, .. } if early_arguments.as_str() == state);
             let count = level(children.iter().filter(is_so).count());
             self.codex_completions_early_arguments.get_or_create(&LogState { state }).set(count);
-        }
-        for (delivery, calls) in [("streamed", codex.early_calls), ("whole", codex.whole_calls)] {
-            let counter =
-                self.codex_completions_tool_calls.get_or_create(&CallDelivery { delivery });
-            counter.inner().store(calls, Ordering::Relaxed);
         }
         for (counter, count) in [
             (&self.codex_completions_argument_fragments, codex.fragments),

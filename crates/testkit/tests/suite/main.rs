@@ -7,6 +7,7 @@ mod child_faults;
 mod codex_never_acts;
 mod conversation;
 mod credentials;
+mod early_arguments;
 mod endurance;
 mod exact_text;
 mod failures;

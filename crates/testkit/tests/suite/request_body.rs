@@ -151,7 +151,7 @@ async fn the_child_has_a_minimal_environment() {
         .filter_map(|entry| std::str::from_utf8(entry).ok()?.split_once('='))
         .map(|(name, _)| name)
         .collect();
-    let always = ["CODEX_HOME", "HOME", "NO_COLOR", "NO_PROXY", "PATH", "RUST_LOG"];
+    let always = ["CODEX_HOME", "HOME", "LOG_FORMAT", "NO_COLOR", "NO_PROXY", "PATH", "RUST_LOG"];
     assert!(names.is_superset(&always.into()), "{names:?}");
     let ours = ["CARGO_MANIFEST_DIR", "CARGO_PKG_NAME"];
     assert!(ours.iter().all(|name| std::env::var_os(name).is_some()));

@@ -28,7 +28,7 @@ async fn retries_end_with_the_last_failure() {
 #[tokio::test]
 async fn a_failure_that_a_retry_cannot_help_is_reported_at_once() {
     let codex = TestCodex::with(|config| config.retries = 2).await;
-    for mark in ["[[http:400]]", "[[http:401]]", "[[http:429,usage]]", "[[refusal]]"] {
+    for mark in ["[[http:400]]", "[[http:401]]", "[[http:429,usage]]"] {
         let before = codex.model.requests();
         assert!(codex.run(codex.ask(mark)).await.end.is_err());
         assert_eq!(codex.model.requests() - before, 1, "{mark}");

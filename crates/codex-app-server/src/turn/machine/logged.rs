@@ -7,10 +7,9 @@ use super::{Interrupt, Notes, Phase, Speech, Step, Steps, TurnMachine};
 use crate::child_log::LogEvent;
 use crate::failure::{Failure, FailureKind};
 use crate::protocol::incoming::{TokenUsage, TurnStatus};
-use crate::stats::Counter;
-use crate::turn::early_calls::{Confirmed, Opened};
+use crate::turn::early_calls::Opened;
 use crate::turn::event::{ToolCall, TurnEnd, TurnEvent};
-use crate::turn::streamed::Streamed;
+use crate::turn::streamed::{Contradiction, Streamed};
 
 /// How long after the end of a turn the log may bring the text of a refusal.
 const REFUSAL_GRACE: Duration = Duration::from_millis(100);
@@ -86,12 +85,9 @@ impl TurnMachine {
         steps: &mut Steps,
     ) {
         match self.early.on_call(item_id, &call) {
-            Ok(Confirmed::Whole) => steps.push_back(Step::Count(Counter::WholeCall)),
-            Ok(Confirmed::Since(start)) => {
-                steps.push_back(Step::Count(Counter::EarlyCall));
-                steps.push_back(Step::HeadStart(now.duration_since(start)));
-            }
-            Err(_) => {
+            Ok(None) => {}
+            Ok(Some(start)) => steps.push_back(Step::HeadStart(now.duration_since(start))),
+            Err(Contradiction) => {
                 let reason = "a call differs from what was streamed of it";
                 return self.distrust_log(reason, now, steps);
             }

@@ -45,10 +45,7 @@ impl Bench {
         let mut steps = Steps::new();
         change(&mut self.machine, self.now, &mut steps);
         // That it cannot be gone on with is told of every thread in the end.
-        // So is that a call came whole.
-        let told = |step: &Step| {
-            !matches!(step, Step::Settle(ThreadState::Gone) | Step::Count(Counter::WholeCall))
-        };
+        let told = |step: &Step| !matches!(step, Step::Settle(ThreadState::Gone));
         self.log.extend(steps.into_iter().filter(told).map(|step| match step {
             Step::Emit(TurnEvent::Failed(failure)) => format!("failed {:?}", failure.kind),
             Step::Emit(TurnEvent::Text(text)) => format!("text {text}"),

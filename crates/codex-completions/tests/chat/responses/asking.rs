@@ -13,12 +13,12 @@ use crate::proxy::Proxy;
 pub(crate) const RESPONSES: &str = "/v1/responses";
 
 /// A text as the whole input.
-pub(super) fn ask(input: impl Into<Value>) -> Value {
+pub(crate) fn ask(input: impl Into<Value>) -> Value {
     json!({"model": "gpt-5.5", "input": input.into()})
 }
 
 /// The request with tools that the scripted model calls.
-pub(super) fn with_tools(request: Value) -> Value {
+pub(crate) fn with_tools(request: Value) -> Value {
     with(request, json!({"tools": tools(&["get_weather", "get_time", "lookup"])}))
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn tools(names: &[&str]) -> Value {
 }
 
 /// Asks for a response, and reads it to its end.
-pub(super) async fn respond(proxy: &Proxy, body: &Value) -> Answer {
+pub(crate) async fn respond(proxy: &Proxy, body: &Value) -> Answer {
     respond_with(proxy, body, &[]).await
 }
 
@@ -38,7 +38,7 @@ pub(crate) async fn respond_with(proxy: &Proxy, body: &Value, headers: &[(&str, 
 }
 
 /// Asks for a response, and reads its head.
-pub(super) async fn open(proxy: &Proxy, body: &Value) -> Exchange {
+pub(crate) async fn open(proxy: &Proxy, body: &Value) -> Exchange {
     open_with(proxy, body, &[]).await
 }
 
@@ -47,7 +47,7 @@ pub(crate) async fn open_with(proxy: &Proxy, body: &Value, headers: &[(&str, &st
 }
 
 /// Sends any body.
-pub(super) async fn post(
+pub(crate) async fn post(
     proxy: &Proxy,
     path: &str,
     body: impl Into<Bytes>,

@@ -1,0 +1,83 @@
+//! A Codex whose log is not what it was, played by a filter in front of the real one.
+
+use codex_app_server::turn::event::TurnEnd;
+use codex_app_server::{CodexBinary, EarlyArguments, FailureKind as Kind};
+use tempfile::TempDir;
+use testkit::{TestCodex, codex_binary, write_script};
+
+use super::{ask, assert_calls};
+
+/// A child whose standard error goes through a command of `sed`.
+async fn with_log(command: &str) -> (TestCodex, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let (real, path) = (codex_binary().await, folder.path().join("codex"));
+    let script = format!(
+        "[ \"$1\" = app-server ] || exec '{0}' \"$@\"\n\
+         {{ '{0}' \"$@\" 2>&1 1>&3 | sed -u '{command}' >&2; }} 3>&1",
+        real.path().display()
+    );
+    write_script(&path, &script);
+    let binary = CodexBinary::at(&path).await.unwrap();
+    (TestCodex::with(|config| config.binary = binary).await, folder)
+}
+
+#[tokio::test]
+async fn a_log_that_has_changed_costs_early_arguments_and_nothing_else() {
+    for command in [
+        // Another wording, no line of turns, another name, another form, nothing at all.
+        "s/SSE event: /Event: /",
+        "s/Output item/Item/",
+        "s/function_call_arguments.delta/function_call.delta/",
+        "s/^{/ {/",
+        "d",
+    ] {
+        let (codex, _folder) = with_log(command).await;
+        let check = ask(&codex, "bytes=120,piece=40", "check");
+        let checked = codex.client.check_early_arguments(check).await;
+        assert!(matches!(checked, EarlyArguments::Lost(_)), "{command}: {checked:?}");
+        let outcome = codex.run(ask(&codex, "ms=5,calls=2,text", "x")).await;
+        assert_calls(&outcome, 2, "x", 200);
+        assert_eq!((&outcome.streamed[..], codex.client.stats().log_mismatches), (&[][..], 0));
+        codex.client.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn a_log_as_it_should_be_passes_the_check_uncounted() {
+    let (codex, _folder) = with_log("").await;
+    let turns = codex.client.stats().turns;
+    let check = ask(&codex, "bytes=120,piece=40", "check");
+    assert_eq!(codex.client.check_early_arguments(check).await, EarlyArguments::On);
+    assert_eq!(codex.client.stats().turns, turns);
+    codex.client.shutdown().await;
+}
+
+/// The filler of arguments has a 漢; another character stands in the log.
+const CONTRADICTION: &str = "/arguments.delta/s/漢/汉/";
+
+#[tokio::test]
+async fn a_log_that_contradicts_the_output_fails_the_turn_and_is_not_used_again() {
+    let (codex, _folder) = with_log(CONTRADICTION).await;
+    let failed = codex.run(ask(&codex, "ms=5", "x")).await;
+    assert_eq!(failed.failure(), Kind::Unexpected, "{failed:?}");
+    assert_eq!((failed.calls.len(), failed.streamed.len()), (0, 1), "{failed:?}");
+    assert_eq!(codex.client.stats().log_mismatches, 1);
+    assert!(matches!(codex.client.early_arguments(), EarlyArguments::Lost(_)));
+    let outcome = codex.run(ask(&codex, "ms=5", "x")).await;
+    assert_calls(&outcome, 1, "x", 200);
+    assert_eq!((outcome.streamed.len(), outcome.end), (0, Ok(TurnEnd::ToolCalls)));
+    codex.client.shutdown().await;
+}
+
+/// With numbers a missing line is noticed, and the rest comes with the whole call.
+#[tokio::test]
+async fn lines_that_are_missing_or_doubled_change_no_numbered_answer() {
+    // Every third line of a fragment.
+    for command in ["/arguments.delta/{n;n;n;n;d}", "/arguments.delta/p"] {
+        let (codex, _folder) = with_log(command).await;
+        let outcome = codex.run(ask(&codex, "ms=5,calls=2,numbered", "x")).await;
+        assert_calls(&outcome, 2, "x", 200);
+        assert_eq!(codex.client.stats().log_mismatches, 0, "{command}");
+        codex.client.shutdown().await;
+    }
+}
