@@ -23,6 +23,46 @@ async function send(visit, message) {
   await visit.button("Send").click();
 }
 
+/** Waits until the child streams arguments: a moment after its start. */
+async function streaming() {
+  for (;;) {
+    const [{ early_arguments: state }] = (await json("/healthz")).workers;
+    if (state === "on") return;
+    assert.equal(state, "checking");
+  }
+}
+
+/** Records every text that the arguments of the calls have, from now on. */
+async function recordArguments(visit) {
+  await visit.page.evaluate(() => {
+    window.recorded = [];
+    const record = () => {
+      const boxes = [...document.querySelectorAll('[data-testid="call-arguments"]')];
+      window.recorded.push(boxes.map((box) => box.textContent));
+    };
+    const changes = { childList: true, characterData: true, subtree: true };
+    new MutationObserver(record).observe(document.querySelector("main"), changes);
+  });
+}
+
+const recordedArguments = (visit) => visit.page.evaluate(() => window.recorded);
+
+/** What the model wrote, joined from the raw frames: an arguments text for each call. */
+async function framedArguments(visit) {
+  await visit.page.getByText("Raw frames").click();
+  await visit.until(visit.test("raw-frames"), "[DONE]");
+  const lines = await visit.test("raw-frames").locator("p").allTextContents();
+  const joined = [];
+  for (const line of lines) {
+    const data = line.slice(line.indexOf("data: ") + 6);
+    if (!line.includes("data: {")) continue;
+    for (const call of JSON.parse(data).choices[0]?.delta.tool_calls ?? []) {
+      joined[call.index] = (joined[call.index] ?? "") + call.function.arguments;
+    }
+  }
+  return joined;
+}
+
 await scenario("two parallel calls are answered by hand, and the model goes on", {}, async (visit) => {
   await playground(visit);
   await visit.button("Send").click();
@@ -62,6 +102,54 @@ await scenario("two parallel calls are answered by hand, and the model goes on",
   await visit.button("New conversation").click();
   await visit.test("call").first().waitFor({ state: "hidden" });
   assert.equal(await visit.test("answer-text").count(), 0);
+});
+
+await scenario("arguments grow while the model writes them", {}, async (visit) => {
+  await playground(visit);
+  await streaming();
+  await recordArguments(visit);
+  await send(visit, "[[slow-second-call:1500]]");
+  await visit.until(visit.test("call").nth(1), "being written");
+  await visit.until(visit.test("call").nth(0), "complete");
+  await visit.button("Continue with these answers").waitFor();
+  const whole = await framedArguments(visit);
+  assert.equal(whole.length, 2);
+  const recorded = await recordedArguments(visit);
+  const parts = new Set(recorded.filter((texts) => texts.length === 2).map(([, second]) => second));
+  const prefixes = [...parts].filter((text) => text !== "" && text !== whole[1] && whole[1].startsWith(text));
+  assert(prefixes.length > 1, `${[...parts].join("\n")}\nof\n${whole[1]}`);
+  // Nothing but the beginning of what the model wrote was ever there, and at last all of it.
+  const shown = await visit.test("call-arguments").allTextContents();
+  for (const texts of recorded) {
+    for (const [index, text] of texts.entries()) {
+      assert(whole[index].startsWith(text) || text === shown[index], `${text}\nof\n${whole[index]}`);
+    }
+  }
+  assert.deepEqual(shown.map((text) => JSON.parse(text)), whole.map((text) => JSON.parse(text)));
+  assert.equal(await visit.test("call-arguments").and(visit.page.locator("[aria-busy]")).count(), 0);
+});
+
+await scenario("a call that was stopped while it was written is not complete", {}, async (visit) => {
+  visit.tolerate(/^failed: net::ERR_ABORTED .*\/v1\/chat\/completions$/);
+  await playground(visit);
+  await send(visit, "[[slow-args:20000]]");
+  await visit.until(visit.test("call-arguments"), /x/);
+  await visit.until(visit.test("call"), "being written");
+  await visit.button("Stop").click();
+  await visit.until(visit.test("call"), "incomplete");
+  assert.equal(await visit.button("Continue with these answers").count(), 0);
+  const stopped = await lastTurn();
+  assert.deepEqual([stopped.stop_reason, stopped.tool_call_count], ["client_gone", 0]);
+});
+
+await scenario("a refusal is shown in its own words, and stays in the conversation", {}, async (visit) => {
+  await playground(visit);
+  await send(visit, "[[refusal]]");
+  await visit.until(visit.test("answer-refusal"), "I cannot");
+  await visit.page.getByText(/^Refused ·/).waitFor();
+  assert.equal(await visit.alert().count(), 0);
+  await send(visit, "[[recall]]");
+  await visit.until(visit.test("answer-text").last(), "assistant: I cannot");
 });
 
 await scenario("arguments are shown as they came, and a long answer whole", {}, async (visit) => {

@@ -54,6 +54,34 @@ await scenario("the clients' settings have this server's address, and the key wh
   assert(!(await main.innerText()).includes(key));
 });
 
+await scenario("a child whose calls are sent whole is shown with the reason", {}, async (visit) => {
+  const codex = visit.test("codex");
+  await visit.until(codex, "Ready");
+  for (const [state, words] of [
+    [{ early_arguments: "lost", early_arguments_lost: "no `fragments`" }, "Tool calls are sent whole: no `fragments`"],
+    [{ early_arguments: "off" }, "Tool calls are sent whole: PROXY_STREAM_ARGUMENTS is off"],
+  ]) {
+    await visit.page.addInitScript(replaceInEvents, JSON.stringify(state).slice(1, -1));
+    await visit.page.reload();
+    await visit.until(codex, words);
+  }
+});
+
+/** In the page: the server's events say something else about how the arguments of calls are sent. */
+function replaceInEvents(state) {
+  const ask = window.asked ?? window.fetch;
+  window.asked = ask;
+  window.fetch = async (path, options) => {
+    const answer = await ask(path, options);
+    if (!String(path).endsWith("/v1/proxy/events")) return answer;
+    const replaced = new TransformStream({
+      transform(text, out) { out.enqueue(text.replace(/"early_arguments":"[a-z]+"/g, state)); },
+    });
+    const events = answer.body.pipeThrough(new TextDecoderStream()).pipeThrough(replaced);
+    return new Response(events.pipeThrough(new TextEncoderStream()), answer);
+  };
+}
+
 await scenario("an address of no view shows the overview", {}, async (visit) => {
   for (const place of ["constructor", "__proto__", "nowhere"]) {
     await visit.view("Models");

@@ -3,9 +3,11 @@
 /// What there is of an answer so far. `take` says what a chunk has brought.
 export class AnswerParts {
   text = "";
+  refusal = "";
   reasoning = "";
 
-  /// `{id, name, arguments}` by their index.
+  /// `{id, name, arguments}` by their index. The first frame of a call has its id and name, further ones
+  /// more of its arguments.
   calls = [];
   finishReason = null;
   usage = null;
@@ -13,7 +15,7 @@ export class AnswerParts {
   /// An error that came after the stream had begun.
   error = null;
 
-  /// Yields `{kind: "text" | "reasoning", added}`, `{kind: "call", index}` and `{kind: "error"}`.
+  /// Yields `{kind: "text" | "refusal" | "reasoning", added}`, `{kind: "call", index}` and `{kind: "error"}`.
   *take(chunk) {
     if (chunk.error) {
       this.error = chunk.error;
@@ -23,7 +25,7 @@ export class AnswerParts {
     if (chunk.usage) this.usage = chunk.usage;
     const choice = chunk.choices?.[0];
     if (!choice) return;
-    const { content, reasoning_content: reasoning, tool_calls: calls } = choice.delta ?? {};
+    const { content, refusal, reasoning_content: reasoning, tool_calls: calls } = choice.delta ?? {};
     if (reasoning) {
       this.reasoning += reasoning;
       yield { kind: "reasoning", added: reasoning };
@@ -31,6 +33,10 @@ export class AnswerParts {
     if (content) {
       this.text += content;
       yield { kind: "text", added: content };
+    }
+    if (refusal) {
+      this.refusal += refusal;
+      yield { kind: "refusal", added: refusal };
     }
     for (const call of calls ?? []) {
       const known = (this.calls[call.index] ??= { id: "", name: "", arguments: "" });
@@ -45,6 +51,7 @@ export class AnswerParts {
   /// As it stands in the history of the next request.
   toMessage() {
     const message = { role: "assistant", content: this.text || null };
+    if (this.refusal) message.refusal = this.refusal;
     if (this.calls.length > 0) {
       message.tool_calls = this.calls.map((call) => ({
         id: call.id, type: "function", function: { name: call.name, arguments: call.arguments },

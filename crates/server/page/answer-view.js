@@ -23,22 +23,31 @@ let cardsMade = 0;
 
 export class AnswerView {
   #calls = [];
+
+  /// The call that has grown last; null before the first. Those before it are complete.
+  #growing = null;
+
   #reasoningProse = element("div", { class: "prose", data: { testid: "answer-reasoning" } });
   #reasoningBox = element("details", { class: "reasoning", hidden: true },
     element("summary", {}, "Reasoning"), this.#reasoningProse);
   #textBox = element("div", { class: "prose", hidden: true, data: { testid: "answer-text" } });
   #reasoning = new GrowingText(this.#reasoningProse);
+  #refusalProse = element("div", { class: "prose", data: { testid: "answer-refusal" } });
+  #refusalBox = note("warn", element("strong", {}, "The model refuses to answer"), this.#refusalProse);
   #text = new GrowingText(this.#textBox);
+  #refusal = new GrowingText(this.#refusalProse);
   #changed = oncePerFrame(() => this.#show());
   #callBox = element("div", { class: "calls", hidden: true });
   #errorBox = element("div", {});
   #headers = element("dl", { class: "answer-facts" });
-  #state = element("p", { class: "answer-state muted" }, icon("wait", "icon turning"), "Waiting for the first word…");
+  #progress = document.createTextNode("Waiting for the first word…");
+  #state = element("p", { class: "answer-state muted" }, icon("wait", "icon turning"), this.#progress);
 
   node = element("article", { class: "entry answer", "aria-label": "Answer" },
-    this.#reasoningBox, this.#textBox, this.#callBox, this.#errorBox, this.#state, this.#headers);
+    this.#reasoningBox, this.#textBox, this.#refusalBox, this.#callBox, this.#errorBox, this.#state, this.#headers);
 
   constructor(model) {
+    this.#refusalBox.hidden = true;
     this.node.prepend(element("h3", { class: "entry-who" }, model));
   }
 
@@ -62,39 +71,51 @@ export class AnswerView {
     this.#changed();
   }
 
+  refused(added) {
+    this.#refusalBox.hidden = false;
+    this.#refusal.add(added);
+    this.#changed();
+  }
+
   /// A call that is new, or has grown.
   called(index, call) {
     this.#callBox.hidden = false;
     const card = (this.#calls[index] ??= this.#newCall());
     card.call = call;
+    this.#growing = card;
     this.#changed();
   }
 
   #show() {
+    setText(this.#progress, "The answer is coming…");
     this.#reasoning.show();
     this.#text.show();
-    for (const { call, name, label, given, isWhole } of this.#calls) {
-      setText(name, call.name);
-      setText(label, `Answer to ${call.name}`);
-      if (!isWhole) given.appendData(call.arguments.slice(given.length));
+    this.#refusal.show();
+    for (const card of this.#calls) {
+      setText(card.name, card.call.name);
+      setText(card.label, `Answer to ${card.call.name}`);
+      if (card.isEnded) continue;
+      setText(card.state, card === this.#growing ? "being written" : "complete");
+      grow(card);
     }
   }
 
   #newCall() {
     const name = element("code", { class: "call-name", data: { testid: "call-name" } });
-    const state = element("span", { class: "call-state muted" }, "coming");
-    // As it comes; it gets its line breaks when it is whole.
+    const state = element("span", { class: "call-state muted" });
+    // As it comes; it gets its line breaks when the answer has ended.
     const given = document.createTextNode("");
+    // Not a live region: a screen reader would announce every fragment.
+    const box = element("pre", { class: "snippet", tabindex: "0", "aria-label": "Arguments", "aria-busy": "true",
+      data: { testid: "call-arguments" } }, given);
     const id = `call-answer-${++cardsMade}`;
     const label = element("label", { for: id });
     const answer = element("textarea", { id, rows: "2", class: "mono", disabled: true, spellcheck: "false",
       placeholder: "What the tool gives back, as text or JSON" });
     const answerField = element("div", { class: "field", hidden: true }, label, answer);
     this.#callBox.append(element("div", { class: "call", data: { testid: "call" } },
-      element("div", { class: "call-head" }, icon("tool"), name, state),
-      element("pre", { class: "snippet", tabindex: "0", "aria-label": "Arguments", data: { testid: "call-arguments" } }, given),
-      answerField));
-    return { call: null, isWhole: false, name, state, given, label, answer, answerField };
+      element("div", { class: "call-head" }, icon("tool"), name, state), box, answerField));
+    return { call: null, isEnded: false, name, state, box, given, label, answer, answerField };
   }
 
   /// Lets the calls be answered: `onAnswers` gets the texts when all are there and it is gone on.
@@ -138,16 +159,22 @@ export class AnswerView {
       facts && element("p", { class: "mono small-text" }, facts)));
   }
 
-  /// `times` are `{first, whole}`, in milliseconds from the request.
-  ended(parts, times, stopped) {
+  /// `times` are `{first, whole}`, in milliseconds from the request; `cut` is "Stopped" or "Failed" if the
+  /// answer did not come to its end.
+  ended(parts, times, cut) {
     this.#show();
     for (const card of this.#calls) {
-      card.isWhole = true;
-      card.given.data = pretty(card.call.arguments);
-      setText(card.state, "complete");
+      const isComplete = card !== this.#growing || !cut || parts.finishReason !== null;
+      card.isEnded = true;
+      card.box.removeAttribute("aria-busy");
+      if (isComplete) {
+        card.given.data = pretty(card.call.arguments);
+        card.box.scrollTop = 0;
+      }
+      setText(card.state, isComplete ? "complete" : "incomplete");
     }
-    const why = stopped ? "Stopped" : FINISHED[parts.finishReason] ?? (parts.error ? "Failed" : "Ended");
-    const words = [why];
+    const finished = parts.refusal && parts.finishReason ? "Refused" : FINISHED[parts.finishReason];
+    const words = [cut === "Stopped" ? cut : finished ?? cut ?? "Ended"];
     if (times.first !== null) words.push(`first token after ${took(times.first)}`);
     words.push(`${took(times.whole)} in all`);
     if (parts.usage) {
@@ -156,6 +183,15 @@ export class AnswerView {
     this.#state.replaceChildren(words.join(" · "));
     return words.join(", ");
   }
+}
+
+/// Shows what a call has more of, and follows its end unless the reader has scrolled back.
+function grow({ call, box, given }) {
+  const added = call.arguments.slice(given.length);
+  if (added === "") return;
+  const atEnd = box.scrollTop + box.clientHeight >= box.scrollHeight - 8;
+  given.appendData(added);
+  if (atEnd) box.scrollTop = box.scrollHeight;
 }
 
 /// The same JSON with line breaks, token by token: a number that is parsed and written again may be

@@ -103,7 +103,8 @@ function upFor({ uptime_seconds: told }) {
 function workerRow(worker, name) {
   if (worker.state === "ready") {
     return [name, isCurrent() ? pill("good", "Ready") : pill("plain", "Was ready"), ` codex ${worker.codex}`,
-      worker.not_renewed && element("p", { class: "muted" }, `Not renewed: ${worker.not_renewed}`)];
+      worker.not_renewed && element("p", { class: "muted" }, `Not renewed: ${worker.not_renewed}`),
+      wholeCalls(worker)];
   }
   if (worker.state === "restarting") {
     return [name, pill("wait", "Restarting"),
@@ -111,6 +112,12 @@ function workerRow(worker, name) {
         + `${lasting(worker.next_try_ms / 1000)})`)];
   }
   return [name, pill("wait", worker.state === "stopped" ? "Stopped" : "Starting")];
+}
+
+/// Why a child's tool calls are sent whole, if they are.
+function wholeCalls({ early_arguments: state, early_arguments_lost: reason }) {
+  const why = { lost: reason, off: "`PROXY_STREAM_ARGUMENTS` is off" }[state];
+  return why && element("p", { class: "muted" }, "Tool calls are sent whole: ", state === "off" ? withCode(why) : why);
 }
 
 function queueParts(status) {

@@ -182,7 +182,7 @@ class Playground {
     if (conversation !== this.#messages) return true;
     this.#abort = null;
     if (failure) view.failed(failure);
-    this.#state.textContent = view.ended(parts, times, stopped);
+    this.#state.textContent = view.ended(parts, times, stopped ? "Stopped" : failure ? "Failed" : null);
     view.node.scrollIntoView({ block: "nearest" });
     return this.#conclude(view, parts, asked, Boolean(failure) || stopped);
   }
@@ -200,6 +200,7 @@ class Playground {
       for (const { kind, added, index } of parts.take(JSON.parse(data))) {
         if (kind !== "error") times.first ??= since();
         if (kind === "text") view.said(added);
+        if (kind === "refusal") view.refused(added);
         if (kind === "reasoning") view.reasoned(added);
         if (kind === "call") view.called(index, parts.calls[index]);
       }
