@@ -81,8 +81,11 @@ impl LogReader {
             return false;
         }
         if line != LogLine::Unused {
-            let router = &self.connection.router;
-            let is_live = |thread: &str, turn: &str| router.is_running(thread, turn);
+            let connection = &self.connection;
+            // A check compares, however late a line comes.
+            let is_checked = connection.log_trust().is_checked();
+            let is_live =
+                |thread: &str, turn: &str| is_checked || connection.router.is_running(thread, turn);
             self.attribution.on_line(line, Instant::now(), is_live);
         }
         true
@@ -96,8 +99,11 @@ impl LogReader {
             self.attribution.clear();
             return;
         }
+        if trust.is_checked() {
+            self.attribution.take_events(|thread, _, event| trust.witness(thread, &event));
+            return;
+        }
         let counts = self.attribution.take_events(|thread_id, turn_id, event| {
-            trust.witness(thread_id, &event);
             let event = ThreadEvent {
                 thread_id: thread_id.into(),
                 turn_id: turn_id.into(),
@@ -105,10 +111,7 @@ impl LogReader {
             };
             connection.router.on_event(event, connection);
         });
-        // A check leaves no trace.
-        if trust.is_on() {
-            connection.stats().add(Counter::Fragment, counts.fragments);
-            connection.stats().add(Counter::UnattributedFragment, counts.unattributed);
-        }
+        connection.stats().add(Counter::Fragment, counts.fragments);
+        connection.stats().add(Counter::UnattributedFragment, counts.unattributed);
     }
 }

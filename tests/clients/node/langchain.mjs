@@ -5,14 +5,20 @@ import assert from "node:assert/strict";
 
 import { BASE_URL, TOOLS, run } from "./checks.mjs";
 
-export async function langchain({ ChatOpenAI, HumanMessage, ToolMessage }) {
-  const chat = (model, apiKey) =>
+// As LangChain merges the chunks of a stream itself.
+export const MERGED = {
+  title: "stream",
+  put_together: (chunks) => chunks.reduce((whole, chunk) => whole.concat(chunk)),
+};
+
+export async function langchain({ ChatOpenAI, HumanMessage, ToolMessage }, streams = [MERGED]) {
+  const chat = (model, apiKey, defaultHeaders) =>
     new ChatOpenAI({
       model,
       apiKey,
       maxRetries: 0,
       timeout: 30_000,
-      configuration: { baseURL: BASE_URL },
+      configuration: { baseURL: BASE_URL, defaultHeaders },
     }).bindTools(TOOLS);
 
   const invoked = {
@@ -23,17 +29,17 @@ export async function langchain({ ChatOpenAI, HumanMessage, ToolMessage }) {
     },
   };
 
-  const streamed = {
-    title: "stream",
+  const streamed = ({ title, headers, put_together }) => ({
+    title,
     streams: true,
     async ask(messages, { model, key }) {
-      let whole;
-      for await (const chunk of await chat(model, key).stream(messages)) {
-        whole = whole === undefined ? chunk : whole.concat(chunk);
+      const chunks = [];
+      for await (const chunk of await chat(model, key, headers).stream(messages)) {
+        chunks.push(chunk);
       }
-      return fromMessage(whole);
+      return fromMessage(put_together(chunks));
     },
-  };
+  });
 
   const library = {
     user: (text) => new HumanMessage(text),
@@ -54,7 +60,7 @@ export async function langchain({ ChatOpenAI, HumanMessage, ToolMessage }) {
     },
   };
 
-  await run([invoked, streamed].map((way) => ({ ...library, ...way })));
+  await run([invoked, ...streams.map(streamed)].map((way) => ({ ...library, ...way })));
 }
 
 function fromMessage(message) {

@@ -68,6 +68,10 @@ impl LogTrust {
         *self.state.borrow() == EarlyArguments::On
     }
 
+    pub(super) fn is_checked(&self) -> bool {
+        *self.state.borrow() == EarlyArguments::Checking
+    }
+
     pub(crate) fn is_lost(&self) -> bool {
         matches!(*self.state.borrow(), EarlyArguments::Lost(_))
     }
@@ -76,7 +80,7 @@ impl LogTrust {
     /// nothing to check.
     pub(super) fn begin_check(&self) -> bool {
         self.move_to(EarlyArguments::Checking);
-        *self.state.borrow() == EarlyArguments::Checking
+        self.is_checked()
     }
 
     /// The check has passed.
@@ -103,9 +107,6 @@ impl LogTrust {
 
     /// Keeps what the log reports, for as long as it is checked.
     pub(super) fn witness(&self, thread_id: &str, event: &LogEvent) {
-        if *self.state.borrow() != EarlyArguments::Checking {
-            return;
-        }
         let mut seen = self.seen();
         match event {
             LogEvent::CallStarted(call) => {

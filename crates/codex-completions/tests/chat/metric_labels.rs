@@ -146,7 +146,12 @@ fn values(label: &str) -> Option<&'static [&'static str]> {
             "stopped",
             "idle",
             "held",
+            "off",
+            "checking",
+            "on",
+            "lost",
         ],
+        "delivery" => &["streamed", "whole"],
         "kind" => &[
             "prompt",
             "cached",

@@ -32,6 +32,7 @@ async fn changes_by(proxy: &Proxy, deed: impl Future<Output = ()>) -> Changes {
 
 /// The same while so many turns run, before and after. A place is free soon after the answer.
 async fn changes_beside(running: u64, proxy: &Proxy, deed: impl Future<Output = ()>) -> Changes {
+    proxy.until_log_is_checked().await;
     proxy.until_running(running).await;
     let before = Samples::of(proxy).await;
     deed.await;
@@ -52,6 +53,8 @@ fn is_steady(series: &str) -> bool {
         "kept_thread_bytes",
         // Those who look are counted too.
         "/v1/metrics",
+        // What comes from Codex's log has tests of its own.
+        "codex_completions_",
         // These come by themselves, or when they come.
         "method=thread/loaded/list",
         "method=thread/unsubscribe",
@@ -395,6 +398,7 @@ fn every_metric_is_tried_here() {
     ];
     let here = concat!(
         include_str!("metrics.rs"),
+        include_str!("early_arguments.rs"),
         include_str!("metrics/codex.rs"),
         include_str!("metrics/continuity.rs")
     );

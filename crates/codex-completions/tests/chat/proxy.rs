@@ -223,14 +223,21 @@ impl Proxy {
         self.log.borrow().clone().into()
     }
 
-    /// Waits until the check of Codex's log is over: every child streams arguments, or `state` says
-    /// what it does instead.
+    /// Waits until every child has this state of early arguments.
     pub(crate) async fn until_early_arguments(&self, state: &str) {
-        let is_so = |health: &Value| {
-            let workers = health["workers"].as_array().unwrap();
-            !workers.is_empty() && workers.iter().all(|worker| worker["early_arguments"] == state)
-        };
-        while !is_so(&self.get("/healthz").await.json()) {}
+        while self.early_arguments().await.iter().any(|now| now != state) {}
+    }
+
+    /// Waits until no child's log is being checked.
+    pub(crate) async fn until_log_is_checked(&self) {
+        while self.early_arguments().await.iter().any(|now| now == "checking") {}
+    }
+
+    /// Whether each child streams arguments.
+    async fn early_arguments(&self) -> Vec<Value> {
+        let health = self.get("/healthz").await.json();
+        let workers = health["workers"].as_array().unwrap();
+        workers.iter().map(|worker| worker["early_arguments"].clone()).collect()
     }
 
     /// Waits until so many requests wait for a turn.

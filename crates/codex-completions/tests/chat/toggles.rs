@@ -246,7 +246,8 @@ async fn limits_cut_an_answer() {
     check(&proxy, chatty, told(1, true, "burst", "held_text"), &["get_time"]).await;
     let large = with_tools(ask("[[many-fragments:100]]"));
     for request in [streamed(large.clone()), large] {
-        let answer = proxy.chat(&request).await;
+        let headers = [("x-proxy-stream-arguments", "off")];
+        let answer = proxy.chat_with(&request, &headers).await;
         assert_eq!(answer.error(), (502, Value::Null, json!("output_too_large")));
     }
 }

@@ -12,6 +12,8 @@ pub(crate) fn steady(mut line: Value) -> Value {
     for name in ["timestamp", "request_id", "trace_id", "tool_call_ids"] {
         assert!(members.remove(name).expect(name).is_string());
     }
+    let streamed = members.remove("arguments_streamed").and_then(|calls| calls.as_u64());
+    assert!(streamed.is_some_and(|calls| calls <= 2), "{streamed:?}");
     for name in ["queue_ms", "first_event_ms", "first_token_ms", "duration_ms"] {
         assert!(members.remove(name).expect(name).is_u64(), "{name}");
     }

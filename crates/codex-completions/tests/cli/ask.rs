@@ -127,6 +127,7 @@ async fn the_whole_answer_comes_as_json() {
     assert!(answer["usage"].as_object_mut().unwrap().remove("total_tokens").unwrap().is_u64());
     let expected = json!({
         "text": "Let me use `get_weather`.",
+        "refusal": null,
         "reasoning": "",
         "tool_calls": [{"name": "get_weather", "arguments": r#"{"city":"Paris"}"#}],
         "usage": answer["usage"],

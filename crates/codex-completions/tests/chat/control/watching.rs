@@ -132,11 +132,16 @@ async fn whoever_watches_with_a_key_that_is_the_owners_no_more_is_told_nothing_m
 async fn whoever_watches_is_told_of_a_lost_child_of_settings_and_of_the_end() {
     let mut proxy = Proxy::start(&[]).await;
     let mut watcher = Watcher::new(&proxy).await;
-    let status = watcher.next("status", |status| status["ready"] == true).await;
+    let is_checked = |status: &Value| status["workers"][0]["early_arguments"] == "on";
+    let status = watcher.next("status", is_checked).await;
     assert_eq!(
         status["workers"][0],
-        json!({"state": "ready", "codex": status["workers"][0]["codex"].as_str().unwrap()})
+        json!({
+            "state": "ready", "codex": status["workers"][0]["codex"].as_str().unwrap(),
+            "early_arguments": "on",
+        })
     );
+    assert_eq!(status["ready"], true);
     for child in proxy.children() {
         signal(child, "-KILL");
     }

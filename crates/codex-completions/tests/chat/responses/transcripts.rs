@@ -13,7 +13,9 @@ const BLOCK: &str = "<use_tool>\n<name>get_time</name>\n<city>Rome & Oslo</city>
 async fn check(proxy: &Proxy, name: &str, request: &Value, headers: &[(&str, &str)]) {
     let mut transcript = String::new();
     for request in [streamed(request.clone()), request.clone()] {
-        let answer = respond_with(proxy, &request, headers).await;
+        // How arguments are cut into events differs from run to run.
+        let headers = [headers, &[("x-proxy-stream-arguments", "off")]].concat();
+        let answer = respond_with(proxy, &request, &headers).await;
         transcript.push_str(&golden::transcript(&request, &answer));
         transcript.push('\n');
     }
@@ -23,6 +25,7 @@ async fn check(proxy: &Proxy, name: &str, request: &Value, headers: &[(&str, &st
 #[tokio::test]
 async fn responses_are_as_they_always_were() {
     let proxy = Proxy::start(&[]).await;
+    proxy.until_early_arguments("on").await;
     let encrypted = json!({"include": ["reasoning.encrypted_content"]});
     let summary = json!({"reasoning": {"summary": "auto"}});
     let counted = |limit: u32| {

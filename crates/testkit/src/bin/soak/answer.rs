@@ -96,10 +96,13 @@ impl Answer {
             }
             answer.text.push_str(choice["delta"]["content"].as_str().unwrap_or_default());
             for call in choice["delta"]["tool_calls"].as_array().into_iter().flatten() {
-                if call["index"] != answer.calls.len() {
-                    return Err("a call out of its turn".to_owned());
+                let more = string(&call["function"]["arguments"]);
+                let is_next = call["index"] == answer.calls.len();
+                match answer.calls.last_mut() {
+                    _ if is_next => answer.calls.push(Call::of_chat(call)),
+                    Some(last) if call["id"].is_null() => last.arguments.push_str(&more),
+                    _ => return Err("a call out of its turn".to_owned()),
                 }
-                answer.calls.push(Call::of_chat(call));
             }
             finish = finish.or(choice["finish_reason"].as_str().map(str::to_owned));
         }

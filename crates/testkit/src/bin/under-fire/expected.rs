@@ -40,6 +40,8 @@ pub(crate) struct Progress<'a> {
     pub(crate) calls: usize,
     /// How much of a block was said as text, because it will never be complete.
     torn: usize,
+    /// Whether a call has begun.
+    in_call: bool,
 }
 
 // === impl Mode ===
@@ -101,7 +103,7 @@ impl Expected {
     }
 
     pub(crate) fn progress(&self) -> Progress<'_> {
-        Progress { expected: self, part: 0, bytes: 0, calls: 0, torn: 0 }
+        Progress { expected: self, part: 0, bytes: 0, calls: 0, torn: 0, in_call: false }
     }
 
     /// The text that a message has, all together.
@@ -145,7 +147,9 @@ impl Progress<'_> {
                 let rest = &text[self.bytes..];
                 self.take(rest, piece)
             }
-            Some(Part::Call { hidden, .. }) if hidden[self.torn..].starts_with(piece) => {
+            Some(Part::Call { hidden, .. })
+                if !self.in_call && hidden[self.torn..].starts_with(piece) =>
+            {
                 self.torn += piece.len();
                 Ok(())
             }
@@ -163,16 +167,24 @@ impl Progress<'_> {
         }
     }
 
-    pub(crate) fn take_call(&mut self, name: &str, arguments: &str) -> Result<(), String> {
+    /// A call that begins, under its name, or more of its arguments.
+    pub(crate) fn take_call(&mut self, name: Option<&str>, piece: &str) -> Result<(), String> {
+        let begins = |due: &str| match name {
+            Some(name) => name == due && !self.in_call && self.torn == 0,
+            None => self.in_call,
+        };
         match self.expected.parts.get(self.part) {
-            Some(Part::Call { name: due, arguments: with, .. })
-                if due == name && with == arguments && self.torn == 0 =>
-            {
-                self.part += 1;
-                self.calls += 1;
+            Some(Part::Call { name: due, arguments, .. }) if begins(due) => {
+                let (before, rest) = (self.part, &arguments[self.bytes..]);
+                self.in_call = true;
+                self.take(rest, piece)?;
+                if self.part > before {
+                    self.in_call = false;
+                    self.calls += 1;
+                }
                 Ok(())
             }
-            other => Err(format!("the call {name} {arguments} where {} is due", told(other))),
+            other => Err(format!("the call {name:?} {piece} where {} is due", told(other))),
         }
     }
 
@@ -188,9 +200,10 @@ impl Progress<'_> {
         Ok(())
     }
 
-    /// Whether a part of a block was said as text. An answer that ends well has none.
+    /// Whether a part of a block was sent as text, or a part of a call. An answer that ends well has
+    /// neither.
     pub(crate) fn is_torn(&self) -> bool {
-        self.torn > 0
+        self.torn > 0 || self.in_call
     }
 
     /// What is missing of a whole answer.

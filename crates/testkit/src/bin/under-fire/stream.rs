@@ -92,8 +92,9 @@ struct Delta<'a> {
 #[serde(deny_unknown_fields)]
 struct CallDelta<'a> {
     index: usize,
-    id: &'a str,
-    r#type: &'a str,
+    /// With the first frame of a call, as the type and the name.
+    id: Option<&'a str>,
+    r#type: Option<&'a str>,
     #[serde(borrow)]
     function: Function<'a>,
 }
@@ -101,7 +102,7 @@ struct CallDelta<'a> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Function<'a> {
-    name: &'a str,
+    name: Option<&'a str>,
     #[serde(borrow)]
     arguments: Cow<'a, str>,
 }
@@ -305,11 +306,17 @@ impl ChoiceCheck<'_> {
     fn call(&mut self, choice: usize, calls: &[CallDelta<'_>]) -> Result<(), String> {
         let [call] = calls else { return Err("not one call".to_owned()) };
         let due = self.progress.calls;
-        let id = format!("tool_{choice}_{due}_");
-        if call.index != due || !call.id.starts_with(&id) || call.r#type != "function" {
+        let prefix = format!("tool_{choice}_{due}_");
+        let Function { name, arguments } = &call.function;
+        let is_right = match (call.id, call.r#type, name) {
+            (Some(id), Some("function"), Some(_)) => id.starts_with(&prefix),
+            (None, None, None) => true,
+            _ => false,
+        };
+        if call.index != due || !is_right {
             return Err(format!("call {} where {due} is due", call.index));
         }
-        self.progress.take_call(call.function.name, &call.function.arguments)
+        self.progress.take_call(*name, arguments)
     }
 
     /// Only a choice that says so may lack anything, and only behind a whole call.

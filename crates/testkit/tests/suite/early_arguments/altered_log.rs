@@ -2,6 +2,7 @@
 
 use codex_app_server::turn::event::TurnEnd;
 use codex_app_server::{CodexBinary, EarlyArguments, FailureKind as Kind};
+use futures_util::future::join_all;
 use tempfile::TempDir;
 use testkit::{TestCodex, codex_binary, write_script};
 
@@ -23,14 +24,15 @@ async fn with_log(command: &str) -> (TestCodex, TempDir) {
 
 #[tokio::test]
 async fn a_log_that_has_changed_costs_early_arguments_and_nothing_else() {
-    for command in [
-        // Another wording, no line of turns, another name, another form, nothing at all.
+    // Another wording, no line of turns, another name, another form, nothing at all.
+    let changes = [
         "s/SSE event: /Event: /",
         "s/Output item/Item/",
         "s/function_call_arguments.delta/function_call.delta/",
         "s/^{/ {/",
         "d",
-    ] {
+    ];
+    let runs = changes.map(async |command| {
         let (codex, _folder) = with_log(command).await;
         let check = ask(&codex, "bytes=120,piece=40", "check");
         let checked = codex.client.check_early_arguments(check).await;
@@ -39,7 +41,8 @@ async fn a_log_that_has_changed_costs_early_arguments_and_nothing_else() {
         assert_calls(&outcome, 2, "x", 200);
         assert_eq!((&outcome.streamed[..], codex.client.stats().log_mismatches), (&[][..], 0));
         codex.client.shutdown().await;
-    }
+    });
+    join_all(runs).await;
 }
 
 #[tokio::test]
