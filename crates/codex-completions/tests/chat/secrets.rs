@@ -69,8 +69,12 @@ impl Session {
     /// Everything that a client can do, right and wrong.
     async fn play(&mut self) {
         self.refused_requests().await;
+        self.proxy.until_early_arguments("on").await;
         for mark in [
             "[[echo]]",
+            // In fragments, which Codex's log has too; and a refusal, which only that has.
+            "[[args:ms=4,calls=2]]",
+            "[[refusal]]",
             "[[echo-reasoning]]",
             "[[parallel:3]]",
             &items(&[json!({"name": "get_weather", "arguments": arguments()})]),
@@ -86,6 +90,7 @@ impl Session {
                 assert_eq!(reply.error, None, "{mark}");
             }
         }
+        assert!(self.proxy.counter("codex_completions_argument_fragments_total").await > 0);
         self.failed_turns().await;
         for path in [
             "/healthz",
@@ -164,6 +169,7 @@ impl Session {
             "[[http:500]]".to_owned(),
             "[[http:401]]".to_owned(),
             "[[echo-cut]]".to_owned(),
+            "[[args:ms=4,cut]]".to_owned(),
             "[[big-delta:70000]]".to_owned(),
             "[[echo-hang]]".to_owned(),
         ] {

@@ -35,7 +35,7 @@ async fn assert_works(proxy: &Proxy) {
 async fn a_failure_upstream_is_an_error_and_no_finish_reason() {
     let proxy = streaming(&[("PROXY_UPSTREAM_RETRIES", "2")]).await;
     for (ending, code) in
-        [("cut", "stream_cut"), ("failed", "server_error"), ("incomplete", "max_output_tokens")]
+        [("cut", "stream_cut"), ("failed", "upstream_error"), ("incomplete", "max_output_tokens")]
     {
         let before = proxy.model.requests();
         assert_half(&proxy.chat(&args(&format!("ms=8,{ending}"))).await, code);
