@@ -11,7 +11,10 @@ use tool_call_aggregator::{TextScanner, ToolCallAggregator};
 use turn_bench::aggregator::{
     Chunks, append, fragments, open_call, plain_text, scan, scanner, text_block,
 };
-use turn_bench::{Stream, agents_request, calls, plain_request, prepare, request_with_tools, text};
+use turn_bench::{
+    Stream, agents_request, calls, log_lines, plain_request, prepare, request_with_tools,
+    streamed_call, text,
+};
 
 /// What is set up is not measured; nor is dropping what is returned.
 fn plain(events: Vec<TurnEvent>) -> (Stream, Vec<TurnEvent>) {
@@ -28,6 +31,7 @@ fn with_tools(events: Vec<TurnEvent>) -> (Stream, Vec<TurnEvent>) {
 #[bench::text_66_deltas_where_calls_are_looked_for(with_tools(text(66)))]
 #[bench::one_call(with_tools(calls(1)))]
 #[bench::three_calls(with_tools(calls(3)))]
+#[bench::a_call_in_66_fragments(with_tools(streamed_call(66)))]
 fn answer((mut stream, events): (Stream, Vec<TurnEvent>)) -> Stream {
     black_box(stream.take(black_box(events)));
     stream
@@ -39,6 +43,14 @@ fn answer((mut stream, events): (Stream, Vec<TurnEvent>)) -> Stream {
 #[bench::agent(agents_request())]
 fn request(body: String) -> (Prepared, String) {
     (prepare(black_box(&body)), body)
+}
+
+#[library_benchmark]
+#[bench::without_use(log_lines()[0].clone())]
+#[bench::fragment(log_lines()[1].clone())]
+fn log_line(line: String) -> String {
+    black_box(codex_app_server::is_from_our_filter(black_box(line.as_bytes())));
+    line
 }
 
 #[library_benchmark]
@@ -59,5 +71,5 @@ fn structured_64_kb(
 }
 
 library_benchmark_group!(name = library, benchmarks = [scan_64_kb, structured_64_kb]);
-library_benchmark_group!(name = turn, benchmarks = [answer, request]);
+library_benchmark_group!(name = turn, benchmarks = [answer, request, log_line]);
 main!(library_benchmark_groups = library, turn);

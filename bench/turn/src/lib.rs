@@ -85,7 +85,7 @@ pub fn agents_request() -> String {
 /// From a request's body to its turn.
 pub fn prepare(body: &str) -> Prepared {
     let settings = TurnSettings::default();
-    let options = RequestOptions { settings: &settings, requested_mode: None };
+    let options = RequestOptions::new(&settings);
     let request = ChatRequest::parse(body.as_bytes()).expect("a valid request");
     bridge::prepare(request, &options).expect("a request that is served")
 }
@@ -107,6 +107,40 @@ pub fn calls(count: usize) -> Vec<TurnEvent> {
         })
     });
     calls.chain([response_end()]).collect()
+}
+
+/// The events of a call whose arguments come in so many fragments.
+pub fn streamed_call(fragments: usize) -> Vec<TurnEvent> {
+    let (call_id, name) = ("call_0".to_owned(), TOOLS[0].to_owned());
+    let start = TurnEvent::ToolCallStart { call_id: call_id.clone(), name: name.clone() };
+    let fragment = |index| format!("{index:020}");
+    let arguments = (0..fragments).map(fragment).collect();
+    let call = ToolCall { call_id, name, arguments, kind: ToolCallKind::Function };
+    let fragments = (0..fragments).map(fragment).map(TurnEvent::ToolCallArguments);
+    let end = [TurnEvent::ToolCall(call), response_end()];
+    [start].into_iter().chain(fragments).chain(end).collect()
+}
+
+/// Lines of Codex's log: of a text delta, and of a fragment of arguments.
+pub fn log_lines() -> [String; 2] {
+    let line = |event: serde_json::Value| {
+        json!({
+            "timestamp": "2026-11-18T00:45:18.356930Z", "level": "TRACE",
+            "fields": {"message": format!("SSE event: {event}")},
+            "target": "codex_api::sse::responses",
+        })
+        .to_string()
+    };
+    [
+        line(json!({
+            "type": "response.output_text.delta", "item_id": "msg_000002", "output_index": 0,
+            "content_index": 0, "delta": "Let me check the weather.",
+        })),
+        line(json!({
+            "type": "response.function_call_arguments.delta", "item_id": "fc_0000020",
+            "output_index": 1, "delta": "{\"city\": \"Paris\"}",
+        })),
+    ]
 }
 
 fn response_end() -> TurnEvent {
@@ -158,5 +192,11 @@ impl Output for Frames {
 
     fn call(&mut self, delta: &ToolCallDelta<'_>) {
         self.writer.tool_call(0, delta, &mut self.buffer);
+    }
+
+    fn call_end(&mut self) {}
+
+    fn refusal(&mut self, text: &str) {
+        self.writer.refusal(0, text, &mut self.buffer);
     }
 }

@@ -64,6 +64,12 @@ pub(crate) struct LogReader {
     attribution: Attribution,
 }
 
+/// Whether our filter has asked for a line of the child's log, for the benchmark of reading one.
+#[doc(hidden)]
+pub fn is_from_our_filter(line: &[u8]) -> bool {
+    LogLine::read(line) != LogLine::Other
+}
+
 // === impl LogReader ===
 
 impl LogReader {

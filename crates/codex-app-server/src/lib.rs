@@ -68,6 +68,8 @@ mod worker;
 pub use binary::{BinaryError, CodexBinary, MINIMUM_VERSION};
 pub use catalog::{CatalogError, DEMO_MODEL};
 pub use child_log::EarlyArguments;
+#[doc(hidden)]
+pub use child_log::is_from_our_filter;
 pub use client::{Client, StartError};
 pub use client_config::{ClientConfig, StderrContent};
 pub use connection::{Direction, Notification, WireTap};

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::EarlyArguments;
 use crate::client::Client;
+use crate::failure::{Failure, FailureKind};
 use crate::turn::TurnRequest;
 use crate::turn::event::TurnEvent;
 
@@ -13,6 +14,13 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The fragments come through another pipe than the call, but at about the same time.
 const FRAGMENTS_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How a check ended that has found no fault.
+enum Checked {
+    Passed,
+    /// There is nothing left to check.
+    ChildGone,
+}
 
 // === impl Client ===
 
@@ -24,14 +32,10 @@ impl Client {
         if !trust.begin_check() {
             return trust.state();
         }
-        let checked = tokio::select! {
-            checked = tokio::time::timeout(TIMEOUT, self.play_call(request)) => {
-                checked.unwrap_or_else(|_| Err(format!("the check did not end within {TIMEOUT:?}")))
-            }
-            reason = self.until_gone() => Err(reason.to_string()),
-        };
-        match checked {
-            Ok(()) => trust.gain(),
+        let checked = tokio::time::timeout(TIMEOUT, self.play_call(request));
+        match checked.await.unwrap_or_else(|_| Err(format!("no end after {TIMEOUT:?}"))) {
+            Ok(Checked::Passed) => trust.gain(),
+            Ok(Checked::ChildGone) => {}
             Err(reason) => {
                 tracing::warn!(%reason, "arguments are not streamed: Codex's log was not as expected");
                 trust.lose(&reason);
@@ -40,12 +44,16 @@ impl Client {
         trust.state()
     }
 
-    async fn play_call(&self, request: TurnRequest) -> Result<(), String> {
+    async fn play_call(&self, request: TurnRequest) -> Result<Checked, String> {
         let mut turn = self.start_uncounted_turn(request).map_err(|error| error.to_string())?;
         let mut calls = Vec::new();
         while let Some(event) = turn.next().await {
             match event {
                 TurnEvent::ToolCall(call) => calls.push(call),
+                TurnEvent::Failed(Failure {
+                    kind: FailureKind::ChildGone | FailureKind::Stopping,
+                    ..
+                }) => return Ok(Checked::ChildGone),
                 TurnEvent::Failed(failure) => {
                     return Err(format!("the check's turn failed: {}", failure.message));
                 }
@@ -59,6 +67,7 @@ impl Client {
             self.connection().log_trust().until_witnessed(&call.call_id, &call.arguments);
         tokio::time::timeout(FRAGMENTS_TIMEOUT, witnessed)
             .await
+            .map(|()| Checked::Passed)
             .map_err(|_| "Codex's log has no fragments of a call's arguments".to_owned())
     }
 }
