@@ -7,6 +7,7 @@ mod ending;
 mod failures;
 mod output;
 mod stop_sequences;
+mod streamed_call;
 mod token_limit;
 mod visible;
 
@@ -20,7 +21,7 @@ use tool_call_aggregator::{ParsedTextBlock, ScanEvent, ScanEvents, SuffixSource,
 use crate::finish::{BlockCounts, EndReason, FinishReason};
 use crate::policy::{StopAfterTools, TextBlocks, TurnPolicy};
 use crate::reasoning::ReasoningTrail;
-use calls::{CallOutcome, Calls, Incomplete, Spoken};
+use calls::{CallOutcome, Calls, Spoken};
 use ending::Ending;
 use failures::{changed, interrupted, too_large, unfinished};
 pub use output::Output;
@@ -280,76 +281,6 @@ impl Reply {
         if self.ending.is_none() {
             self.forward(Spoken::block(block, self.text_start), now, out);
         }
-    }
-
-    /// Whether an event cannot come between the start and the end of a call.
-    fn is_beside_the_open_call(&self, event: &TurnEvent) -> bool {
-        match event {
-            TurnEvent::ToolCall(call) => !self.calls.is_open_call(&call.call_id),
-            TurnEvent::ToolCallArguments(_) | TurnEvent::Failed(_) => false,
-            TurnEvent::Text(text) => !text.is_empty(),
-            TurnEvent::MessageStart { .. }
-            | TurnEvent::Reasoning { .. }
-            | TurnEvent::ReasoningItem(_)
-            | TurnEvent::ToolCallStart { .. }
-            | TurnEvent::Refusal(_)
-            | TurnEvent::ResponseEnd { .. }
-            | TurnEvent::End(_) => true,
-        }
-    }
-
-    fn on_call_start(&mut self, call_id: &str, name: &str, out: &mut impl Output) {
-        self.call_open = true;
-        self.speech = Speech::Something;
-        // A message ends before the call that follows it.
-        self.flush(out);
-        // A block and a call may be one: that is decided when both are whole.
-        if self.ending.is_some() || self.blocks.started > 0 {
-            return;
-        }
-        if let Some(delta) = self.calls.start(call_id, name) {
-            self.visible.begin_call(None, &self.policy.delimiter, out);
-            out.call(&delta);
-            self.trail.on_call(delta.id);
-            self.visible.count(name);
-        }
-    }
-
-    fn on_arguments(&mut self, text: &str, out: &mut impl Output) {
-        match self.calls.extend(text) {
-            Ok(None) => {}
-            Ok(Some(delta)) => {
-                out.call(&delta);
-                self.visible.count(delta.appended);
-            }
-            Err(limit) => self.ending = Some(Ending::Failed(too_large(limit))),
-        }
-    }
-
-    /// The call that was forwarded in part is whole.
-    fn end_call(&mut self, call: &ToolCall, now: Instant, out: &mut impl Output) {
-        match self.calls.complete(call) {
-            Ok(rest) => {
-                if let Some(rest) = rest {
-                    out.call(&rest);
-                    self.visible.count(rest.appended);
-                }
-                out.call_end();
-            }
-            Err(Incomplete::TooLarge(limit)) => {
-                self.ending = Some(Ending::Failed(too_large(limit)));
-                return;
-            }
-            Err(Incomplete::Changed) => {
-                self.ending = Some(Ending::Failed(changed()));
-                return;
-            }
-        }
-        self.calls.close();
-        if self.policy.stop_after_tools == StopAfterTools::First {
-            self.ending = Some(Ending::Finished(EndReason::FirstCall));
-        }
-        self.restart_burst(now);
     }
 
     fn on_refusal(&mut self, text: &str, out: &mut impl Output) {

@@ -3,6 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+use codex_app_server::Failure;
 use codex_app_server::turn::event::ToolCall;
 use serde_json::{Map, Value};
 use tool_call_aggregator::obsidian::{XmlOptions, to_obsidian_xml};
@@ -11,6 +12,7 @@ use tool_call_aggregator::{
     TextPatterns, TextScanner, ToolCallAggregator, ToolCallDelta, UseTool, backend_call_id,
 };
 
+use super::failures::{changed, too_large};
 use crate::policy::{DeclaredTools, OutputMode, TurnPolicy};
 
 /// Spaces before each line of a rendered block.
@@ -76,13 +78,6 @@ struct OpenCall {
     call_id: String,
     /// Of arguments that were forwarded.
     bytes: usize,
-}
-
-/// Why a call that was forwarded in part cannot be completed.
-#[derive(Debug)]
-pub(super) enum Incomplete {
-    TooLarge(Limit),
-    Changed,
 }
 
 #[derive(Debug)]
@@ -177,7 +172,7 @@ impl Calls {
     }
 
     /// More arguments of the open call.
-    pub(super) fn extend(&mut self, arguments: &str) -> Result<Option<ToolCallDelta<'_>>, Limit> {
+    pub(super) fn extend(&mut self, arguments: &str) -> Result<Option<ToolCallDelta<'_>>, Failure> {
         let Some(open) = &mut self.open else { return Ok(None) };
         open.bytes += arguments.len();
         let event = CallEvent {
@@ -186,18 +181,18 @@ impl Calls {
             ..CallEvent::default()
         };
         let Ingest { mut deltas, limit, .. } = self.aggregator.ingest(self.choice, &event);
-        limit.map_or_else(|| Ok(deltas.next()), Err)
+        limit.map_or_else(|| Ok(deltas.next()), |limit| Err(too_large(limit)))
     }
 
     /// The open call is whole: gives what is left to forward of it. [`Self::close`] follows.
     pub(super) fn complete(
         &mut self,
         call: &ToolCall,
-    ) -> Result<Option<ToolCallDelta<'_>>, Incomplete> {
+    ) -> Result<Option<ToolCallDelta<'_>>, Failure> {
         let whole = CallEvent::whole(&call.call_id, &call.name, &call.arguments);
         if call.arguments.is_empty() {
             if self.open.as_ref().is_some_and(|open| open.bytes > 0) {
-                return Err(Incomplete::Changed);
+                return Err(changed());
             }
             self.aggregator.ingest(self.choice, &whole);
             // For no arguments a client is sent some when there will be none.
@@ -205,8 +200,8 @@ impl Calls {
         }
         let Ingest { mut deltas, limit, .. } = self.aggregator.ingest(self.choice, &whole);
         match (limit, deltas.next()) {
-            (Some(limit), _) => Err(Incomplete::TooLarge(limit)),
-            (None, Some(delta)) if delta.replaced => Err(Incomplete::Changed),
+            (Some(limit), _) => Err(too_large(limit)),
+            (None, Some(delta)) if delta.replaced => Err(changed()),
             (None, rest) => Ok(rest),
         }
     }

@@ -24,7 +24,7 @@ use crate::protocol::incoming::TurnStatus;
 use crate::stats::Counter;
 use ending::withheld;
 use holding::Notes;
-use logged::Refusals;
+use logged::{Refusals, is_output_beside_a_call};
 pub use step::TurnLimits;
 pub(crate) use step::{LogUse, PendingCall, Step, Steps};
 
@@ -427,27 +427,6 @@ impl TurnMachine {
     fn emit_reasoning(&mut self, steps: &mut Steps) {
         let untold = self.untold_reasoning.drain(..);
         steps.extend(untold.map(|item| Step::Emit(TurnEvent::ReasoningItem(item))));
-    }
-}
-
-/// Items of a response come one after the other. Output beside a call that is still being written would
-/// be in another order than without the log.
-fn is_output_beside_a_call(happening: &Happening<'_>) -> bool {
-    match happening {
-        Happening::Text(text) => !text.is_empty(),
-        Happening::Reasoning { .. }
-        | Happening::ReasoningStarted
-        | Happening::MessageStarted(_)
-        | Happening::MessageCompleted(_)
-        | Happening::Said { what: Utterance::Reasoning(_), .. }
-        | Happening::ResponseCompleted { .. } => true,
-        Happening::TurnStarted
-        | Happening::HistoryReplaced
-        | Happening::Said { what: Utterance::Call { .. } | Utterance::Other, .. }
-        | Happening::Error { .. }
-        | Happening::TurnCompleted { .. }
-        | Happening::Logged(_)
-        | Happening::Other => false,
     }
 }
 

@@ -10,6 +10,7 @@ use crate::protocol::incoming::{TokenUsage, TurnStatus};
 use crate::turn::early_calls::Opened;
 use crate::turn::event::{ToolCall, TurnEnd, TurnEvent};
 use crate::turn::streamed::{Contradiction, Streamed};
+use crate::turn::thread_event::{Happening, Utterance};
 
 /// How long after the end of a turn the log may bring the text of a refusal.
 const REFUSAL_GRACE: Duration = Duration::from_millis(100);
@@ -198,5 +199,26 @@ impl Refusals {
 
     pub(super) fn is_overdue(&self, now: Instant) -> bool {
         matches!(self, Self::Awaited(response) if now.duration_since(response.since) >= REFUSAL_GRACE)
+    }
+}
+
+/// Items of a response come one after the other. Output beside a call that is still being written would
+/// be in another order than without the log.
+pub(super) fn is_output_beside_a_call(happening: &Happening<'_>) -> bool {
+    match happening {
+        Happening::Text(text) => !text.is_empty(),
+        Happening::Reasoning { .. }
+        | Happening::ReasoningStarted
+        | Happening::MessageStarted(_)
+        | Happening::MessageCompleted(_)
+        | Happening::Said { what: Utterance::Reasoning(_), .. }
+        | Happening::ResponseCompleted { .. } => true,
+        Happening::TurnStarted
+        | Happening::HistoryReplaced
+        | Happening::Said { what: Utterance::Call { .. } | Utterance::Other, .. }
+        | Happening::Error { .. }
+        | Happening::TurnCompleted { .. }
+        | Happening::Logged(_)
+        | Happening::Other => false,
     }
 }
