@@ -8,6 +8,8 @@ mod attribution;
 mod line;
 mod self_check;
 mod trust;
+#[cfg(test)]
+pub(crate) mod written;
 
 use std::sync::Arc;
 use std::time::Instant;
