@@ -14,13 +14,17 @@ use crate::turn::thread_event::qualified;
 /// Where the time of a line ends, at the latest: times have a fixed width.
 const LONGEST_TIME: usize = 64;
 
-/// How much of a line is searched for the kind of an event that is not named first.
-const LONGEST_HEAD: usize = 1024;
-
 const TIME: &[u8] = br#"{"timestamp":""#;
 const LEVEL: &[u8] = br#"","level":""#;
 const STREAM_EVENT: &[u8] = br#"TRACE","fields":{"message":"SSE event: "#;
 const OUTPUT_ITEM: &[u8] = br#"DEBUG","fields":{"message":"Output item""#;
+
+/// The kinds of events that [`read_event`] reads.
+const KINDS: [&[u8]; 3] = [
+    b"response.function_call_arguments.delta",
+    b"response.output_item.added",
+    b"response.refusal.done",
+];
 
 const STREAM_TARGET: &str = "codex_api::sse::responses";
 const ITEM_TARGET: &str = "codex_core::stream_events_utils";
@@ -130,7 +134,10 @@ impl<'a> LogLine<'a> {
     /// The same for a line of which only the beginning is known.
     pub(crate) fn read_head(head: &[u8]) -> LogLine<'static> {
         match level_of(head).and_then(|level| level.strip_prefix(STREAM_EVENT)) {
-            Some(event) if may_be_used(event) => LogLine::Damaged,
+            // The kind of an event may be in the part that is missing.
+            Some(event) if kind_of(event).is_none_or(|kind| KINDS.contains(&kind)) => {
+                LogLine::Damaged
+            }
             Some(_) => LogLine::Unused,
             None => LogLine::Other,
         }
@@ -144,18 +151,13 @@ fn level_of(line: &[u8]) -> Option<&[u8]> {
     rest.get(time + LEVEL.len()..)
 }
 
-/// Whether an event, in a string, is of one of the kinds that [`read_event`] reads.
+/// Whether an event, in a string, may be of one of the kinds that [`read_event`] reads.
 fn may_be_used(event: &[u8]) -> bool {
-    const KINDS: [&[u8]; 3] = [
-        b"response.function_call_arguments.delta",
-        b"response.output_item.added",
-        b"response.refusal.done",
-    ];
-    if let Some(kind) = kind_of(event) {
-        return KINDS.contains(&kind);
+    match kind_of(event) {
+        Some(kind) => KINDS.contains(&kind),
+        // Some upstreams sort the members, so that the text comes before the kind.
+        None => KINDS.iter().any(|kind| find(event, kind).is_some()),
     }
-    let head = &event[..event.len().min(LONGEST_HEAD)];
-    KINDS.iter().any(|kind| find(head, kind).is_some())
 }
 
 /// The kind of an event whose first member says it.

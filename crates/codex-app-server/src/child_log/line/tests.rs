@@ -74,6 +74,17 @@ fn the_form_of_an_event_does_not_matter() {
     }
 }
 
+/// An upstream that sorts the members of its events names their kind last.
+#[test]
+fn an_event_is_found_however_late_its_kind_is_named() {
+    for length in [0, 900, 1_100, 60_000] {
+        let text = "x".repeat(length);
+        let kind = "response.function_call_arguments.delta";
+        let sorted = json!({"delta": text, "item_id": "fc_1", "type": kind});
+        assert_eq!(read(&event(&sorted)), arguments(None, &text), "{length}");
+    }
+}
+
 #[test]
 fn text_is_read_exactly() {
     for text in [

@@ -58,6 +58,8 @@ fn the_head_of_an_oversize_line_says_whether_something_was_lost() {
     assert_eq!(head(&event(&text)), LogLine::Unused);
     let later = json!({"item_id": "fc_1", "type": "response.refusal.done", "refusal": long});
     assert_eq!(head(&event(&later)), LogLine::Damaged);
+    let last = json!({"delta": long, "item_id": "fc_1", "type": "response.output_text.delta"});
+    assert_eq!(head(&event(&last)), LogLine::Damaged, "its kind is not in the head");
     let error = entry("ERROR", &json!({"message": long}), "codex_core::client", None);
     assert_eq!(head(&error), LogLine::Other);
     for line in ["", "{", "not JSON at all"] {
