@@ -151,8 +151,7 @@ impl Attribution {
             return;
         }
         // Two responses have an item of this id, or a line came twice.
-        item.owner = Owner::Several;
-        self.waiting_bytes -= item.drop_waiting(&mut self.counts);
+        self.waiting_bytes -= item.belong_to_neither(now, &mut self.counts);
     }
 
     fn on_arguments(&mut self, item_id: &str, sequence: Option<u64>, text: &str) {
@@ -197,8 +196,7 @@ impl Attribution {
                 *item = Item { owner, ..Item::new(now) };
             }
             Owner::Turn { .. } | Owner::Several => {
-                item.owner = Owner::Several;
-                self.waiting_bytes -= item.drop_waiting(&mut self.counts);
+                self.waiting_bytes -= item.belong_to_neither(now, &mut self.counts);
             }
         }
     }
@@ -261,6 +259,14 @@ impl Attribution {
 impl Item {
     fn new(now: Instant) -> Self {
         Self { since: now, owner: Owner::Unknown, call: None, refusal: None }
+    }
+
+    /// Two items have this id. They are kept apart for a while from now on: as long as both are being
+    /// written, a third one could get their fragments.
+    fn belong_to_neither(&mut self, now: Instant, counts: &mut LogCounts) -> usize {
+        self.owner = Owner::Several;
+        self.since = now;
+        self.drop_waiting(counts)
     }
 
     /// Drops what waits, and any fragment that follows; returns how many bytes waited.

@@ -3,6 +3,7 @@ use std::collections::BTreeSet;
 use super::*;
 
 mod limits;
+mod random;
 mod refusals;
 
 /// An attribution, and the turns that are live.
@@ -232,6 +233,17 @@ fn an_item_that_is_added_twice_belongs_to_neither() {
         .fragment("1", "z")
         .owner("1", "b")
         .expect(&[]);
+}
+
+/// However old the first of them is.
+#[test]
+fn a_third_item_of_an_id_does_not_get_the_fragments_of_the_first_two() {
+    let mut bench = Bench::new();
+    bench.added("1").owner("1", "a").expect(&["a: start 1 at 0"]);
+    bench.pass(60).added("1").added("1").fragment("1", "of the second").owner("1", "b");
+    bench.expect(&[]);
+    bench.pass(10).added("1").fragment("1", "x").owner("1", "b");
+    bench.expect(&["b: start 1 at 0", "b: 0+0 x"]);
 }
 
 #[test]
