@@ -8,6 +8,8 @@ mod attribution;
 mod line;
 mod self_check;
 mod trust;
+#[cfg(test)]
+pub(crate) mod written;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -16,8 +18,8 @@ use crate::connection::Connection;
 use crate::line::Line;
 use crate::stats::Counter;
 use crate::turn::thread_event::{Happening, ThreadEvent};
-use attribution::Attribution;
-use line::LogLine;
+pub(crate) use attribution::Attribution;
+pub(crate) use line::LogLine;
 pub use trust::EarlyArguments;
 pub(crate) use trust::LogTrust;
 
@@ -47,9 +49,9 @@ pub(crate) struct StartedCall {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LogEvent {
     CallStarted(StartedCall),
-    /// More of the arguments of the call at `output_index`.
+    /// More of the arguments of a call.
     Arguments {
-        output_index: u64,
+        item_id: Box<str>,
         /// Bytes of them that came before.
         offset: usize,
         text: String,

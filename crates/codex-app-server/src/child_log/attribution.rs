@@ -40,6 +40,8 @@ pub(crate) struct LogCounts {
 #[derive(Debug)]
 struct Item {
     since: Instant,
+    /// A function call, or anything else.
+    is_call: bool,
     owner: Owner,
     call: Option<Call>,
     refusal: Option<String>,
@@ -61,7 +63,6 @@ enum Owner {
 struct Call {
     /// Taken when the turn gets it.
     started: Option<StartedCall>,
-    output_index: u64,
     /// The number of its last event, where events have numbers.
     sequence: Option<u64>,
     /// Whether an event is missing: no further fragment is handed over.
@@ -90,13 +91,13 @@ impl Attribution {
                 self.on_arguments(&item_id, sequence, &text);
             }
             LogLine::Refusal { item_id, text } => self.on_refusal(&item_id, text, now, is_live),
-            LogLine::Owner { item_id, thread_id, turn_id } => {
+            LogLine::Owner { item_id, is_call, thread_id, turn_id } => {
                 if is_live(&thread_id, &turn_id) {
                     let owner = Owner::Turn {
                         thread_id: Box::from(thread_id),
                         turn_id: Box::from(turn_id),
                     };
-                    self.on_owner(&item_id, owner, now, is_live);
+                    self.on_owner(&item_id, is_call, owner, now, is_live);
                 }
             }
             LogLine::Damaged => self.distrust_all(),
@@ -119,11 +120,11 @@ impl Attribution {
             }
             if !call.waiting.is_empty() {
                 let text = std::mem::take(&mut call.waiting);
-                let (output_index, offset) = (call.output_index, call.handed_over);
+                let offset = call.handed_over;
                 self.waiting_bytes -= text.len();
                 self.counts.fragments += std::mem::take(&mut call.waiting_fragments);
                 call.handed_over += text.len();
-                let event = LogEvent::Arguments { output_index, offset, text };
+                let event = LogEvent::Arguments { item_id, offset, text };
                 emit(thread_id, turn_id, event);
             }
         }
@@ -143,16 +144,15 @@ impl Attribution {
         is_live: impl Fn(&str, &str) -> bool,
     ) {
         self.forget_the_dead(now, &is_live);
-        self.make_room(&item_id, now, is_live);
+        self.make_room(&item_id, true, now, is_live);
         let Some(item) = self.items.get_mut(item_id.as_str()) else { return };
-        if item.call.is_none() {
+        if item.call.is_none() && item.owner != Owner::Several {
             item.call = Some(call);
             self.changed.push(item_id.into());
             return;
         }
         // Two responses have an item of this id, or a line came twice.
-        item.owner = Owner::Several;
-        self.waiting_bytes -= item.drop_waiting(&mut self.counts);
+        self.waiting_bytes -= item.belong_to_neither(now, &mut self.counts);
     }
 
     fn on_arguments(&mut self, item_id: &str, sequence: Option<u64>, text: &str) {
@@ -180,11 +180,12 @@ impl Attribution {
     fn on_owner(
         &mut self,
         item_id: &str,
+        is_call: bool,
         owner: Owner,
         now: Instant,
         is_live: impl Fn(&str, &str) -> bool,
     ) {
-        self.make_room(item_id, now, &is_live);
+        self.make_room(item_id, is_call, now, &is_live);
         let Some(item) = self.items.get_mut(item_id) else { return };
         match &item.owner {
             known if *known == owner => {}
@@ -194,11 +195,10 @@ impl Attribution {
             }
             Owner::Turn { thread_id, turn_id } if !is_live(thread_id, turn_id) => {
                 self.waiting_bytes -= item.drop_waiting(&mut self.counts);
-                *item = Item { owner, ..Item::new(now) };
+                *item = Item { owner, ..Item::new(is_call, now) };
             }
             Owner::Turn { .. } | Owner::Several => {
-                item.owner = Owner::Several;
-                self.waiting_bytes -= item.drop_waiting(&mut self.counts);
+                self.waiting_bytes -= item.belong_to_neither(now, &mut self.counts);
             }
         }
     }
@@ -213,7 +213,7 @@ impl Attribution {
         if self.waiting_bytes + text.len() > MOST_OF_ALL {
             return;
         }
-        self.make_room(item_id, now, is_live);
+        self.make_room(item_id, false, now, is_live);
         let Some(item) = self.items.get_mut(item_id) else { return };
         let bytes = text.len();
         let before = item.refusal.replace(text).map_or(0, |before| before.len());
@@ -222,12 +222,22 @@ impl Attribution {
     }
 
     /// Makes sure that an item is known, unless there are too many.
-    fn make_room(&mut self, item_id: &str, now: Instant, is_live: impl Fn(&str, &str) -> bool) {
-        if !self.items.contains_key(item_id) {
-            self.forget_the_dead(now, is_live);
-            if self.items.len() < MOST_ITEMS {
-                self.items.insert(item_id.into(), Item::new(now));
-            }
+    fn make_room(
+        &mut self,
+        item_id: &str,
+        is_call: bool,
+        now: Instant,
+        is_live: impl Fn(&str, &str) -> bool,
+    ) {
+        if self.items.get(item_id).is_some_and(|item| item.is_call == is_call) {
+            return;
+        }
+        self.forget_the_dead(now, is_live);
+        if let Some(item) = self.items.get_mut(item_id) {
+            // A message and a call of the same id are not one item.
+            self.waiting_bytes -= item.belong_to_neither(now, &mut self.counts);
+        } else if self.items.len() < MOST_ITEMS {
+            self.items.insert(item_id.into(), Item::new(is_call, now));
         }
     }
 
@@ -259,8 +269,16 @@ impl Attribution {
 // === impl Item ===
 
 impl Item {
-    fn new(now: Instant) -> Self {
-        Self { since: now, owner: Owner::Unknown, call: None, refusal: None }
+    fn new(is_call: bool, now: Instant) -> Self {
+        Self { since: now, is_call, owner: Owner::Unknown, call: None, refusal: None }
+    }
+
+    /// Two items have this id. They are kept apart for a while from now on: as long as both are being
+    /// written, a third one could get their fragments.
+    fn belong_to_neither(&mut self, now: Instant, counts: &mut LogCounts) -> usize {
+        self.owner = Owner::Several;
+        self.since = now;
+        self.drop_waiting(counts)
     }
 
     /// Drops what waits, and any fragment that follows; returns how many bytes waited.
@@ -278,7 +296,6 @@ impl Item {
 impl Call {
     fn new(started: StartedCall, sequence: Option<u64>) -> Self {
         Self {
-            output_index: started.output_index,
             started: Some(started),
             sequence,
             is_broken: false,

@@ -14,13 +14,19 @@ use crate::turn::thread_event::qualified;
 /// Where the time of a line ends, at the latest: times have a fixed width.
 const LONGEST_TIME: usize = 64;
 
-/// How much of a line is searched for the kind of an event that is not named first.
-const LONGEST_HEAD: usize = 1024;
-
 const TIME: &[u8] = br#"{"timestamp":""#;
 const LEVEL: &[u8] = br#"","level":""#;
 const STREAM_EVENT: &[u8] = br#"TRACE","fields":{"message":"SSE event: "#;
 const OUTPUT_ITEM: &[u8] = br#"DEBUG","fields":{"message":"Output item""#;
+
+/// The kinds of events that [`read_event`] reads.
+const KINDS: [&[u8]; 3] = [
+    b"response.function_call_arguments.delta",
+    b"response.output_item.added",
+    b"response.refusal.done",
+];
+
+const FUNCTION_CALL: &str = "function_call";
 
 const STREAM_TARGET: &str = "codex_api::sse::responses";
 const ITEM_TARGET: &str = "codex_core::stream_events_utils";
@@ -42,7 +48,13 @@ pub(crate) enum LogLine<'a> {
     /// The whole text of a refusal.
     Refusal { item_id: String, text: String },
     /// An item belongs to a turn.
-    Owner { item_id: Cow<'a, str>, thread_id: Cow<'a, str>, turn_id: Cow<'a, str> },
+    Owner {
+        item_id: Cow<'a, str>,
+        /// Whether the item is a function call.
+        is_call: bool,
+        thread_id: Cow<'a, str>,
+        turn_id: Cow<'a, str>,
+    },
     /// Written because of our filter, and of no use.
     Unused,
     /// An upstream's event that cannot be read: it may have been about any item.
@@ -67,6 +79,8 @@ struct Entry<'a> {
 struct Fields<'a> {
     #[serde(borrow)]
     message: Cow<'a, str>,
+    #[serde(borrow)]
+    item_type: Option<Text<'a>>,
     #[serde(borrow)]
     item_id: Option<Text<'a>>,
 }
@@ -130,7 +144,10 @@ impl<'a> LogLine<'a> {
     /// The same for a line of which only the beginning is known.
     pub(crate) fn read_head(head: &[u8]) -> LogLine<'static> {
         match level_of(head).and_then(|level| level.strip_prefix(STREAM_EVENT)) {
-            Some(event) if may_be_used(event) => LogLine::Damaged,
+            // The kind of an event may be in the part that is missing.
+            Some(event) if kind_of(event).is_none_or(|kind| KINDS.contains(&kind)) => {
+                LogLine::Damaged
+            }
             Some(_) => LogLine::Unused,
             None => LogLine::Other,
         }
@@ -144,18 +161,13 @@ fn level_of(line: &[u8]) -> Option<&[u8]> {
     rest.get(time + LEVEL.len()..)
 }
 
-/// Whether an event, in a string, is of one of the kinds that [`read_event`] reads.
+/// Whether an event, in a string, may be of one of the kinds that [`read_event`] reads.
 fn may_be_used(event: &[u8]) -> bool {
-    const KINDS: [&[u8]; 3] = [
-        b"response.function_call_arguments.delta",
-        b"response.output_item.added",
-        b"response.refusal.done",
-    ];
-    if let Some(kind) = kind_of(event) {
-        return KINDS.contains(&kind);
+    match kind_of(event) {
+        Some(kind) => KINDS.contains(&kind),
+        // Some upstreams sort the members, so that the text comes before the kind.
+        None => KINDS.iter().any(|kind| find(event, kind).is_some()),
     }
-    let head = &event[..event.len().min(LONGEST_HEAD)];
-    KINDS.iter().any(|kind| find(head, kind).is_some())
 }
 
 /// The kind of an event whose first member says it.
@@ -197,7 +209,7 @@ fn read_event(line: &[u8]) -> Option<LogLine<'static>> {
 /// A call can be streamed if its place, its ids and its name are known, and no argument is there yet.
 fn added(sequence: Option<u64>, output_index: Option<u64>, item: Item) -> LogLine<'static> {
     let known = |text: Option<String>| text.filter(|text| !text.is_empty());
-    let is_call = item.r#type == "function_call" && known(item.arguments).is_none();
+    let is_call = item.r#type == FUNCTION_CALL && known(item.arguments).is_none();
     let call = (output_index, known(item.id), known(item.call_id), known(item.name));
     let (true, (Some(output_index), Some(item_id), Some(call_id), Some(name))) = (is_call, call)
     else {
@@ -219,7 +231,9 @@ fn read_owner(line: &[u8]) -> Option<LogLine<'_>> {
     if entry.level != "DEBUG" || entry.target != ITEM_TARGET || item_id.0.is_empty() {
         return None;
     }
-    Some(LogLine::Owner { item_id: item_id.0, thread_id: thread_id.0, turn_id: turn_id.0 })
+    let is_call = entry.fields.item_type.is_some_and(|kind| kind.0 == FUNCTION_CALL);
+    let (item_id, thread_id, turn_id) = (item_id.0, thread_id.0, turn_id.0);
+    Some(LogLine::Owner { item_id, is_call, thread_id, turn_id })
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! A call is streamed when every item before it has come on standard output, so that nothing which
 //! belongs before it is still on its way; until then its fragments wait here.
 
+use std::collections::HashSet;
 use std::time::Instant;
 
 use super::event::ToolCall;
@@ -24,8 +25,8 @@ pub(crate) struct EarlyCalls {
     open: Option<OpenCall>,
     waiting: Vec<WaitingCall>,
     waiting_bytes: usize,
-    /// Calls of earlier responses of the same turn, by their ids.
-    earlier: Vec<String>,
+    /// Calls that have come whole, also in earlier responses of the same turn, by their ids.
+    earlier: HashSet<String>,
 }
 
 /// A call that the consumer knows of.
@@ -78,12 +79,12 @@ impl EarlyCalls {
     /// More arguments, which are returned if they are to be streamed now.
     pub(crate) fn on_arguments(
         &mut self,
-        output_index: u64,
+        item_id: &str,
         offset: usize,
         text: String,
     ) -> Option<String> {
         if let Some(open) = &mut self.open
-            && open.started.output_index == output_index
+            && &*open.started.item_id == item_id
         {
             // After a gap nothing fits any more: the whole item has the rest.
             return (open.arguments.bytes() == offset).then(|| {
@@ -91,7 +92,7 @@ impl EarlyCalls {
                 text
             });
         }
-        let at = self.waiting.iter().position(|call| call.is_at(output_index))?;
+        let at = self.waiting.iter().position(|call| &*call.started.item_id == item_id)?;
         if self.waiting[at].arguments.len() == offset
             && self.waiting_bytes + text.len() <= MOST_WAITING_BYTES
         {
@@ -120,9 +121,10 @@ impl EarlyCalls {
     /// An item that is no call has come whole.
     pub(crate) fn on_item(&mut self) {
         self.items += 1;
-        let Self { items, waiting, waiting_bytes, .. } = self;
+        let Self { items, waiting, waiting_bytes, earlier, .. } = self;
         waiting.retain(|call| {
-            let stays = call.started.output_index >= *items;
+            let started = &call.started;
+            let stays = started.output_index >= *items && !earlier.contains(&started.call_id);
             if !stays {
                 *waiting_bytes -= call.arguments.len();
             }
@@ -137,6 +139,10 @@ impl EarlyCalls {
         call: &ToolCall,
     ) -> Result<Option<Instant>, Contradiction> {
         let open = self.open.take();
+        // Not every item is counted, so that its index may still be to come.
+        if self.wanted {
+            self.earlier.insert(call.call_id.clone());
+        }
         self.on_item();
         let Some(OpenCall { started, arguments, since }) = open else {
             return Ok(None);
@@ -151,16 +157,16 @@ impl EarlyCalls {
         Ok(Some(since))
     }
 
-    /// The response begins anew: nothing of it was streamed.
-    pub(crate) fn restart(&mut self) {
-        let earlier = std::mem::take(&mut self.earlier);
-        *self = Self { earlier, ..Self::new(self.wanted) };
+    /// Codex asks for the response once more, and nothing of the first one was streamed. Lines of both
+    /// look the same, and those of the first may still come: every call comes whole from now on.
+    pub(crate) fn stop(&mut self) {
+        *self = Self::new(false);
     }
 
     /// The calls of an earlier response of the same turn, and of those before it.
     pub(crate) fn ignore<'a>(&mut self, before: &Self, calls: impl Iterator<Item = &'a str>) {
         if self.wanted {
-            self.earlier.extend_from_slice(&before.earlier);
+            self.earlier.extend(before.earlier.iter().cloned());
             self.earlier.extend(calls.map(str::to_owned));
         }
     }
@@ -173,3 +179,6 @@ impl WaitingCall {
         self.started.output_index == output_index
     }
 }
+
+#[cfg(test)]
+mod tests;

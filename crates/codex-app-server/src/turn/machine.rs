@@ -24,7 +24,7 @@ use crate::protocol::incoming::TurnStatus;
 use crate::stats::Counter;
 use ending::withheld;
 use holding::Notes;
-use logged::{Refusals, is_output_beside_a_call};
+use logged::{Refusals, is_output_beside_a_call, leaves_a_refusal_open};
 pub use step::TurnLimits;
 pub(crate) use step::{LogUse, PendingCall, Step, Steps};
 
@@ -196,13 +196,7 @@ impl TurnMachine {
             return self.turn_known(turn_id, now, steps);
         }
         match &self.turn_id {
-            // What the log has to say can be left out.
-            None if self.held.len() >= MAX_HELD && matches!(happening, Happening::Logged(_)) => {}
-            None if self.held.len() >= MAX_HELD => {
-                let words = "Codex speaks of a turn without naming it";
-                self.fail(Failure::new(FailureKind::Unexpected, words), now, steps);
-            }
-            None => self.held.push((turn_id.to_owned(), happening.into_owned())),
+            None => self.hold(turn_id, happening, now, steps),
             Some(id) if id.as_str() != turn_id => {
                 steps.push_back(Step::Count(Counter::StaleEvent));
             }
@@ -215,6 +209,20 @@ impl TurnMachine {
                     Phase::Closed => steps.push_back(Step::Count(Counter::StaleEvent)),
                 }
             }
+        }
+    }
+
+    /// Keeps an event until the turn has a name. What the log reports can be left out.
+    fn hold(&mut self, turn_id: &str, happening: Happening<'_>, now: Instant, steps: &mut Steps) {
+        let is_logged = |happening: &Happening<'_>| matches!(happening, Happening::Logged(_));
+        if self.held.len() >= MAX_HELD && !is_logged(&happening) {
+            self.held.retain(|(_, held)| !is_logged(held));
+        }
+        if self.held.len() < MAX_HELD {
+            self.held.push((turn_id.to_owned(), happening.into_owned()));
+        } else if !is_logged(&happening) {
+            let words = "Codex speaks of a turn without naming it";
+            self.fail(Failure::new(FailureKind::Unexpected, words), now, steps);
         }
     }
 
@@ -232,13 +240,13 @@ impl TurnMachine {
         }
         let silence = now.duration_since(self.last_event_at);
         match self.phase {
+            Phase::Running if self.refusals.is_overdue(now) => self.give_up_refusal(now, steps),
             Phase::Running if self.interrupt == Interrupt::Consumers => {
                 if silence >= END_GRACE {
                     steps.push_back(Step::Emit(TurnEvent::End(TurnEnd::Interrupted)));
                     self.close_unconfirmed(steps);
                 }
             }
-            Phase::Running if self.refusals.is_overdue(now) => self.give_up_refusal(now, steps),
             Phase::Running if now.duration_since(self.started_at) >= self.limits.timeout => {
                 let limit = self.limits.timeout;
                 let words = format!("the turn took longer than {limit:?}");
@@ -272,6 +280,12 @@ impl TurnMachine {
         if self.early.is_open() && is_output_beside_a_call(&happening) {
             return self.distrust_log("something else came before a call was whole", now, steps);
         }
+        if self.refusals.is_awaited() && !leaves_a_refusal_open(&happening) {
+            self.give_up_refusal(now, steps);
+            if self.phase != Phase::Running {
+                return self.wind_down(&happening, steps);
+            }
+        }
         match happening {
             Happening::TurnStarted | Happening::Other => {}
             Happening::Logged(event) => self.on_logged(event, now, steps),
@@ -303,7 +317,9 @@ impl TurnMachine {
                     self.refuse_repetition(&detail, now, steps);
                 } else {
                     self.untold_reasoning.clear();
-                    self.early.restart();
+                    self.open_message = None;
+                    self.untold_message = None;
+                    self.early.stop();
                     // Who knows what the first try has left in the thread.
                     self.notes = Notes::None;
                     steps.push_back(Step::Count(Counter::CodexRetry));
@@ -325,6 +341,8 @@ impl TurnMachine {
             Happening::Said { raw, what: Utterance::Other } => self.note(&raw),
             _ if self.response_ended => self.refuse_second_request(now, steps),
             Happening::ReasoningStarted => {}
+            // Nothing comes between the start of a call and its end.
+            Happening::Text(text) if text.is_empty() && self.early.is_open() => {}
             Happening::Text(text) => {
                 if let Some(message) = &mut self.open_message {
                     message.stream(&text);

@@ -46,8 +46,8 @@ impl TurnMachine {
                 self.early.on_started(call);
                 self.open_next_call(now, steps);
             }
-            LogEvent::Arguments { output_index, offset, text } => {
-                if let Some(text) = self.early.on_arguments(output_index, offset, text) {
+            LogEvent::Arguments { item_id, offset, text } => {
+                if let Some(text) = self.early.on_arguments(&item_id, offset, text) {
                     self.output(TurnEvent::ToolCallArguments(text), steps);
                 }
             }
@@ -122,7 +122,11 @@ impl TurnMachine {
         match std::mem::replace(&mut self.refusals, Refusals::None) {
             Refusals::Known(text) => self.refuse(text, response, steps),
             Refusals::None => self.refusals = Refusals::Awaited(response),
-            Refusals::Unknown | Refusals::Awaited(_) => self.withhold(response, now, steps),
+            Refusals::Unknown => {
+                self.refusals = Refusals::Unknown;
+                self.withhold(response, now, steps);
+            }
+            Refusals::Awaited(_) => self.withhold(response, now, steps),
         }
     }
 
@@ -140,6 +144,8 @@ impl TurnMachine {
             && let Refusals::Known(text) = std::mem::replace(&mut self.refusals, Refusals::None)
         {
             self.notes = Notes::None;
+            // It was withheld, and its text was late, but not too late.
+            self.open_message = None;
             self.output(TurnEvent::Refusal(text), steps);
         }
     }
@@ -221,4 +227,16 @@ pub(super) fn is_output_beside_a_call(happening: &Happening<'_>) -> bool {
         | Happening::Logged(_)
         | Happening::Other => false,
     }
+}
+
+/// Whether the text of a refusal may still come after this.
+pub(super) fn leaves_a_refusal_open(happening: &Happening<'_>) -> bool {
+    matches!(
+        happening,
+        Happening::TurnStarted
+            | Happening::Other
+            | Happening::Logged(_)
+            | Happening::Said { what: Utterance::Other, .. }
+            | Happening::TurnCompleted { status: TurnStatus::Completed, .. }
+    )
 }
