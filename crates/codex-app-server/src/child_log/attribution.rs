@@ -40,6 +40,8 @@ pub(crate) struct LogCounts {
 #[derive(Debug)]
 struct Item {
     since: Instant,
+    /// A function call, or anything else.
+    is_call: bool,
     owner: Owner,
     call: Option<Call>,
     refusal: Option<String>,
@@ -90,13 +92,13 @@ impl Attribution {
                 self.on_arguments(&item_id, sequence, &text);
             }
             LogLine::Refusal { item_id, text } => self.on_refusal(&item_id, text, now, is_live),
-            LogLine::Owner { item_id, thread_id, turn_id } => {
+            LogLine::Owner { item_id, is_call, thread_id, turn_id } => {
                 if is_live(&thread_id, &turn_id) {
                     let owner = Owner::Turn {
                         thread_id: Box::from(thread_id),
                         turn_id: Box::from(turn_id),
                     };
-                    self.on_owner(&item_id, owner, now, is_live);
+                    self.on_owner(&item_id, is_call, owner, now, is_live);
                 }
             }
             LogLine::Damaged => self.distrust_all(),
@@ -143,9 +145,9 @@ impl Attribution {
         is_live: impl Fn(&str, &str) -> bool,
     ) {
         self.forget_the_dead(now, &is_live);
-        self.make_room(&item_id, now, is_live);
+        self.make_room(&item_id, true, now, is_live);
         let Some(item) = self.items.get_mut(item_id.as_str()) else { return };
-        if item.call.is_none() {
+        if item.call.is_none() && item.owner != Owner::Several {
             item.call = Some(call);
             self.changed.push(item_id.into());
             return;
@@ -179,11 +181,12 @@ impl Attribution {
     fn on_owner(
         &mut self,
         item_id: &str,
+        is_call: bool,
         owner: Owner,
         now: Instant,
         is_live: impl Fn(&str, &str) -> bool,
     ) {
-        self.make_room(item_id, now, &is_live);
+        self.make_room(item_id, is_call, now, &is_live);
         let Some(item) = self.items.get_mut(item_id) else { return };
         match &item.owner {
             known if *known == owner => {}
@@ -193,7 +196,7 @@ impl Attribution {
             }
             Owner::Turn { thread_id, turn_id } if !is_live(thread_id, turn_id) => {
                 self.waiting_bytes -= item.drop_waiting(&mut self.counts);
-                *item = Item { owner, ..Item::new(now) };
+                *item = Item { owner, ..Item::new(is_call, now) };
             }
             Owner::Turn { .. } | Owner::Several => {
                 self.waiting_bytes -= item.belong_to_neither(now, &mut self.counts);
@@ -211,7 +214,7 @@ impl Attribution {
         if self.waiting_bytes + text.len() > MOST_OF_ALL {
             return;
         }
-        self.make_room(item_id, now, is_live);
+        self.make_room(item_id, false, now, is_live);
         let Some(item) = self.items.get_mut(item_id) else { return };
         let bytes = text.len();
         let before = item.refusal.replace(text).map_or(0, |before| before.len());
@@ -220,12 +223,22 @@ impl Attribution {
     }
 
     /// Makes sure that an item is known, unless there are too many.
-    fn make_room(&mut self, item_id: &str, now: Instant, is_live: impl Fn(&str, &str) -> bool) {
-        if !self.items.contains_key(item_id) {
-            self.forget_the_dead(now, is_live);
-            if self.items.len() < MOST_ITEMS {
-                self.items.insert(item_id.into(), Item::new(now));
-            }
+    fn make_room(
+        &mut self,
+        item_id: &str,
+        is_call: bool,
+        now: Instant,
+        is_live: impl Fn(&str, &str) -> bool,
+    ) {
+        if self.items.get(item_id).is_some_and(|item| item.is_call == is_call) {
+            return;
+        }
+        self.forget_the_dead(now, is_live);
+        if let Some(item) = self.items.get_mut(item_id) {
+            // A message and a call of the same id are not one item.
+            self.waiting_bytes -= item.belong_to_neither(now, &mut self.counts);
+        } else if self.items.len() < MOST_ITEMS {
+            self.items.insert(item_id.into(), Item::new(is_call, now));
         }
     }
 
@@ -257,8 +270,8 @@ impl Attribution {
 // === impl Item ===
 
 impl Item {
-    fn new(now: Instant) -> Self {
-        Self { since: now, owner: Owner::Unknown, call: None, refusal: None }
+    fn new(is_call: bool, now: Instant) -> Self {
+        Self { since: now, is_call, owner: Owner::Unknown, call: None, refusal: None }
     }
 
     /// Two items have this id. They are kept apart for a while from now on: as long as both are being

@@ -26,6 +26,8 @@ const KINDS: [&[u8]; 3] = [
     b"response.refusal.done",
 ];
 
+const FUNCTION_CALL: &str = "function_call";
+
 const STREAM_TARGET: &str = "codex_api::sse::responses";
 const ITEM_TARGET: &str = "codex_core::stream_events_utils";
 
@@ -46,7 +48,13 @@ pub(crate) enum LogLine<'a> {
     /// The whole text of a refusal.
     Refusal { item_id: String, text: String },
     /// An item belongs to a turn.
-    Owner { item_id: Cow<'a, str>, thread_id: Cow<'a, str>, turn_id: Cow<'a, str> },
+    Owner {
+        item_id: Cow<'a, str>,
+        /// Whether the item is a function call.
+        is_call: bool,
+        thread_id: Cow<'a, str>,
+        turn_id: Cow<'a, str>,
+    },
     /// Written because of our filter, and of no use.
     Unused,
     /// An upstream's event that cannot be read: it may have been about any item.
@@ -71,6 +79,8 @@ struct Entry<'a> {
 struct Fields<'a> {
     #[serde(borrow)]
     message: Cow<'a, str>,
+    #[serde(borrow)]
+    item_type: Option<Text<'a>>,
     #[serde(borrow)]
     item_id: Option<Text<'a>>,
 }
@@ -199,7 +209,7 @@ fn read_event(line: &[u8]) -> Option<LogLine<'static>> {
 /// A call can be streamed if its place, its ids and its name are known, and no argument is there yet.
 fn added(sequence: Option<u64>, output_index: Option<u64>, item: Item) -> LogLine<'static> {
     let known = |text: Option<String>| text.filter(|text| !text.is_empty());
-    let is_call = item.r#type == "function_call" && known(item.arguments).is_none();
+    let is_call = item.r#type == FUNCTION_CALL && known(item.arguments).is_none();
     let call = (output_index, known(item.id), known(item.call_id), known(item.name));
     let (true, (Some(output_index), Some(item_id), Some(call_id), Some(name))) = (is_call, call)
     else {
@@ -221,7 +231,9 @@ fn read_owner(line: &[u8]) -> Option<LogLine<'_>> {
     if entry.level != "DEBUG" || entry.target != ITEM_TARGET || item_id.0.is_empty() {
         return None;
     }
-    Some(LogLine::Owner { item_id: item_id.0, thread_id: thread_id.0, turn_id: turn_id.0 })
+    let is_call = entry.fields.item_type.is_some_and(|kind| kind.0 == FUNCTION_CALL);
+    let (item_id, thread_id, turn_id) = (item_id.0, thread_id.0, turn_id.0);
+    Some(LogLine::Owner { item_id, is_call, thread_id, turn_id })
 }
 
 #[cfg(test)]

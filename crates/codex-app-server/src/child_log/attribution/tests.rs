@@ -59,7 +59,11 @@ impl Bench {
     }
 
     fn owner(&mut self, id: &str, turn: &str) -> &mut Self {
-        self.line(owner(id, turn))
+        self.line(owner(id, true, turn))
+    }
+
+    fn message_owner(&mut self, id: &str, turn: &str) -> &mut Self {
+        self.line(owner(id, false, turn))
     }
 
     fn pass(&mut self, seconds: u64) -> &mut Self {
@@ -117,9 +121,9 @@ fn fragment(id: &str, sequence: Option<u64>, text: &str) -> LogLine<'static> {
     LogLine::Arguments { item_id: id.to_owned(), sequence, text: text.to_owned() }
 }
 
-fn owner<'a>(id: &'a str, turn: &'a str) -> LogLine<'a> {
+fn owner<'a>(id: &'a str, is_call: bool, turn: &'a str) -> LogLine<'a> {
     let thread_id = format!("thread-{turn}").into();
-    LogLine::Owner { item_id: id.into(), thread_id, turn_id: turn.into() }
+    LogLine::Owner { item_id: id.into(), is_call, thread_id, turn_id: turn.into() }
 }
 
 #[test]
@@ -246,6 +250,21 @@ fn a_third_item_of_an_id_does_not_get_the_fragments_of_the_first_two() {
     bench.expect(&["b: start 1 at 0", "b: 0+0 x"]);
 }
 
+/// Some upstreams count the items of each response: the message of one turn then has the id of
+/// another turn's call.
+#[test]
+fn the_owner_of_a_message_does_not_own_a_call_of_the_same_id() {
+    Bench::new().message_owner("1", "a").added("1").fragment("1", "of b").expect(&[]);
+    Bench::new().added("1").fragment("1", "of b").message_owner("1", "a").expect(&[]);
+    let mut late = Bench::new();
+    late.added("1").owner("1", "b").expect(&["b: start 1 at 0"]);
+    late.message_owner("1", "a").fragment("1", "of b").owner("1", "b").expect(&[]);
+    // A message of a turn that has ended does not matter.
+    let mut ended = Bench::new();
+    ended.message_owner("1", "a").end("a").added("1").owner("1", "b").fragment("1", "x");
+    ended.expect(&["b: start 1 at 0", "b: 0+0 x"]);
+}
+
 #[test]
 fn an_owner_that_is_named_twice_is_the_same_owner() {
     Bench::new()
@@ -271,8 +290,12 @@ fn a_turn_that_has_ended_owns_nothing() {
         .owner("1", "b")
         .expect(&["b: start 1 at 0", "b: 0+0 x"]);
     // The thread of one turn and the id of another name no turn.
-    let mixed =
-        LogLine::Owner { item_id: "1".into(), thread_id: "thread-a".into(), turn_id: "b".into() };
+    let mixed = LogLine::Owner {
+        item_id: "1".into(),
+        is_call: true,
+        thread_id: "thread-a".into(),
+        turn_id: "b".into(),
+    };
     Bench::new().added("1").line(mixed).expect(&[]);
 }
 

@@ -186,13 +186,24 @@ fn a_refusal_is_read_when_it_is_whole() {
 #[test]
 fn an_owner_is_named_with_its_thread_and_turn() {
     let line = owner("function_call", "fc_1", "thread-1", "turn-1");
-    let LogLine::Owner { item_id, thread_id, turn_id } = read(&line) else {
-        panic!("{line} names an owner")
+    let LogLine::Owner { item_id, is_call: true, thread_id, turn_id } = read(&line) else {
+        panic!("{line} names the owner of a call")
     };
     assert_eq!((&*item_id, &*thread_id, &*turn_id), ("fc_1", "thread-1", "turn-1"));
     assert!(matches!(item_id, Cow::Borrowed(_)), "what holds no escape is not copied");
     let escaped = owner("function_call", "fc\"1", "thread-1", "turn-1");
     assert!(matches!(read(&escaped), LogLine::Owner { item_id, .. } if item_id == "fc\"1"));
+}
+
+#[test]
+fn the_owner_of_a_call_differs_from_that_of_another_item() {
+    for kind in ["message", "reasoning", "custom_tool_call", ""] {
+        let line = owner(kind, "fc_1", "thread-1", "turn-1");
+        assert!(matches!(read(&line), LogLine::Owner { is_call: false, .. }), "{line}");
+    }
+    let fields = json!({"message": "Output item", "item_id": "fc_1"});
+    let unknown = entry("DEBUG", &fields, ITEMS, Some(&turn_span("thread-1", "turn-1")));
+    assert!(matches!(read(&unknown), LogLine::Owner { is_call: false, .. }));
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn too_many_items_are_not_kept() {
     }
     bench.added("more").fragment("more", "x").owner("more", "a").expect(&[]).counted(0, 1);
     bench.line(LogLine::Refusal { item_id: "more".to_owned(), text: "no".to_owned() });
-    bench.owner("more", "a").expect(&[]);
+    bench.message_owner("more", "a").expect(&[]);
     // Those that are known still work, and those that are too old make way.
     bench.owner("0", "a").fragment("0", "x").expect(&["a: start 0 at 0", "a: 0+0 x"]);
     bench.pass(10).added("more").owner("more", "b").expect(&["b: start more at 0"]);

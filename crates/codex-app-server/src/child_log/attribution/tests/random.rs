@@ -28,6 +28,7 @@ enum Act {
     },
     Own {
         item: usize,
+        is_call: bool,
         turn: usize,
     },
     Refuse {
@@ -62,7 +63,8 @@ fn act() -> impl Strategy<Value = Act> {
         12 => (item.clone(), calls_back, what, bytes.clone()).prop_map(
             |(item, calls_back, what, bytes)| Act::Fragment { item, calls_back, what, bytes }
         ),
-        4 => (item.clone(), turn.clone()).prop_map(|(item, turn)| Act::Own { item, turn }),
+        4 => (item.clone(), prop::bool::weighted(0.8), turn.clone())
+            .prop_map(|(item, is_call, turn)| Act::Own { item, is_call, turn }),
         1 => (item, bytes).prop_map(|(item, bytes)| Act::Refuse { item, bytes }),
         1 => Just(Act::Damage),
         1 => turn.clone().prop_map(Act::Begin),
@@ -86,7 +88,7 @@ struct World {
     calls: Vec<Upstream>,
     /// How many of them may have been forgotten: a turn has ended, or time has passed.
     forgettable: usize,
-    /// Turns that were named for an item while they were live.
+    /// Turns that were named for a call while they were live.
     named: BTreeSet<(&'static str, &'static str)>,
     /// What each started call was handed over as: its turn and its text.
     handed_over: HashMap<usize, (String, String)>,
@@ -181,11 +183,11 @@ proptest! {
                 Act::Fragment { item, calls_back, what, bytes } => {
                     world.fragment(item, calls_back, what, bytes)
                 }
-                Act::Own { item, turn } => {
-                    if bench.live.contains(TURNS[turn]) {
+                Act::Own { item, is_call, turn } => {
+                    if is_call && bench.live.contains(TURNS[turn]) {
                         world.named.insert((ITEMS[item], TURNS[turn]));
                     }
-                    Some(owner(ITEMS[item], TURNS[turn]))
+                    Some(owner(ITEMS[item], is_call, TURNS[turn]))
                 }
                 Act::Refuse { item, bytes } => {
                     let item_id = ITEMS[item].to_owned();

@@ -38,7 +38,9 @@ fn lines_of_the_real_codex_are_read() {
     let text = r#"": "Pa"#.to_owned();
     let delta = LogLine::Arguments { item_id, sequence: None, text };
     assert_eq!((read(ADDED), read(DELTA)), (added, delta));
-    let LogLine::Owner { item_id, thread_id, turn_id } = read(OWNER) else { panic!("an owner") };
+    let LogLine::Owner { item_id, is_call: true, thread_id, turn_id } = read(OWNER) else {
+        panic!("an owner")
+    };
     assert_eq!(item_id, "fc_0000020");
     assert_eq!(thread_id, "01a1ec47-b604-7793-9da0-1ac6cb23b644");
     assert_eq!(turn_id, "01a1ec47-b632-7173-8030-04a0505871d8");
