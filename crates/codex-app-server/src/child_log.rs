@@ -49,9 +49,9 @@ pub(crate) struct StartedCall {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LogEvent {
     CallStarted(StartedCall),
-    /// More of the arguments of the call at `output_index`.
+    /// More of the arguments of a call.
     Arguments {
-        output_index: u64,
+        item_id: Box<str>,
         /// Bytes of them that came before.
         offset: usize,
         text: String,

@@ -63,7 +63,6 @@ enum Owner {
 struct Call {
     /// Taken when the turn gets it.
     started: Option<StartedCall>,
-    output_index: u64,
     /// The number of its last event, where events have numbers.
     sequence: Option<u64>,
     /// Whether an event is missing: no further fragment is handed over.
@@ -121,11 +120,11 @@ impl Attribution {
             }
             if !call.waiting.is_empty() {
                 let text = std::mem::take(&mut call.waiting);
-                let (output_index, offset) = (call.output_index, call.handed_over);
+                let offset = call.handed_over;
                 self.waiting_bytes -= text.len();
                 self.counts.fragments += std::mem::take(&mut call.waiting_fragments);
                 call.handed_over += text.len();
-                let event = LogEvent::Arguments { output_index, offset, text };
+                let event = LogEvent::Arguments { item_id, offset, text };
                 emit(thread_id, turn_id, event);
             }
         }
@@ -297,7 +296,6 @@ impl Item {
 impl Call {
     fn new(started: StartedCall, sequence: Option<u64>) -> Self {
         Self {
-            output_index: started.output_index,
             started: Some(started),
             sequence,
             is_broken: false,

@@ -23,8 +23,8 @@ pub enum EarlyArguments {
     Lost(Arc<str>),
 }
 
-/// Calls seen while the log is checked, by thread and place: their ids and arguments.
-type Seen = HashMap<(Box<str>, u64), (String, String)>;
+/// Calls seen while the log is checked, by thread and item: their ids and arguments.
+type Seen = HashMap<(Box<str>, Box<str>), (String, String)>;
 
 /// How far the log of one child is trusted.
 #[derive(Debug)]
@@ -110,10 +110,11 @@ impl LogTrust {
         match event {
             LogEvent::CallStarted(call) => {
                 let call_id = call.call_id.clone();
-                seen.insert((thread_id.into(), call.output_index), (call_id, String::new()));
+                let item = (thread_id.into(), call.item_id.clone());
+                seen.insert(item, (call_id, String::new()));
             }
-            LogEvent::Arguments { output_index, text, .. } => {
-                if let Some((_, arguments)) = seen.get_mut(&(thread_id.into(), *output_index))
+            LogEvent::Arguments { item_id, text, .. } => {
+                if let Some((_, arguments)) = seen.get_mut(&(thread_id.into(), item_id.clone()))
                     && arguments.len() + text.len() <= MOST_WITNESSED
                 {
                     arguments.push_str(text);

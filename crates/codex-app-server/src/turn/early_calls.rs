@@ -87,12 +87,12 @@ impl EarlyCalls {
     /// More arguments, which are returned if they are to be streamed now.
     pub(crate) fn on_arguments(
         &mut self,
-        output_index: u64,
+        item_id: &str,
         offset: usize,
         text: String,
     ) -> Option<String> {
         if let Some(open) = &mut self.open
-            && open.started.output_index == output_index
+            && &*open.started.item_id == item_id
         {
             // After a gap nothing fits any more: the whole item has the rest.
             return (open.arguments.bytes() == offset).then(|| {
@@ -100,7 +100,7 @@ impl EarlyCalls {
                 text
             });
         }
-        let at = self.waiting.iter().position(|call| call.is_at(output_index))?;
+        let at = self.waiting.iter().position(|call| &*call.started.item_id == item_id)?;
         if self.waiting[at].arguments.len() == offset
             && self.waiting_bytes + text.len() <= MOST_WAITING_BYTES
         {

@@ -84,8 +84,8 @@ impl Bench {
                 LogEvent::CallStarted(call) => {
                     format!("{turn}: start {} at {}", call.item_id, call.output_index)
                 }
-                LogEvent::Arguments { output_index, offset, text } => {
-                    format!("{turn}: {output_index}+{offset} {text}")
+                LogEvent::Arguments { item_id, offset, text } => {
+                    format!("{turn}: {item_id}+{offset} {text}")
                 }
                 LogEvent::Refusal(text) => format!("{turn}: refusal {text}"),
             });
@@ -136,10 +136,10 @@ fn fragments_wait_for_the_line_that_names_their_turn() {
         .expect(&[])
         .owner("1", "a")
         .fragment("1", "e")
-        .expect(&["a: start 1 at 0", "a: 0+0 abcde"])
+        .expect(&["a: start 1 at 0", "a: 1+0 abcde"])
         .counted(3, 0)
         .fragment("1", "f")
-        .expect(&["a: 0+5 f"])
+        .expect(&["a: 1+5 f"])
         .counted(1, 0)
         .expect(&[])
         .counted(0, 0);
@@ -153,9 +153,9 @@ fn a_turn_that_is_known_first_gets_fragments_at_once() {
         .added("1")
         .expect(&["a: start 1 at 0"])
         .fragment("1", "ä")
-        .expect(&["a: 0+0 ä"])
+        .expect(&["a: 1+0 ä"])
         .fragment("1", "ö")
-        .expect(&["a: 0+2 ö"]);
+        .expect(&["a: 1+2 ö"]);
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn fragments_that_come_together_are_handed_over_together() {
     for (first, second) in [("a", "1"), ("b", "2"), ("c", "3")] {
         bench.fragment("1", first).fragment("2", second);
     }
-    bench.expect(&["a: 0+0 abc", "b: 3+0 123"]).counted(6, 0);
+    bench.expect(&["a: 1+0 abc", "b: 2+0 123"]).counted(6, 0);
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn calls_start_in_the_order_of_their_lines() {
     }
     bench.owner("3", "a").owner("1", "a").owner("2", "a").expect(&[
         "a: start 3 at 0",
-        "a: 0+0 3",
+        "a: 3+0 3",
         "a: start 1 at 1",
         "a: 1+0 1",
         "a: start 2 at 2",
@@ -195,7 +195,7 @@ fn fragments_of_items_that_were_not_added_are_dropped() {
         .counted(0, 2)
         .added("1")
         .fragment("1", "c")
-        .expect(&["a: start 1 at 0", "a: 0+0 c"])
+        .expect(&["a: start 1 at 0", "a: 1+0 c"])
         .counted(1, 0);
 }
 
@@ -205,7 +205,7 @@ fn an_item_of_two_live_turns_belongs_to_neither() {
         .added("1")
         .owner("1", "a")
         .fragment("1", "x")
-        .expect(&["a: start 1 at 0", "a: 0+0 x"])
+        .expect(&["a: start 1 at 0", "a: 1+0 x"])
         .fragment("1", "y")
         .owner("1", "b")
         .expect(&[])
@@ -231,7 +231,7 @@ fn an_item_that_is_added_twice_belongs_to_neither() {
         .added("1")
         .owner("1", "a")
         .fragment("1", "x")
-        .expect(&["a: start 1 at 0", "a: 0+0 x"])
+        .expect(&["a: start 1 at 0", "a: 1+0 x"])
         .fragment("1", "y")
         .added("1")
         .fragment("1", "z")
@@ -247,7 +247,7 @@ fn a_third_item_of_an_id_does_not_get_the_fragments_of_the_first_two() {
     bench.pass(60).added("1").added("1").fragment("1", "of the second").owner("1", "b");
     bench.expect(&[]);
     bench.pass(10).added("1").fragment("1", "x").owner("1", "b");
-    bench.expect(&["b: start 1 at 0", "b: 0+0 x"]);
+    bench.expect(&["b: start 1 at 0", "b: 1+0 x"]);
 }
 
 /// Some upstreams count the items of each response: the message of one turn then has the id of
@@ -262,7 +262,7 @@ fn the_owner_of_a_message_does_not_own_a_call_of_the_same_id() {
     // A message of a turn that has ended does not matter.
     let mut ended = Bench::new();
     ended.message_owner("1", "a").end("a").added("1").owner("1", "b").fragment("1", "x");
-    ended.expect(&["b: start 1 at 0", "b: 0+0 x"]);
+    ended.expect(&["b: start 1 at 0", "b: 1+0 x"]);
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn an_owner_that_is_named_twice_is_the_same_owner() {
         .fragment("1", "x")
         .owner("1", "a")
         .fragment("1", "y")
-        .expect(&["a: start 1 at 0", "a: 0+0 xy"])
+        .expect(&["a: start 1 at 0", "a: 1+0 xy"])
         .owner("1", "a")
         .expect(&[]);
 }
@@ -288,7 +288,7 @@ fn a_turn_that_has_ended_owns_nothing() {
         .owner("1", "unknown")
         .expect(&[])
         .owner("1", "b")
-        .expect(&["b: start 1 at 0", "b: 0+0 x"]);
+        .expect(&["b: start 1 at 0", "b: 1+0 x"]);
     // The thread of one turn and the id of another name no turn.
     let mixed = LogLine::Owner {
         item_id: "1".into(),
@@ -309,7 +309,7 @@ fn an_id_can_be_used_again_when_its_turn_has_ended() {
         .added("1")
         .fragment("1", "new")
         .owner("1", "b")
-        .expect(&["b: start 1 at 0", "b: 0+0 new"])
+        .expect(&["b: start 1 at 0", "b: 1+0 new"])
         .counted(1, 1);
 }
 

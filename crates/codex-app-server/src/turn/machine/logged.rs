@@ -46,8 +46,8 @@ impl TurnMachine {
                 self.early.on_started(call);
                 self.open_next_call(now, steps);
             }
-            LogEvent::Arguments { output_index, offset, text } => {
-                if let Some(text) = self.early.on_arguments(output_index, offset, text) {
+            LogEvent::Arguments { item_id, offset, text } => {
+                if let Some(text) = self.early.on_arguments(&item_id, offset, text) {
                     self.output(TurnEvent::ToolCallArguments(text), steps);
                 }
             }

@@ -9,14 +9,14 @@ fn numbered() -> Bench {
     bench
 }
 
-const GOOD: [&str; 2] = ["a: start 1 at 0", "a: 0+0 good"];
+const GOOD: [&str; 2] = ["a: start 1 at 0", "a: 1+0 good"];
 
 #[test]
 fn numbers_that_follow_are_handed_over() {
     numbered()
         .numbered("1", 7, "!")
         .numbered("1", 8, "?")
-        .expect(&["a: start 1 at 0", "a: 0+0 good!?"]);
+        .expect(&["a: start 1 at 0", "a: 1+0 good!?"]);
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn numbers_that_appear_or_disappear_are_gaps() {
     numbered().fragment("1", "without").numbered("1", 7, "with").expect(&GOOD);
     let mut without = Bench::new();
     without.added("1").owner("1", "a").fragment("1", "x").numbered("1", 1, "y").fragment("1", "z");
-    without.expect(&["a: start 1 at 0", "a: 0+0 x"]);
+    without.expect(&["a: start 1 at 0", "a: 1+0 x"]);
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn each_call_has_its_own_numbers() {
     let mut bench = Bench::new();
     bench.line(added("1", 0, Some(5))).line(added("2", 0, Some(90))).owner("1", "a");
     bench.owner("2", "b").numbered("1", 6, "x").numbered("2", 91, "y").numbered("1", 7, "z");
-    let events = ["a: start 1 at 0", "a: 0+0 xz", "b: start 2 at 0", "b: 0+0 y"];
+    let events = ["a: start 1 at 0", "a: 1+0 xz", "b: start 2 at 0", "b: 2+0 y"];
     bench.expect(&events);
 }
 
@@ -65,10 +65,10 @@ fn a_damaged_line_stops_every_call_that_is_open() {
     bench.added("1").added("2").owner("1", "a").fragment("1", "x").fragment("2", "y");
     bench.line(LogLine::Damaged).fragment("1", "lost").fragment("2", "lost");
     // What came before the damage is good.
-    bench.expect(&["a: start 1 at 0", "a: 0+0 x"]);
-    bench.owner("2", "b").expect(&["b: start 2 at 0", "b: 0+0 y"]);
+    bench.expect(&["a: start 1 at 0", "a: 1+0 x"]);
+    bench.owner("2", "b").expect(&["b: start 2 at 0", "b: 2+0 y"]);
     // And so is what begins after it.
-    bench.added("3").owner("3", "a").fragment("3", "z").expect(&["a: start 3 at 0", "a: 0+0 z"]);
+    bench.added("3").owner("3", "a").fragment("3", "z").expect(&["a: start 3 at 0", "a: 3+0 z"]);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn lines_of_no_use_change_nothing() {
         .fragment("1", "x")
         .line(LogLine::Other)
         .owner("1", "a")
-        .expect(&["a: start 1 at 0", "a: 0+0 x"]);
+        .expect(&["a: start 1 at 0", "a: 1+0 x"]);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn the_bytes_that_wait_for_an_item_are_limited() {
     bench.added("1").fragment("1", &half).fragment("1", &half).fragment("1", "over");
     bench.fragment("1", "later").owner("1", "a");
     assert_eq!(bench.attribution.waiting_bytes, MOST_OF_AN_ITEM);
-    let whole = format!("a: 0+0 {half}{half}");
+    let whole = format!("a: 1+0 {half}{half}");
     bench.expect(&["a: start 1 at 0", &whole]);
     // Not only the bytes at one time: what follows would have a gap before it.
     bench.fragment("1", "later").expect(&[]);
@@ -97,7 +97,7 @@ fn the_bytes_that_wait_for_an_item_are_limited() {
     exact.added("1").owner("1", "a").fragment("1", &half).take();
     exact.fragment("1", &half).take();
     exact.fragment("1", "no limit where nothing waits");
-    let rest = format!("a: 0+{MOST_OF_AN_ITEM} no limit where nothing waits");
+    let rest = format!("a: 1+{MOST_OF_AN_ITEM} no limit where nothing waits");
     exact.expect(&[&rest]);
 }
 
@@ -117,7 +117,7 @@ fn the_bytes_that_wait_for_all_items_are_limited() {
     // When there is space again, others can use it.
     bench.owner("0", "a").take();
     bench.added("new").fragment("new", "x").owner("new", "b");
-    bench.expect(&["b: start new at 0", "b: 0+0 x"]);
+    bench.expect(&["b: start new at 0", "b: new+0 x"]);
     assert_eq!(bench.attribution.waiting_bytes, MOST_OF_ALL - MOST_OF_AN_ITEM);
 }
 
@@ -125,7 +125,7 @@ fn the_bytes_that_wait_for_all_items_are_limited() {
 fn fragments_do_not_wait_for_ever() {
     let mut bench = Bench::new();
     bench.added("1").fragment("1", "x").pass(9).added("2").owner("1", "a");
-    bench.expect(&["a: start 1 at 0", "a: 0+0 x"]);
+    bench.expect(&["a: start 1 at 0", "a: 1+0 x"]);
     let mut bench = Bench::new();
     bench.added("1").fragment("1", "x").fragment("1", "y").pass(10).added("2");
     assert_eq!(bench.attribution.waiting_bytes, 0);
@@ -133,7 +133,7 @@ fn fragments_do_not_wait_for_ever() {
     // A call whose turn is known lasts as long as the turn.
     let mut bench = Bench::new();
     bench.added("1").owner("1", "a").pass(3_600).added("2").fragment("1", "x");
-    bench.expect(&["a: start 1 at 0", "a: 0+0 x"]);
+    bench.expect(&["a: start 1 at 0", "a: 1+0 x"]);
 }
 
 #[test]

@@ -92,8 +92,8 @@ struct World {
     named: BTreeSet<(&'static str, &'static str)>,
     /// What each started call was handed over as: its turn and its text.
     handed_over: HashMap<usize, (String, String)>,
-    /// The call that was last started for a turn at an index.
-    current: HashMap<(String, u64), usize>,
+    /// The call of an item that was last started for a turn.
+    current: HashMap<(String, Box<str>), usize>,
 }
 
 impl World {
@@ -150,10 +150,10 @@ impl World {
                 assert!(is_named, "{turn} was never named as the owner of {item}");
                 let before = self.handed_over.insert(number, (turn.to_owned(), String::new()));
                 assert_eq!(before, None, "a call starts once");
-                self.current.insert((turn.to_owned(), call.output_index), number);
+                self.current.insert((turn.to_owned(), call.item_id), number);
             }
-            LogEvent::Arguments { output_index, offset, text } => {
-                let number = self.current[&(turn.to_owned(), output_index)];
+            LogEvent::Arguments { item_id, offset, text } => {
+                let number = self.current[&(turn.to_owned(), item_id)];
                 let (owner, before) = self.handed_over.get_mut(&number).unwrap();
                 assert_eq!((owner.as_str(), before.len()), (turn, offset));
                 before.push_str(&text);
