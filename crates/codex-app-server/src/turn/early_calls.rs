@@ -182,3 +182,6 @@ impl WaitingCall {
         self.started.output_index == output_index
     }
 }
+
+#[cfg(test)]
+mod tests;

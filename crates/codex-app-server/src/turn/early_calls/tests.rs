@@ -1,0 +1,234 @@
+use std::time::Duration;
+
+use super::*;
+use crate::turn::event::ToolCallKind;
+
+fn started(output_index: u64, id: &str) -> StartedCall {
+    StartedCall {
+        output_index,
+        item_id: format!("fc_{id}").into(),
+        call_id: format!("call_{id}"),
+        name: "f".to_owned(),
+    }
+}
+
+fn whole(id: &str, arguments: &str) -> ToolCall {
+    ToolCall {
+        call_id: format!("call_{id}"),
+        name: "f".to_owned(),
+        arguments: arguments.to_owned(),
+        kind: ToolCallKind::Function,
+    }
+}
+
+/// Calls as the log and standard output report them, by their ids.
+struct Bench {
+    early: EarlyCalls,
+    now: Instant,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self { early: EarlyCalls::new(true), now: Instant::now() }
+    }
+
+    fn start(&mut self, output_index: u64, id: &str) {
+        self.early.on_started(started(output_index, id));
+    }
+
+    fn arguments(&mut self, id: &str, offset: usize, text: &str) -> Option<String> {
+        self.early.on_arguments(&format!("fc_{id}"), offset, text.to_owned())
+    }
+
+    /// The call that opens now, and the arguments that have waited.
+    fn opened(&mut self) -> Option<(String, String)> {
+        let Opened { call_id, name, arguments } = self.early.open_next(self.now)?;
+        assert_eq!(name, "f");
+        Some((call_id, arguments))
+    }
+
+    #[track_caller]
+    fn opens(&mut self, id: &str, arguments: &str) {
+        assert_eq!(self.opened(), Some((format!("call_{id}"), arguments.to_owned())));
+    }
+
+    fn whole(&mut self, id: &str, arguments: &str) -> Result<Confirmed, Contradiction> {
+        self.early.on_call(Some(&format!("fc_{id}")), &whole(id, arguments))
+    }
+}
+
+#[test]
+fn a_call_opens_when_every_item_before_it_has_come() {
+    let mut bench = Bench::new();
+    bench.start(2, "a");
+    assert_eq!(bench.arguments("a", 0, "{\"x"), None);
+    assert_eq!(bench.opened(), None);
+    bench.early.on_item();
+    assert_eq!(bench.opened(), None);
+    assert_eq!(bench.arguments("a", 3, "\":"), None);
+    bench.early.on_item();
+    bench.opens("a", "{\"x\":");
+    assert!(bench.early.is_open());
+    assert_eq!(bench.arguments("a", 5, "1}").as_deref(), Some("1}"));
+    let since = bench.now;
+    bench.now += Duration::from_secs(1);
+    assert_eq!(bench.whole("a", "{\"x\":1}"), Ok(Confirmed::Since(since)));
+    assert!(!bench.early.is_open());
+}
+
+#[test]
+fn what_does_not_continue_the_arguments_is_not_streamed() {
+    let mut bench = Bench::new();
+    bench.start(0, "a");
+    bench.opens("a", "");
+    assert_eq!(bench.arguments("a", 0, "ab").as_deref(), Some("ab"));
+    for (offset, text) in [(0, "ab"), (1, "b"), (3, "d"), (5, "")] {
+        assert_eq!(bench.arguments("a", offset, text), None, "{offset}");
+    }
+    assert_eq!(bench.arguments("b", 2, "of another call"), None);
+    assert!(matches!(bench.whole("a", "abcd"), Ok(Confirmed::Since(_))));
+    // The same while it waits.
+    bench.start(2, "c");
+    assert_eq!(bench.arguments("c", 0, "ab"), None);
+    assert_eq!(bench.arguments("c", 3, "d"), None);
+    bench.early.on_item();
+    bench.opens("c", "ab");
+    assert_eq!(bench.arguments("c", 4, "e"), None);
+    assert!(bench.whole("c", "abcde").is_ok());
+}
+
+#[test]
+fn calls_open_one_after_the_other_in_the_order_of_their_indices() {
+    let mut bench = Bench::new();
+    for (index, id) in [(2, "c"), (1, "b"), (0, "a")] {
+        bench.start(index, id);
+        assert_eq!(bench.arguments(id, 0, id), None);
+    }
+    for id in ["a", "b", "c"] {
+        bench.opens(id, id);
+        assert_eq!(bench.opened(), None, "one at a time");
+        assert!(matches!(bench.whole(id, id), Ok(Confirmed::Since(_))));
+    }
+    assert_eq!(bench.opened(), None);
+}
+
+#[test]
+fn a_call_that_is_announced_late_or_twice_is_not_streamed() {
+    let mut bench = Bench::new();
+    bench.start(0, "a");
+    bench.start(0, "other");
+    bench.opens("a", "");
+    bench.start(0, "late");
+    assert!(bench.whole("a", "").is_ok());
+    assert_eq!(bench.opened(), None);
+    bench.early.on_item();
+    bench.start(1, "later");
+    assert_eq!(bench.opened(), None);
+    // One that waits for an item that came without it.
+    bench.start(2, "b");
+    bench.early.on_item();
+    assert_eq!(bench.opened(), None);
+    assert_eq!((bench.early.waiting.len(), bench.early.waiting_bytes), (0, 0));
+}
+
+/// The indices are counted anew in every response.
+#[test]
+fn fragments_of_another_call_at_the_same_index_are_not_streamed() {
+    let mut bench = Bench::new();
+    bench.start(0, "a");
+    assert_eq!(bench.arguments("earlier", 0, "x"), None);
+    bench.opens("a", "");
+    assert_eq!(bench.arguments("earlier", 0, "x"), None);
+    assert_eq!(bench.arguments("a", 0, "{}").as_deref(), Some("{}"));
+    assert!(bench.whole("a", "{}").is_ok());
+}
+
+#[test]
+fn a_whole_call_has_to_be_the_one_that_was_streamed() {
+    let streamed = || {
+        let mut bench = Bench::new();
+        bench.start(0, "a");
+        bench.opens("a", "");
+        bench.arguments("a", 0, "{\"x\"");
+        bench
+    };
+    let good = whole("a", "{\"x\":1}");
+    let confirms = |item_id: Option<&str>, call: &ToolCall| {
+        matches!(streamed().early.on_call(item_id, call), Ok(Confirmed::Since(_)))
+    };
+    assert!(confirms(Some("fc_a"), &good));
+    assert!(confirms(None, &good), "not every whole item has an id");
+    assert!(!confirms(Some("fc_b"), &good));
+    assert!(!confirms(Some(""), &good));
+    assert!(!confirms(None, &ToolCall { name: "g".to_owned(), ..good.clone() }));
+    for (id, arguments) in [("b", "{\"x\":1}"), ("a", "{\"y\":1}"), ("a", "{\"x"), ("a", "")] {
+        assert!(!confirms(None, &whole(id, arguments)), "{id} {arguments}");
+    }
+}
+
+#[test]
+fn a_call_of_which_nothing_was_streamed_confirms_nothing() {
+    let mut bench = Bench::new();
+    assert_eq!(bench.whole("a", "{}"), Ok(Confirmed::Whole));
+    bench.start(2, "c");
+    assert_eq!(bench.whole("b", "{}"), Ok(Confirmed::Whole));
+    bench.opens("c", "");
+}
+
+#[test]
+fn a_consumer_that_wants_whole_calls_gets_nothing_early() {
+    let mut bench = Bench { early: EarlyCalls::new(false), ..Bench::new() };
+    bench.start(0, "a");
+    assert_eq!(bench.arguments("a", 0, "x"), None);
+    assert_eq!(bench.opened(), None);
+    assert_eq!(bench.whole("a", "other"), Ok(Confirmed::Whole));
+}
+
+#[test]
+fn calls_of_an_earlier_response_are_not_streamed_again() {
+    let mut first = Bench::new();
+    first.early.ignore(&EarlyCalls::new(true), ["call_a"].into_iter());
+    let mut second = Bench::new();
+    second.early.ignore(&first.early, ["call_b"].into_iter());
+    for id in ["a", "b"] {
+        second.start(0, id);
+        assert_eq!(second.opened(), None);
+    }
+    second.start(0, "c");
+    second.opens("c", "");
+}
+
+#[test]
+fn the_calls_that_wait_are_limited() {
+    let mut bench = Bench::new();
+    for index in 1..100 {
+        bench.start(index, &index.to_string());
+    }
+    assert_eq!(bench.early.waiting.len(), MOST_WAITING);
+    for _ in 0..99 {
+        bench.early.on_item();
+    }
+    assert_eq!(bench.early.waiting.len(), 0);
+}
+
+#[test]
+fn the_bytes_that_wait_are_limited() {
+    let half = "x".repeat(MOST_WAITING_BYTES / 2);
+    let mut bench = Bench::new();
+    for index in 1..4 {
+        let id = index.to_string();
+        bench.start(index, &id);
+        assert_eq!(bench.arguments(&id, 0, &half), None);
+    }
+    assert_eq!(bench.early.waiting_bytes, MOST_WAITING_BYTES);
+    // What has no space is missing from then on.
+    bench.early.on_item();
+    bench.opens("1", &half);
+    assert_eq!(bench.early.waiting_bytes, MOST_WAITING_BYTES / 2);
+    assert_eq!(bench.arguments("3", half.len(), "later"), None);
+    assert!(bench.whole("1", &half).is_ok());
+    bench.opens("2", &half);
+    assert!(bench.whole("2", &half).is_ok());
+    bench.opens("3", "");
+    assert_eq!(bench.early.waiting_bytes, 0);
+}
