@@ -11,7 +11,10 @@ use crate::turn::event::{ReasoningKind, ToolCall, ToolCallKind};
 const TURN: &str = "turn-1";
 
 mod holding;
+mod logged;
+mod logged_ends;
 mod recorded;
+mod refused;
 
 struct Bench {
     machine: TurnMachine,
@@ -25,20 +28,28 @@ impl Bench {
     }
 
     fn with(keeping: Option<Keeping>) -> Self {
+        Self::using(LogUse::Nothing, keeping)
+    }
+
+    fn using(log_use: LogUse, keeping: Option<Keeping>) -> Self {
         let now = Instant::now();
         let limits = TurnLimits {
             timeout: Duration::from_secs(100),
             idle_timeout: Duration::from_secs(50),
             probe_after: Some(Duration::from_secs(10)),
         };
-        let machine = TurnMachine::new(Arc::default(), limits, LogUse::Nothing, keeping, now, now);
+        let machine = TurnMachine::new(Arc::default(), limits, log_use, keeping, now, now);
         Self { machine, now, log: Vec::new() }
     }
 
     fn started() -> Self {
-        let mut bench = Self::new();
-        bench.step(|machine, now, steps| machine.turn_known(TURN, now, steps));
-        bench
+        Self::new().known()
+    }
+
+    /// The same, with its turn named.
+    fn known(mut self) -> Self {
+        self.step(|machine, now, steps| machine.turn_known(TURN, now, steps));
+        self
     }
 
     fn step(&mut self, change: impl FnOnce(&mut TurnMachine, Instant, &mut Steps)) -> &mut Self {
@@ -87,10 +98,15 @@ impl Bench {
     }
 
     fn pass(&mut self, seconds: u64) -> &mut Self {
-        self.now += Duration::from_secs(seconds);
+        self.wait(Duration::from_secs(seconds))
+    }
+
+    fn wait(&mut self, time: Duration) -> &mut Self {
+        self.now += time;
         self.step(TurnMachine::on_tick)
     }
 
+    #[track_caller]
     fn expect(&mut self, log: &[&str]) -> &mut Self {
         assert_eq!(self.log, log);
         self.log.clear();

@@ -3,13 +3,15 @@ use std::collections::HashSet;
 use super::*;
 use crate::continuity::transcript::{FingerprintKey, Transcript};
 
-/// A turn whose thread may be kept, with two tools.
-fn started() -> Bench {
+/// The notes of a turn whose thread may be kept, with two tools.
+pub(super) fn keeping() -> Keeping {
     let transcript = Transcript::begin(FingerprintKey::random(), b"");
     let offered: HashSet<_> = ["f", "g"].map(str::to_owned).into();
-    let mut bench = Bench::with(Some(Keeping::new(transcript, Arc::new(offered))));
-    bench.step(|machine, now, steps| machine.turn_known(TURN, now, steps));
-    bench
+    Keeping::new(transcript, Arc::new(offered))
+}
+
+fn started() -> Bench {
+    Bench::with(Some(keeping())).known()
 }
 
 fn raw_call(id: &str, name: &str, arguments: &str) -> Happening<'static> {
@@ -37,14 +39,14 @@ fn raw_message(text: &str) -> Happening<'static> {
 }
 
 impl Bench {
-    fn asked_for(&mut self, id: &str) -> &mut Self {
+    pub(super) fn asked_for(&mut self, id: &str) -> &mut Self {
         self.step(|machine, now, steps| {
             let call = PendingCall { call_id: id.to_owned(), request: request_id() };
             machine.on_tool_request(call, now, steps);
         })
     }
 
-    fn says(&mut self, text: &'static str) -> &mut Self {
+    pub(super) fn says(&mut self, text: &'static str) -> &mut Self {
         self.see(Happening::MessageStarted(None))
             .see(super::text(text))
             .see(Happening::MessageCompleted(text.into()))

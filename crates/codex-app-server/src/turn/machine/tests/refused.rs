@@ -1,0 +1,138 @@
+//! Refusals, whose text only the log has.
+
+use super::holding::keeping;
+use super::logged::{announced, whole};
+use super::*;
+use crate::child_log::LogEvent;
+
+const GRACE: Duration = Duration::from_millis(100);
+const SHORT: Duration = Duration::from_millis(99);
+
+fn started() -> Bench {
+    Bench::using(LogUse::Refusals, None).known()
+}
+
+fn refusal(text: &str) -> Happening<'static> {
+    Happening::Logged(LogEvent::Refusal(text.to_owned()))
+}
+
+/// A message that begins and never ends.
+fn withheld() -> Bench {
+    let mut bench = started();
+    bench.see(Happening::MessageStarted(None));
+    bench
+}
+
+#[test]
+fn a_refusal_that_is_known_before_the_end_is_the_answer() {
+    for log_use in [LogUse::Refusals, LogUse::Everything] {
+        let mut bench = Bench::using(log_use, None).known();
+        bench.see(Happening::MessageStarted(None)).see(refusal("no")).expect(&[]);
+        bench.see(response_end()).expect(&["refusal no", "response end"]);
+        bench.see(completed(TurnStatus::Completed)).expect(&["end Completed", "unsubscribe"]);
+    }
+    let mut first = started();
+    first.see(refusal("no")).see(Happening::MessageStarted(None)).see(response_end());
+    first.expect(&["refusal no", "response end"]);
+}
+
+#[test]
+fn a_refusal_may_come_a_little_later_than_the_end() {
+    let mut response = withheld();
+    response.see(response_end()).wait(SHORT).expect(&[]).see(refusal("no"));
+    response.expect(&["refusal no", "response end"]);
+    response.see(completed(TurnStatus::Completed)).expect(&["end Completed", "unsubscribe"]);
+    let mut turn = withheld();
+    turn.see(response_end()).wait(SHORT).see(completed(TurnStatus::Completed)).wait(SHORT);
+    turn.expect(&[]).see(refusal("no"));
+    turn.expect(&["refusal no", "response end", "end Completed", "unsubscribe"]);
+    assert!(turn.machine.is_closed());
+}
+
+#[test]
+fn a_refusal_that_comes_too_late_has_no_text() {
+    let mut response = withheld();
+    response.see(response_end()).wait(GRACE).expect(&["response end"]);
+    response.see(completed(TurnStatus::Completed));
+    response.expect(&["failed ContentFilter", "unsubscribe"]);
+    let mut turn = withheld();
+    turn.see(response_end()).see(completed(TurnStatus::Completed)).wait(GRACE);
+    turn.expect(&["response end", "failed ContentFilter", "unsubscribe"]);
+    turn.see(refusal("no")).expect(&["count StaleEvent"]);
+}
+
+#[test]
+fn without_the_log_a_withheld_message_has_no_text() {
+    let mut bench = Bench::started();
+    bench.see(Happening::MessageStarted(None)).see(refusal("no")).see(response_end());
+    bench.see(completed(TurnStatus::Completed));
+    bench.expect(&["response end", "failed ContentFilter", "unsubscribe"]);
+}
+
+#[test]
+fn a_refusal_after_text_ends_the_answer() {
+    let said = || {
+        let mut bench = started();
+        bench.says("well").see(Happening::MessageStarted(None)).expect(&["text well"]);
+        bench
+    };
+    said().see(refusal("no")).see(response_end()).expect(&["refusal no", "response end"]);
+    said()
+        .see(response_end())
+        .expect(&[])
+        .see(refusal("no"))
+        .expect(&["refusal no", "response end"]);
+    // Without its text, the end would look like a good one.
+    let failed = ["interrupt", "failed ContentFilter"];
+    said().see(response_end()).wait(GRACE).expect(&failed);
+    let mut ended = said();
+    ended.see(response_end()).see(completed(TurnStatus::Completed)).wait(GRACE);
+    ended.expect(&["failed ContentFilter", "unsubscribe"]);
+}
+
+#[test]
+fn a_refusal_without_a_message_is_the_answer_if_there_is_no_other() {
+    let mut bench = started();
+    bench.see(refusal("no")).see(response_end()).see(completed(TurnStatus::Completed));
+    bench.expect(&["response end", "refusal no", "end Completed", "unsubscribe"]);
+    let mut said = started();
+    said.see(refusal("no")).says("yes").see(response_end()).see(completed(TurnStatus::Completed));
+    said.expect(&["text yes", "response end", "end Completed", "unsubscribe"]);
+}
+
+#[test]
+fn a_response_without_any_item_is_an_empty_answer() {
+    for log_use in [LogUse::Nothing, LogUse::Refusals, LogUse::Everything] {
+        let mut bench = Bench::using(log_use, None).known();
+        bench.see(response_end()).see(completed(TurnStatus::Completed));
+        bench.expect(&["response end", "end Completed", "unsubscribe"]);
+    }
+}
+
+#[test]
+fn a_call_is_an_answer_whatever_was_refused_beside_it() {
+    let mut bench = started();
+    bench.see(whole("1", "{}")).see(Happening::MessageStarted(None)).see(refusal("no"));
+    bench.see(response_end()).expect(&["call f {}", "interrupt", "response end", "end ToolCalls"]);
+}
+
+#[test]
+fn a_call_does_not_start_in_a_message_that_is_withheld() {
+    let mut bench = Bench::using(LogUse::Everything, None).known();
+    bench.see(Happening::MessageStarted(None)).see(refusal("no")).see(announced(0, "1"));
+    bench.see(announced(1, "2")).see(whole("2", "{}")).see(response_end());
+    bench.expect(&["call f {}", "interrupt", "response end", "end ToolCalls"]);
+}
+
+#[test]
+fn the_thread_of_a_refusal_is_not_kept() {
+    let kept = || Bench::using(LogUse::Refusals, Some(keeping())).known();
+    let mut known = kept();
+    known.see(Happening::MessageStarted(None)).see(refusal("no")).see(response_end());
+    known.see(completed(TurnStatus::Completed));
+    known.expect(&["refusal no", "response end", "end Completed", "unsubscribe"]);
+    let mut hidden = kept();
+    hidden.see(refusal("no")).see(response_end()).see(completed(TurnStatus::Completed));
+    let said = "said, with calls []";
+    hidden.expect(&[said, "response end", "refusal no", "end Completed", "unsubscribe"]);
+}
