@@ -3,6 +3,7 @@
 //! A call is streamed when every item before it has come on standard output, so that nothing which
 //! belongs before it is still on its way; until then its fragments wait here.
 
+use std::collections::HashSet;
 use std::time::Instant;
 
 use super::event::ToolCall;
@@ -24,8 +25,8 @@ pub(crate) struct EarlyCalls {
     open: Option<OpenCall>,
     waiting: Vec<WaitingCall>,
     waiting_bytes: usize,
-    /// Calls of earlier responses of the same turn, by their ids.
-    earlier: Vec<String>,
+    /// Calls that have come whole, also in earlier responses of the same turn, by their ids.
+    earlier: HashSet<String>,
 }
 
 /// A call that the consumer knows of.
@@ -129,9 +130,10 @@ impl EarlyCalls {
     /// An item that is no call has come whole.
     pub(crate) fn on_item(&mut self) {
         self.items += 1;
-        let Self { items, waiting, waiting_bytes, .. } = self;
+        let Self { items, waiting, waiting_bytes, earlier, .. } = self;
         waiting.retain(|call| {
-            let stays = call.started.output_index >= *items;
+            let started = &call.started;
+            let stays = started.output_index >= *items && !earlier.contains(&started.call_id);
             if !stays {
                 *waiting_bytes -= call.arguments.len();
             }
@@ -146,6 +148,10 @@ impl EarlyCalls {
         call: &ToolCall,
     ) -> Result<Confirmed, Contradiction> {
         let open = self.open.take();
+        // Not every item is counted, so that its index may still be to come.
+        if self.wanted {
+            self.earlier.insert(call.call_id.clone());
+        }
         self.on_item();
         let Some(OpenCall { started, arguments, since }) = open else {
             return Ok(Confirmed::Whole);
@@ -169,7 +175,7 @@ impl EarlyCalls {
     /// The calls of an earlier response of the same turn, and of those before it.
     pub(crate) fn ignore<'a>(&mut self, before: &Self, calls: impl Iterator<Item = &'a str>) {
         if self.wanted {
-            self.earlier.extend_from_slice(&before.earlier);
+            self.earlier.extend(before.earlier.iter().cloned());
             self.earlier.extend(calls.map(str::to_owned));
         }
     }

@@ -124,6 +124,20 @@ fn calls_are_streamed_in_their_order_one_after_the_other() {
     bench.expect(&[EARLY[0], EARLY[1], "call f {} ", "call f 3"]);
 }
 
+/// Standard output does not report every item of the upstream's, so that indices can run ahead.
+#[test]
+fn a_call_that_has_come_whole_does_not_start_again() {
+    let ends = ["call f {}", "call f []", "interrupt", "response end", "end ToolCalls"];
+    let mut announced_before = started();
+    announced_before.see(announced(1, "1")).see(fragment("1", 0, "{")).see(announced(2, "2"));
+    announced_before.see(item(Utterance::Other)).see(whole("1", "{}")).see(whole("2", "[]"));
+    announced_before.see(response_end()).expect(&ends);
+    let mut announced_after = started();
+    announced_after.see(item(Utterance::Other)).see(whole("1", "{}")).see(announced(1, "1"));
+    announced_after.see(fragment("1", 0, "{")).see(whole("2", "[]")).see(announced(2, "2"));
+    announced_after.see(response_end()).expect(&ends);
+}
+
 #[test]
 fn after_a_gap_the_rest_comes_with_the_whole_call() {
     let mut bench = started();
