@@ -166,10 +166,10 @@ impl EarlyCalls {
         Ok(Confirmed::Since(since))
     }
 
-    /// The response begins anew: nothing of it was streamed.
-    pub(crate) fn restart(&mut self) {
-        let earlier = std::mem::take(&mut self.earlier);
-        *self = Self { earlier, ..Self::new(self.wanted) };
+    /// Codex asks for the response once more, and nothing of the first one was streamed. Lines of both
+    /// look the same, and those of the first may still come: every call comes whole from now on.
+    pub(crate) fn stop(&mut self) {
+        *self = Self::new(false);
     }
 
     /// The calls of an earlier response of the same turn, and of those before it.

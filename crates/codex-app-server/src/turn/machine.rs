@@ -303,7 +303,7 @@ impl TurnMachine {
                     self.refuse_repetition(&detail, now, steps);
                 } else {
                     self.untold_reasoning.clear();
-                    self.early.restart();
+                    self.early.stop();
                     // Who knows what the first try has left in the thread.
                     self.notes = Notes::None;
                     steps.push_back(Step::Count(Counter::CodexRetry));

@@ -67,6 +67,17 @@ fn a_retry_of_codex_before_a_start_forgets_what_was_announced() {
     bench.expect(&["reasoned one", "call f []", "interrupt", "response end", "end ToolCalls"]);
 }
 
+/// They come through another pipe than the announcement of the retry.
+#[test]
+fn late_lines_of_the_try_before_a_retry_are_not_streamed() {
+    let mut bench = started();
+    bench.see(error(true)).see(announced(0, "1")).see(fragment("1", 0, "{"));
+    bench.see(announced(0, "2")).see(fragment("2", 0, "[")).see(whole("2", "[]"));
+    bench.see(response_end());
+    let end = ["interrupt", "response end", "end ToolCalls"];
+    bench.expect(&["count CodexRetry", "call f []", end[0], end[1], end[2]]);
+}
+
 #[test]
 fn fragments_of_another_turn_are_not_streamed() {
     let mut bench = started();
