@@ -196,13 +196,7 @@ impl TurnMachine {
             return self.turn_known(turn_id, now, steps);
         }
         match &self.turn_id {
-            // What the log has to say can be left out.
-            None if self.held.len() >= MAX_HELD && matches!(happening, Happening::Logged(_)) => {}
-            None if self.held.len() >= MAX_HELD => {
-                let words = "Codex speaks of a turn without naming it";
-                self.fail(Failure::new(FailureKind::Unexpected, words), now, steps);
-            }
-            None => self.held.push((turn_id.to_owned(), happening.into_owned())),
+            None => self.hold(turn_id, happening, now, steps),
             Some(id) if id.as_str() != turn_id => {
                 steps.push_back(Step::Count(Counter::StaleEvent));
             }
@@ -215,6 +209,20 @@ impl TurnMachine {
                     Phase::Closed => steps.push_back(Step::Count(Counter::StaleEvent)),
                 }
             }
+        }
+    }
+
+    /// Keeps an event until the turn has a name. What the log reports can be left out.
+    fn hold(&mut self, turn_id: &str, happening: Happening<'_>, now: Instant, steps: &mut Steps) {
+        let is_logged = |happening: &Happening<'_>| matches!(happening, Happening::Logged(_));
+        if self.held.len() >= MAX_HELD && !is_logged(&happening) {
+            self.held.retain(|(_, held)| !is_logged(held));
+        }
+        if self.held.len() < MAX_HELD {
+            self.held.push((turn_id.to_owned(), happening.into_owned()));
+        } else if !is_logged(&happening) {
+            let words = "Codex speaks of a turn without naming it";
+            self.fail(Failure::new(FailureKind::Unexpected, words), now, steps);
         }
     }
 

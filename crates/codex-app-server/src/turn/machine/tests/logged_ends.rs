@@ -96,6 +96,28 @@ fn what_the_log_reports_before_the_turn_has_a_name_is_kept() {
     bench.expect(&["start 1 f", "arguments {", "count StaleEvent"]);
 }
 
+#[test]
+fn what_the_log_reports_before_the_turn_has_a_name_cannot_fail_it() {
+    let mut bench = Bench::using(LogUse::Everything, None);
+    bench.see(Happening::MessageStarted(None)).see(announced(1, "1"));
+    for offset in 0..MAX_HELD + 10 {
+        bench.see(fragment("1", offset, "x"));
+    }
+    bench.see(text("a")).see(Happening::MessageCompleted("a".into()));
+    // What comes after the loss is not streamed as if nothing were missing.
+    bench.see(fragment("1", MAX_HELD + 10, "x")).see(announced(1, "1")).see(fragment("1", 0, "x"));
+    bench.see(whole("1", "xyz")).expect(&[]);
+    bench.see(Happening::TurnStarted);
+    let call = ["start 1 f", "arguments x", EARLY[0], EARLY[1], "call f xyz"];
+    bench.expect(&[&["text a"][..], &call].concat());
+    let mut full = Bench::using(LogUse::Everything, None);
+    for _ in 0..MAX_HELD {
+        full.see(text("x"));
+    }
+    full.see(announced(0, "1")).expect(&[]);
+    full.see(text("x")).expect(&["failed Unexpected"]);
+}
+
 /// A turn whose call is answered in the same turn of Codex.
 fn resumed() -> Bench {
     let mut held = Bench::using(LogUse::Everything, Some(keeping())).known();
