@@ -333,6 +333,8 @@ impl TurnMachine {
             Happening::Said { raw, what: Utterance::Other } => self.note(&raw),
             _ if self.response_ended => self.refuse_second_request(now, steps),
             Happening::ReasoningStarted => {}
+            // Nothing comes between the start of a call and its end.
+            Happening::Text(text) if text.is_empty() && self.early.is_open() => {}
             Happening::Text(text) => {
                 if let Some(message) = &mut self.open_message {
                     message.stream(&text);

@@ -199,6 +199,13 @@ fn signs_of_life_beside_an_open_call_are_no_output() {
 }
 
 #[test]
+fn empty_text_beside_an_open_call_is_not_emitted() {
+    let mut bench = started();
+    bench.see(announced(0, "1")).see(text("")).see(whole("1", "{}")).see(text(""));
+    bench.expect(&["start 1 f", EARLY[0], EARLY[1], "call f {}", "text "]);
+}
+
+#[test]
 fn a_name_is_mapped_back_before_the_call_starts() {
     let mut aliases = ToolAliases::default();
     let alias = aliases.alias("mcp__x");
