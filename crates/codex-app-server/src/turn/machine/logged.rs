@@ -125,7 +125,11 @@ impl TurnMachine {
         match std::mem::replace(&mut self.refusals, Refusals::None) {
             Refusals::Known(text) => self.refuse(text, response, steps),
             Refusals::None => self.refusals = Refusals::Awaited(response),
-            Refusals::Unknown | Refusals::Awaited(_) => self.withhold(response, now, steps),
+            Refusals::Unknown => {
+                self.refusals = Refusals::Unknown;
+                self.withhold(response, now, steps);
+            }
+            Refusals::Awaited(_) => self.withhold(response, now, steps),
         }
     }
 

@@ -70,6 +70,14 @@ fn without_the_log_a_withheld_message_has_no_text() {
 }
 
 #[test]
+fn without_the_log_no_refusal_is_used_however_late_it_comes() {
+    let mut bench = Bench::started();
+    bench.see(Happening::MessageStarted(None)).see(response_end()).see(refusal("no"));
+    bench.see(completed(TurnStatus::Completed));
+    bench.expect(&["response end", "failed ContentFilter", "unsubscribe"]);
+}
+
+#[test]
 fn a_refusal_after_text_ends_the_answer() {
     let said = || {
         let mut bench = started();
