@@ -147,6 +147,8 @@ impl TurnMachine {
             && let Refusals::Known(text) = std::mem::replace(&mut self.refusals, Refusals::None)
         {
             self.notes = Notes::None;
+            // It was withheld, and its text was late, but not too late.
+            self.open_message = None;
             self.output(TurnEvent::Refusal(text), steps);
         }
     }

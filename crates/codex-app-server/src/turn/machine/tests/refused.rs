@@ -78,6 +78,13 @@ fn without_the_log_no_refusal_is_used_however_late_it_comes() {
 }
 
 #[test]
+fn a_refusal_that_comes_before_the_end_of_a_slow_turn_is_the_answer() {
+    let mut bench = withheld();
+    bench.see(response_end()).wait(GRACE).see(refusal("no")).see(completed(TurnStatus::Completed));
+    bench.expect(&["response end", "refusal no", "end Completed", "unsubscribe"]);
+}
+
+#[test]
 fn a_refusal_after_text_ends_the_answer() {
     let said = || {
         let mut bench = started();
