@@ -240,13 +240,13 @@ impl TurnMachine {
         }
         let silence = now.duration_since(self.last_event_at);
         match self.phase {
+            Phase::Running if self.refusals.is_overdue(now) => self.give_up_refusal(now, steps),
             Phase::Running if self.interrupt == Interrupt::Consumers => {
                 if silence >= END_GRACE {
                     steps.push_back(Step::Emit(TurnEvent::End(TurnEnd::Interrupted)));
                     self.close_unconfirmed(steps);
                 }
             }
-            Phase::Running if self.refusals.is_overdue(now) => self.give_up_refusal(now, steps),
             Phase::Running if now.duration_since(self.started_at) >= self.limits.timeout => {
                 let limit = self.limits.timeout;
                 let words = format!("the turn took longer than {limit:?}");

@@ -85,6 +85,18 @@ fn a_refusal_that_comes_before_the_end_of_a_slow_turn_is_the_answer() {
 }
 
 #[test]
+fn an_interrupt_while_a_refusal_is_awaited_does_not_wait_for_a_turn_that_has_ended() {
+    let mut before = withheld();
+    before.step(TurnMachine::interrupt).see(response_end()).see(completed(TurnStatus::Completed));
+    before.wait(GRACE);
+    before.expect(&["interrupt", "response end", "failed ContentFilter", "unsubscribe"]);
+    let mut after = withheld();
+    after.see(response_end()).see(completed(TurnStatus::Completed)).step(TurnMachine::interrupt);
+    after.wait(GRACE);
+    after.expect(&["interrupt", "response end", "failed ContentFilter", "unsubscribe"]);
+}
+
+#[test]
 fn a_refusal_after_text_ends_the_answer() {
     let said = || {
         let mut bench = started();
