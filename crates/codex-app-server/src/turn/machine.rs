@@ -280,6 +280,12 @@ impl TurnMachine {
         if self.early.is_open() && is_output_beside_a_call(&happening) {
             return self.distrust_log("something else came before a call was whole", now, steps);
         }
+        if self.refusals.is_awaited() && !leaves_a_refusal_open(&happening) {
+            self.give_up_refusal(now, steps);
+            if self.phase != Phase::Running {
+                return self.wind_down(&happening, steps);
+            }
+        }
         match happening {
             Happening::TurnStarted | Happening::Other => {}
             Happening::Logged(event) => self.on_logged(event, now, steps),
@@ -459,6 +465,18 @@ fn is_output_beside_a_call(happening: &Happening<'_>) -> bool {
         | Happening::Logged(_)
         | Happening::Other => false,
     }
+}
+
+/// Whether the text of a refusal may still come after this.
+fn leaves_a_refusal_open(happening: &Happening<'_>) -> bool {
+    matches!(
+        happening,
+        Happening::TurnStarted
+            | Happening::Other
+            | Happening::Logged(_)
+            | Happening::Said { what: Utterance::Other, .. }
+            | Happening::TurnCompleted { status: TurnStatus::Completed, .. }
+    )
 }
 
 #[cfg(test)]

@@ -96,6 +96,40 @@ fn an_interrupt_while_a_refusal_is_awaited_does_not_wait_for_a_turn_that_has_end
     after.expect(&["interrupt", "response end", "failed ContentFilter", "unsubscribe"]);
 }
 
+/// What ends the turn otherwise ends it as it would without the log.
+#[test]
+fn other_events_while_a_refusal_is_awaited_find_the_response_ended() {
+    let endings: [fn() -> Happening<'static>; 10] = [
+        || completed(TurnStatus::Interrupted),
+        || error(false),
+        || error(true),
+        || Happening::MessageStarted(None),
+        || Happening::ReasoningStarted,
+        || Happening::MessageCompleted("".into()),
+        || Happening::MessageCompleted("late".into()),
+        || text("late"),
+        response_end,
+        || whole("1", "{}"),
+    ];
+    for ending in endings {
+        let mut without = Bench::started();
+        let mut with = started();
+        for bench in [&mut without, &mut with] {
+            bench.see(Happening::MessageStarted(None)).see(response_end());
+            bench.see(ending()).wait(GRACE).see(completed(TurnStatus::Interrupted));
+        }
+        assert!(with.machine.is_closed());
+        with.expect(&without.log.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn signs_of_life_leave_a_refusal_open() {
+    let mut bench = withheld();
+    bench.see(response_end()).see(Happening::Other).see(item(Utterance::Other)).see(refusal("no"));
+    bench.expect(&["refusal no", "response end"]);
+}
+
 #[test]
 fn a_refusal_after_text_ends_the_answer() {
     let said = || {
