@@ -317,6 +317,8 @@ impl TurnMachine {
                     self.refuse_repetition(&detail, now, steps);
                 } else {
                     self.untold_reasoning.clear();
+                    self.open_message = None;
+                    self.untold_message = None;
                     self.early.stop();
                     // Who knows what the first try has left in the thread.
                     self.notes = Notes::None;

@@ -288,6 +288,19 @@ fn reasoning_that_nobody_was_told_of_may_start_over() {
 }
 
 #[test]
+fn a_message_that_began_before_a_retry_is_not_taken_for_withheld() {
+    Bench::started()
+        .see(Happening::MessageStarted(None))
+        .see(error(true))
+        .see(Happening::MessageStarted(None))
+        .see(text("a"))
+        .see(Happening::MessageCompleted("a".into()))
+        .see(response_end())
+        .see(completed(TurnStatus::Completed))
+        .expect(&["count CodexRetry", "text a", "response end", "end Completed", "unsubscribe"]);
+}
+
+#[test]
 fn messages_are_told_apart() {
     let message = |phase, words: &'static str| {
         [Happening::MessageStarted(phase), text(words), Happening::MessageCompleted(words.into())]
