@@ -18,8 +18,8 @@ use crate::connection::Connection;
 use crate::line::Line;
 use crate::stats::Counter;
 use crate::turn::thread_event::{Happening, ThreadEvent};
-use attribution::Attribution;
-use line::LogLine;
+pub(crate) use attribution::Attribution;
+pub(crate) use line::LogLine;
 pub use trust::EarlyArguments;
 pub(crate) use trust::LogTrust;
 

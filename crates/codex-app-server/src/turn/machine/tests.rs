@@ -11,6 +11,7 @@ use crate::turn::event::{ReasoningKind, ToolCall, ToolCallKind};
 const TURN: &str = "turn-1";
 
 mod holding;
+mod log_laws;
 mod logged;
 mod logged_ends;
 mod recorded;
