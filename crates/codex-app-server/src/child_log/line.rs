@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use memchr::memmem::find;
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::StartedCall;
 use crate::protocol::incoming::Text;
@@ -114,7 +115,7 @@ struct Item {
     call_id: Option<String>,
     name: Option<String>,
     namespace: Option<String>,
-    arguments: Option<String>,
+    arguments: Option<Value>,
 }
 
 // === impl LogLine ===
@@ -209,7 +210,8 @@ fn read_event(line: &[u8]) -> Option<LogLine<'static>> {
 /// A call can be streamed if its place, its ids and its name are known, and no argument is there yet.
 fn added(sequence: Option<u64>, output_index: Option<u64>, item: Item) -> LogLine<'static> {
     let known = |text: Option<String>| text.filter(|text| !text.is_empty());
-    let is_call = item.r#type == FUNCTION_CALL && known(item.arguments).is_none();
+    let has_none = item.arguments.is_none_or(|arguments| arguments == "");
+    let is_call = item.r#type == FUNCTION_CALL && has_none;
     let call = (output_index, known(item.id), known(item.call_id), known(item.name));
     let (true, (Some(output_index), Some(item_id), Some(call_id), Some(name))) = (is_call, call)
     else {

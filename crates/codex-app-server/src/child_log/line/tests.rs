@@ -156,6 +156,16 @@ fn other_items_are_not_calls() {
     }
 }
 
+/// Those of an upstream's own search are an object, for one. The line is not damaged.
+#[test]
+fn arguments_that_are_no_text_are_read() {
+    for kind in ["tool_search_call", "function_call"] {
+        let item = with(added_call(), "/item/type", json!(kind));
+        let item = with(item, "/item/arguments", json!({"query": "x"}));
+        assert_eq!(read(&event(&item)), LogLine::Unused, "{kind}");
+    }
+}
+
 #[test]
 fn fragments_and_refusals_without_an_item_are_of_no_use() {
     let kind = "response.function_call_arguments.delta";

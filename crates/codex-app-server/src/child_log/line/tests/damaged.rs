@@ -10,7 +10,7 @@ fn a_cut_event_is_never_read_as_a_shorter_one() {
     let kind_ends = find(line.as_bytes(), KIND).unwrap() + KIND.len();
     for cut in 0..line.len() {
         let found = LogLine::read(&line.as_bytes()[..cut]);
-        // While its kind is not there yet, it cannot be told from any other line.
+        // While its kind is missing, it looks like any other line.
         let is_known = cut >= kind_ends;
         let is_left_out = matches!(found, LogLine::Unused | LogLine::Other);
         assert!(found == LogLine::Damaged || !is_known && is_left_out, "{cut}: {found:?}");

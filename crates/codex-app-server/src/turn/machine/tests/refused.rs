@@ -132,21 +132,21 @@ fn signs_of_life_leave_a_refusal_open() {
 
 #[test]
 fn a_refusal_after_text_ends_the_answer() {
-    let said = || {
+    let with_text = || {
         let mut bench = started();
         bench.says("well").see(Happening::MessageStarted(None)).expect(&["text well"]);
         bench
     };
-    said().see(refusal("no")).see(response_end()).expect(&["refusal no", "response end"]);
-    said()
+    with_text().see(refusal("no")).see(response_end()).expect(&["refusal no", "response end"]);
+    with_text()
         .see(response_end())
         .expect(&[])
         .see(refusal("no"))
         .expect(&["refusal no", "response end"]);
     // Without its text, the end would look like a good one.
     let failed = ["interrupt", "failed ContentFilter"];
-    said().see(response_end()).wait(GRACE).expect(&failed);
-    let mut ended = said();
+    with_text().see(response_end()).wait(GRACE).expect(&failed);
+    let mut ended = with_text();
     ended.see(response_end()).see(completed(TurnStatus::Completed)).wait(GRACE);
     ended.expect(&["failed ContentFilter", "unsubscribe"]);
 }
@@ -156,9 +156,13 @@ fn a_refusal_without_a_message_is_the_answer_if_there_is_no_other() {
     let mut bench = started();
     bench.see(refusal("no")).see(response_end()).see(completed(TurnStatus::Completed));
     bench.expect(&["response end", "refusal no", "end Completed", "unsubscribe"]);
-    let mut said = started();
-    said.see(refusal("no")).says("yes").see(response_end()).see(completed(TurnStatus::Completed));
-    said.expect(&["text yes", "response end", "end Completed", "unsubscribe"]);
+    let mut answered = started();
+    answered
+        .see(refusal("no"))
+        .says("yes")
+        .see(response_end())
+        .see(completed(TurnStatus::Completed));
+    answered.expect(&["text yes", "response end", "end Completed", "unsubscribe"]);
 }
 
 #[test]
@@ -194,6 +198,11 @@ fn the_thread_of_a_refusal_is_not_kept() {
     known.expect(&["refusal no", "response end", "end Completed", "unsubscribe"]);
     let mut hidden = kept();
     hidden.see(refusal("no")).see(response_end()).see(completed(TurnStatus::Completed));
-    let said = "said, with calls []";
-    hidden.expect(&[said, "response end", "refusal no", "end Completed", "unsubscribe"]);
+    hidden.expect(&[
+        "said, with calls []",
+        "response end",
+        "refusal no",
+        "end Completed",
+        "unsubscribe",
+    ]);
 }

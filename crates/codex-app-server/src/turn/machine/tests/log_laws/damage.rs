@@ -35,14 +35,14 @@ pub(super) enum Damage {
     },
     /// The lines of another call, in their order.
     Foreign {
-        whose: Whose,
+        origin: Origin,
         ids: Ids,
         at: [Index; 5],
     },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Whose {
+pub(super) enum Origin {
     /// Of a turn that runs at the same time.
     Live,
     /// Of a turn that is not known.
@@ -56,17 +56,17 @@ pub(super) enum Whose {
 impl Damage {
     /// Whether it has lines of the same turn.
     pub(super) fn is_of_turn(&self) -> bool {
-        matches!(self, Self::Foreign { whose: Whose::EarlierResponse, .. })
+        matches!(self, Self::Foreign { origin: Origin::EarlierResponse, .. })
     }
 }
 
 pub(super) fn damage() -> impl Strategy<Value = Damage> {
     let index = any::<Index>;
-    let whose = prop_oneof![
-        Just(Whose::Live),
-        Just(Whose::Unknown),
-        Just(Whose::EarlierTurn),
-        Just(Whose::EarlierResponse),
+    let origin = prop_oneof![
+        Just(Origin::Live),
+        Just(Origin::Unknown),
+        Just(Origin::EarlierTurn),
+        Just(Origin::EarlierResponse),
     ];
     let ids = prop_oneof![Just(Ids::Unique), Just(Ids::Counted)];
     prop_oneof![
@@ -76,8 +76,8 @@ pub(super) fn damage() -> impl Strategy<Value = Damage> {
         2 => (index(), index()).prop_map(|(line, at)| Damage::Cut { line, at }),
         1 => (index(), index(), any::<u8>())
             .prop_map(|(line, at, byte)| Damage::Change { line, at, byte }),
-        3 => (whose, ids, any::<[Index; 5]>())
-            .prop_map(|(whose, ids, at)| Damage::Foreign { whose, ids, at }),
+        3 => (origin, ids, any::<[Index; 5]>())
+            .prop_map(|(origin, ids, at)| Damage::Foreign { origin, ids, at }),
     ]
 }
 
@@ -108,10 +108,10 @@ pub(super) fn damaged(turn: &Turn, mut lines: Vec<Vec<u8>>, damage: &[Damage]) -
                     lines[line][at] = *byte;
                 }
             }
-            Damage::Foreign { whose, ids, at } => {
+            Damage::Foreign { origin, ids, at } => {
                 let mut places = at.map(|at| at.index(lines.len() + 1));
                 places.sort_unstable();
-                let foreign = foreign(*whose, *ids, turn.is_numbered);
+                let foreign = foreign(*origin, *ids, turn.is_numbered);
                 // From the end, so that the places before stay the same.
                 for (place, line) in places.into_iter().zip(foreign).rev() {
                     lines.insert(place, line.into_bytes());
@@ -125,14 +125,17 @@ pub(super) fn damaged(turn: &Turn, mut lines: Vec<Vec<u8>>, damage: &[Damage]) -
     lines
 }
 
-fn foreign(whose: Whose, ids: Ids, is_numbered: bool) -> [String; 5] {
-    let (thread, turn, call_id) = match whose {
-        Whose::Live => (LIVE_THREAD, "turn-2", "call_foreign"),
-        Whose::Unknown => ("thread-3", "turn-3", "call_foreign"),
-        Whose::EarlierTurn => (THREAD, "turn-0", "call_foreign"),
-        Whose::EarlierResponse => (THREAD, TURN, OLD_CALL),
+fn foreign(origin: Origin, ids: Ids, is_numbered: bool) -> [String; 5] {
+    let (thread, turn, call_id) = match origin {
+        Origin::Live => (LIVE_THREAD, "turn-2", "call_foreign"),
+        Origin::Unknown => ("thread-3", "turn-3", "call_foreign"),
+        Origin::EarlierTurn => (THREAD, "turn-0", "call_foreign"),
+        Origin::EarlierResponse => (THREAD, TURN, OLD_CALL),
     };
-    let item_id = if ids == Ids::Unique { "fc_foreign" } else { "item_0" };
+    let item_id = match ids {
+        Ids::Unique => &format!("fc_{thread}_{turn}_{call_id}"),
+        Ids::Counted => "item_0",
+    };
     let number = |number| is_numbered.then_some(number);
     let delta = |at, text| written::delta(number(at), 0, item_id, text);
     [
@@ -144,6 +147,12 @@ fn foreign(whose: Whose, ids: Ids, is_numbered: bool) -> [String; 5] {
     ]
 }
 
+/// Whether two calls that are not of the turn have one id.
+pub(super) fn others_share_an_id(damage: &[Damage]) -> bool {
+    let is_counted = |damage: &&Damage| matches!(damage, Damage::Foreign { ids: Ids::Counted, .. });
+    damage.iter().filter(is_counted).count() > 1
+}
+
 /// Whether the turn may fail for what happened to the log: where nothing shows that a line is missing,
 /// or is another's.
 pub(super) fn may_fail(turn: &Turn, damage: &[Damage]) -> bool {
@@ -153,7 +162,7 @@ pub(super) fn may_fail(turn: &Turn, damage: &[Damage]) -> bool {
         turn.ids == Ids::Counted && matches!(damage, Damage::Foreign { ids: Ids::Counted, .. })
     };
     let is_late = |damage: &Damage| {
-        matches!(damage, Damage::Foreign { whose: Whose::EarlierTurn, .. }) && shares_ids(damage)
+        matches!(damage, Damage::Foreign { origin: Origin::EarlierTurn, .. }) && shares_ids(damage)
     };
     is_changed
         // Lines of a try may be anywhere.
