@@ -72,6 +72,18 @@ pub fn is_from_our_filter(line: &[u8]) -> bool {
     LogLine::read(line) != LogLine::Other
 }
 
+// === impl LogEvent ===
+
+impl LogEvent {
+    /// About how much memory it holds.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::CallStarted(call) => call.item_id.len() + call.call_id.len() + call.name.len(),
+            Self::Arguments { text, .. } | Self::Refusal(text) => text.len(),
+        }
+    }
+}
+
 // === impl LogReader ===
 
 impl LogReader {

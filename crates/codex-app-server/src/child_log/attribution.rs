@@ -15,7 +15,8 @@ const MOST_ITEMS: usize = 4_096;
 const MOST_OF_AN_ITEM: usize = 256 * 1024;
 const MOST_OF_ALL: usize = 4 * 1024 * 1024;
 
-/// How long they wait for it.
+/// How long they wait for it; and how long an id is not used again after the turn of an item that was
+/// never done: lines about it may still come.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// The items that the log speaks of, with what is known of each.
@@ -42,6 +43,10 @@ struct Item {
     since: Instant,
     /// A function call, or anything else.
     is_call: bool,
+    /// Whether no further line about it is to come.
+    is_done: bool,
+    /// When its turn was first seen to have ended.
+    orphaned: Option<Instant>,
     owner: Owner,
     call: Option<Call>,
     refusal: Option<String>,
@@ -89,6 +94,11 @@ impl Attribution {
             }
             LogLine::Arguments { item_id, sequence, text } => {
                 self.on_arguments(&item_id, sequence, &text);
+            }
+            LogLine::CallDone { item_id } => {
+                if let Some(item) = self.items.get_mut(item_id.as_str()) {
+                    item.is_done = true;
+                }
             }
             LogLine::Refusal { item_id, text } => self.on_refusal(&item_id, text, now, is_live),
             LogLine::Owner { item_id, is_call, thread_id, turn_id } => {
@@ -188,14 +198,11 @@ impl Attribution {
         self.make_room(item_id, is_call, now, &is_live);
         let Some(item) = self.items.get_mut(item_id) else { return };
         match &item.owner {
-            known if *known == owner => {}
+            // A message is named when it begins, and again when it is whole.
+            known if *known == owner => item.is_done |= !is_call,
             Owner::Unknown => {
                 item.owner = owner;
                 self.changed.push(item_id.into());
-            }
-            Owner::Turn { thread_id, turn_id } if !is_live(thread_id, turn_id) => {
-                self.waiting_bytes -= item.drop_waiting(&mut self.counts);
-                *item = Item { owner, ..Item::new(is_call, now) };
             }
             Owner::Turn { .. } | Owner::Several => {
                 self.waiting_bytes -= item.belong_to_neither(now, &mut self.counts);
@@ -229,10 +236,11 @@ impl Attribution {
         now: Instant,
         is_live: impl Fn(&str, &str) -> bool,
     ) {
-        if self.items.get(item_id).is_some_and(|item| item.is_call == is_call) {
+        let stays = |item: &mut Item| item.is_call == is_call && !item.is_over(now, &is_live);
+        if self.items.get_mut(item_id).is_some_and(stays) {
             return;
         }
-        self.forget_the_dead(now, is_live);
+        self.forget_the_dead(now, &is_live);
         if let Some(item) = self.items.get_mut(item_id) {
             // A message and a call of the same id are not one item.
             self.waiting_bytes -= item.belong_to_neither(now, &mut self.counts);
@@ -252,16 +260,11 @@ impl Attribution {
     fn forget_the_dead(&mut self, now: Instant, is_live: impl Fn(&str, &str) -> bool) {
         let Self { items, waiting_bytes, counts, .. } = self;
         items.retain(|_, item| {
-            let stays = match &item.owner {
-                Owner::Turn { thread_id, turn_id } => is_live(thread_id, turn_id),
-                Owner::Unknown | Owner::Several => {
-                    now.saturating_duration_since(item.since) < LONGEST_WAIT
-                }
-            };
-            if !stays {
+            let is_over = item.is_over(now, &is_live);
+            if is_over {
                 *waiting_bytes -= item.drop_waiting(counts);
             }
-            stays
+            !is_over
         });
     }
 }
@@ -270,7 +273,27 @@ impl Attribution {
 
 impl Item {
     fn new(is_call: bool, now: Instant) -> Self {
-        Self { since: now, is_call, owner: Owner::Unknown, call: None, refusal: None }
+        Self {
+            since: now,
+            is_call,
+            is_done: false,
+            orphaned: None,
+            owner: Owner::Unknown,
+            call: None,
+            refusal: None,
+        }
+    }
+
+    /// Whether its id is free for another item.
+    fn is_over(&mut self, now: Instant, is_live: impl Fn(&str, &str) -> bool) -> bool {
+        let since = match &self.owner {
+            Owner::Turn { thread_id, turn_id } if is_live(thread_id, turn_id) => return false,
+            Owner::Turn { .. } if self.is_done => return true,
+            // Bytes of one turn must not reach another that has an item of the same id.
+            Owner::Turn { .. } => *self.orphaned.get_or_insert(now),
+            Owner::Unknown | Owner::Several => self.since,
+        };
+        now.saturating_duration_since(since) >= LONGEST_WAIT
     }
 
     /// Two items have this id. They are kept apart for a while from now on: as long as both are being

@@ -21,11 +21,15 @@ const STREAM_EVENT: &[u8] = br#"TRACE","fields":{"message":"SSE event: "#;
 const OUTPUT_ITEM: &[u8] = br#"DEBUG","fields":{"message":"Output item""#;
 
 /// The kinds of events that [`read_event`] reads.
-const KINDS: [&[u8]; 3] = [
+const KINDS: [&[u8]; 4] = [
     b"response.function_call_arguments.delta",
     b"response.output_item.added",
     b"response.refusal.done",
+    DONE,
 ];
+
+/// It repeats all arguments, so that its line may be too long to be read; nothing is lost then.
+const DONE: &[u8] = b"response.function_call_arguments.done";
 
 const FUNCTION_CALL: &str = "function_call";
 
@@ -46,6 +50,8 @@ pub(crate) enum LogLine<'a> {
     CallAdded { item_id: String, sequence: Option<u64>, call: StartedCall },
     /// More of a call's arguments.
     Arguments { item_id: String, sequence: Option<u64>, text: String },
+    /// All arguments of a call have come.
+    CallDone { item_id: String },
     /// The whole text of a refusal.
     Refusal { item_id: String, text: String },
     /// An item belongs to a turn.
@@ -127,7 +133,9 @@ impl<'a> LogLine<'a> {
             if !may_be_used(event) {
                 return Self::Unused;
             }
-            return read_event(line).unwrap_or(Self::Damaged);
+            let unreadable =
+                if kind_of(event) == Some(DONE) { Self::Unused } else { Self::Damaged };
+            return read_event(line).unwrap_or(unreadable);
         }
         if level.starts_with(OUTPUT_ITEM) {
             return read_owner(line).unwrap_or(Self::Unused);
@@ -146,7 +154,9 @@ impl<'a> LogLine<'a> {
     pub(crate) fn read_head(head: &[u8]) -> LogLine<'static> {
         match level_of(head).and_then(|level| level.strip_prefix(STREAM_EVENT)) {
             // The kind of an event may be in the part that is missing.
-            Some(event) if kind_of(event).is_none_or(|kind| KINDS.contains(&kind)) => {
+            Some(event)
+                if kind_of(event).is_none_or(|kind| kind != DONE && KINDS.contains(&kind)) =>
+            {
                 LogLine::Damaged
             }
             Some(_) => LogLine::Unused,
@@ -198,6 +208,9 @@ fn read_event(line: &[u8]) -> Option<LogLine<'static>> {
                 sequence,
                 text,
             })
+        }
+        "response.function_call_arguments.done" => {
+            item_id.map_or(LogLine::Unused, |item_id| LogLine::CallDone { item_id })
         }
         "response.refusal.done" => {
             let text = event.refusal?;

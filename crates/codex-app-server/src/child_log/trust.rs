@@ -7,7 +7,8 @@ use tokio::sync::{Notify, watch};
 
 use super::LogEvent;
 
-/// What is kept of each call while the log is checked.
+/// What is kept while the log is checked: calls, and bytes of each.
+const MOST_CALLS: usize = 256;
 const MOST_WITNESSED: usize = 64 * 1024;
 
 /// Whether arguments are streamed as the model writes them.
@@ -109,7 +110,7 @@ impl LogTrust {
     pub(super) fn witness(&self, thread_id: &str, event: &LogEvent) {
         let mut seen = self.seen();
         match event {
-            LogEvent::CallStarted(call) => {
+            LogEvent::CallStarted(call) if seen.len() < MOST_CALLS => {
                 let call_id = call.call_id.clone();
                 let item = (thread_id.into(), call.item_id.clone());
                 seen.insert(item, (call_id, String::new()));
@@ -122,7 +123,7 @@ impl LogTrust {
                     self.witnessed.notify_waiters();
                 }
             }
-            LogEvent::Refusal(_) => {}
+            LogEvent::CallStarted(_) | LogEvent::Refusal(_) => {}
         }
     }
 

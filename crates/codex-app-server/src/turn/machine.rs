@@ -37,6 +37,9 @@ const END_GRACE: Duration = Duration::from_secs(10);
 /// Events that are kept until the turn has a name.
 const MAX_HELD: usize = 1_000;
 
+/// Bytes among them that the log reports.
+const MAX_HELD_LOG_BYTES: usize = 1024 * 1024;
+
 /// The state of one turn.
 #[derive(Debug)]
 pub(crate) struct TurnMachine {
@@ -214,13 +217,19 @@ impl TurnMachine {
 
     /// Keeps an event until the turn has a name. What the log reports can be left out.
     fn hold(&mut self, turn_id: &str, happening: Happening<'_>, now: Instant, steps: &mut Steps) {
-        let is_logged = |happening: &Happening<'_>| matches!(happening, Happening::Logged(_));
-        if self.held.len() >= MAX_HELD && !is_logged(&happening) {
-            self.held.retain(|(_, held)| !is_logged(held));
+        if let Happening::Logged(event) = &happening {
+            let held: usize = self.held.iter().map(|(_, held)| held.log_bytes()).sum();
+            if self.held.len() < MAX_HELD && held + event.bytes() <= MAX_HELD_LOG_BYTES {
+                self.held.push((turn_id.to_owned(), happening.into_owned()));
+            }
+            return;
+        }
+        if self.held.len() >= MAX_HELD {
+            self.held.retain(|(_, held)| !matches!(held, Happening::Logged(_)));
         }
         if self.held.len() < MAX_HELD {
             self.held.push((turn_id.to_owned(), happening.into_owned()));
-        } else if !is_logged(&happening) {
+        } else {
             let words = "Codex speaks of a turn without naming it";
             self.fail(Failure::new(FailureKind::Unexpected, words), now, steps);
         }

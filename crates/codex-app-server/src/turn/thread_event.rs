@@ -186,6 +186,14 @@ fn event<'a>(
 // === impl Happening ===
 
 impl Happening<'_> {
+    /// Bytes of it that the child's log reports.
+    pub(crate) fn log_bytes(&self) -> usize {
+        match self {
+            Self::Logged(event) => event.bytes(),
+            _ => 0,
+        }
+    }
+
     /// A copy that outlives its line.
     pub(crate) fn into_owned(self) -> Happening<'static> {
         fn own(text: Cow<'_, str>) -> Cow<'static, str> {

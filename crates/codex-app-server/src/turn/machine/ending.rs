@@ -23,7 +23,9 @@ impl TurnMachine {
 
     /// The consumer has gone.
     pub(crate) fn abandon(&mut self, now: Instant, steps: &mut Steps) {
-        if self.phase == Phase::Running {
+        if self.phase == Phase::Running && self.refusals.is_last() {
+            self.close(steps);
+        } else if self.phase == Phase::Running {
             self.ask_interrupt(Interrupt::Ours, now, steps);
             self.phase = Phase::Ending { since: now };
         }
@@ -32,6 +34,10 @@ impl TurnMachine {
     /// Ends the turn for a reason that did not come from Codex.
     pub(crate) fn fail(&mut self, failure: Failure, now: Instant, steps: &mut Steps) {
         match self.phase {
+            Phase::Running if self.refusals.is_last() => {
+                steps.push_back(Step::Emit(TurnEvent::Failed(failure)));
+                self.close(steps);
+            }
             Phase::Running => {
                 self.ask_interrupt(Interrupt::Ours, now, steps);
                 self.finish(TurnEvent::Failed(failure), now, steps);

@@ -195,6 +195,11 @@ impl Refusals {
         matches!(self, Self::Awaited(_))
     }
 
+    /// Whether its text is all that is waited for, because Codex has ended the turn.
+    pub(super) fn is_last(&self) -> bool {
+        matches!(self, Self::Awaited(response) if response.turn_completed)
+    }
+
     /// Codex has ended the turn: the text may still be on its way.
     pub(super) fn turn_completed(&mut self, now: Instant) {
         if let Self::Awaited(response) = self {
