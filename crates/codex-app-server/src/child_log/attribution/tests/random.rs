@@ -119,7 +119,7 @@ impl World {
         bytes: usize,
     ) -> Option<LogLine<'static>> {
         let mut of_item = self.calls.iter_mut().enumerate().filter(|(_, call)| call.item == item);
-        // Nothing tells a late fragment of a forgotten call from one of the next call of the same id.
+        // A late fragment of a forgotten call looks like one of the next call of the same id.
         let is_certain = |number: usize| calls_back == 0 || number >= self.forgettable;
         let (number, call) =
             of_item.nth_back(calls_back).filter(|(number, _)| is_certain(*number))?;
