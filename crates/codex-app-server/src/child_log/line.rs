@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr;
 use memchr::memmem::find;
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,12 +13,15 @@ use super::StartedCall;
 use crate::protocol::incoming::Text;
 use crate::turn::thread_event::qualified;
 
-/// Where the time of a line ends, at the latest: times have a fixed width.
+/// How long the time of a line is, as Codex writes it, and at the most.
+const TIME_WIDTH: usize = "2026-11-18T00:45:18.356930Z".len();
 const LONGEST_TIME: usize = 64;
 
 const TIME: &[u8] = br#"{"timestamp":""#;
 const LEVEL: &[u8] = br#"","level":""#;
 const STREAM_EVENT: &[u8] = br#"TRACE","fields":{"message":"SSE event: "#;
+/// Follows every event that Codex does not use itself.
+const UNHANDLED: &[u8] = br#"TRACE","fields":{"message":"unhandled responses event: "#;
 const OUTPUT_ITEM: &[u8] = br#"DEBUG","fields":{"message":"Output item""#;
 
 /// The kinds of events that [`read_event`] reads.
@@ -137,6 +141,9 @@ impl<'a> LogLine<'a> {
                 if kind_of(event) == Some(DONE) { Self::Unused } else { Self::Damaged };
             return read_event(line).unwrap_or(unreadable);
         }
+        if level.starts_with(UNHANDLED) {
+            return Self::Unused;
+        }
         if level.starts_with(OUTPUT_ITEM) {
             return read_owner(line).unwrap_or(Self::Unused);
         }
@@ -168,6 +175,10 @@ impl<'a> LogLine<'a> {
 /// What follows the time of a line of the log.
 fn level_of(line: &[u8]) -> Option<&[u8]> {
     let rest = line.strip_prefix(TIME)?;
+    // Where it always is, without a search.
+    if let Some(level) = rest.get(TIME_WIDTH..).and_then(|rest| rest.strip_prefix(LEVEL)) {
+        return Some(level);
+    }
     let time = find(&rest[..rest.len().min(LONGEST_TIME)], LEVEL)?;
     rest.get(time + LEVEL.len()..)
 }
@@ -186,7 +197,8 @@ fn kind_of(event: &[u8]) -> Option<&[u8]> {
     let kind = event.strip_prefix(b"{")?.trim_ascii_start().strip_prefix(br#"\"type\""#)?;
     let kind = kind.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
     let kind = kind.strip_prefix(br#"\""#)?;
-    kind.get(..find(kind, br#"\""#)?)
+    // No kind has an escape in it.
+    kind.get(..memchr(b'\\', kind)?)
 }
 
 /// `None` if the line is damaged.
