@@ -31,6 +31,8 @@ struct View {
     standing: AccountStanding,
     /// When Codex was last asked, with or without an answer.
     looked_at: Option<Instant>,
+    /// How often a new look was asked for, whatever is known.
+    asked_anew: u64,
 }
 
 /// What is known of the account.
@@ -100,7 +102,10 @@ impl AccountLimits {
 
     /// The same after a new look, where what was known is of no use any more.
     pub(crate) async fn look_anew(&self) -> AccountStanding {
-        self.0.view.send_modify(|view| view.looked_at = None);
+        self.0.view.send_modify(|view| {
+            view.looked_at = None;
+            view.asked_anew += 1;
+        });
         self.refreshed().await
     }
 
@@ -110,13 +115,15 @@ impl AccountLimits {
     /// from the headers of whichever upstream has answered, which may be another one than the login's.
     pub async fn follow(self, pool: Pool) -> Infallible {
         let mut states = pool.states();
+        let children = || pool.clients().iter().map(Client::process_id).collect::<Vec<_>>();
         loop {
             states.mark_unchanged();
+            let present = children();
             let mut events: Vec<_> = pool.clients().iter().map(Client::account_events).collect();
             self.look(&pool).await;
             loop {
                 tokio::select! {
-                    _ = states.changed() => break,
+                    _ = states.changed() => if children() != present { break },
                     event = next_event(&mut events) => match event {
                         AccountEvent::Changed { .. } | AccountEvent::Missed(_) => {
                             self.look(&pool).await;
@@ -143,9 +150,13 @@ impl AccountLimits {
         // Without a child nobody can tell; there will be one.
         let Some(client) = pool.client() else { return };
         let known = self.0.view.borrow().clone();
-        let looked_at = Some(Instant::now());
+        let (looked_at, asked_anew) = (Some(Instant::now()), known.asked_anew);
         let standing = known.renewed(&client).await;
-        self.0.view.send_replace(View { standing, looked_at });
+        self.0.view.send_modify(|view| {
+            // An answer from before a new look was asked for does not count as that.
+            let is_new = view.asked_anew == asked_anew;
+            (view.standing, view.looked_at) = (standing, looked_at.filter(|_| is_new));
+        });
     }
 }
 
