@@ -153,7 +153,6 @@ impl Attribution {
         now: Instant,
         is_live: impl Fn(&str, &str) -> bool,
     ) {
-        self.forget_the_dead(now, &is_live);
         self.make_room(&item_id, true, now, is_live);
         let Some(item) = self.items.get_mut(item_id.as_str()) else { return };
         if item.call.is_none() && item.owner != Owner::Several {
