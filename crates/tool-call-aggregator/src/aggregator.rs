@@ -17,7 +17,7 @@ use crate::limits::{Limit, Limits};
 use crate::options::{FragmentMode, RepeatPolicy, TextCalls};
 use crate::record::ToolCallRecord;
 use crate::sequence::Responses;
-use crate::text::{Extracted, ParsedTextBlock, TextPatterns, TextScanner};
+use crate::text::{self, Extracted, ParsedTextBlock, Rest, TextPatterns, TextScanner};
 use crate::wire::{self, DeltaText, Sink};
 pub use builder::Builder;
 
@@ -260,13 +260,17 @@ impl ToolCallAggregator {
 
     /// Every complete block of a text, in any of the formats. Changes nothing.
     pub fn extract_blocks(&self, text: &str, start_at: usize) -> Extracted {
-        crate::text::extract(&self.patterns, self.limits, text, start_at)
+        self.extract(text, start_at, Rest::MayCome)
     }
 
     /// A scanner for text in chunks, for the formats as they are now. It shares nothing with the
     /// aggregator.
     pub fn scanner(&self) -> TextScanner {
         TextScanner::with_limits(&self.patterns, self.limits)
+    }
+
+    fn extract(&self, text: &str, start_at: usize, rest: Rest) -> Extracted {
+        text::extract(&self.patterns, self.limits, text, start_at, rest)
     }
 
     fn begin(&mut self) {
@@ -293,7 +297,7 @@ impl ToolCallAggregator {
             let structured =
                 self.turn.choices.get(choice).is_some_and(Choice::has_structured_calls);
             if !structured {
-                for block in self.extract_blocks(text, 0).blocks {
+                for block in self.extract(text, 0, Rest::Ended).blocks {
                     self.apply_block(choice, &block, offset);
                 }
             }
@@ -310,5 +314,11 @@ impl ToolCallAggregator {
             ..CallEvent::default()
         };
         self.apply(choice, &event, Origin::Text);
+    }
+}
+
+impl AsMut<TextPatterns> for ToolCallAggregator {
+    fn as_mut(&mut self) -> &mut TextPatterns {
+        &mut self.patterns
     }
 }

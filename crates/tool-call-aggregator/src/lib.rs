@@ -77,8 +77,8 @@ pub use limits::{Limit, Limits};
 pub use options::{FragmentMode, RepeatPolicy, TextCalls};
 pub use record::{FunctionCall, ToolCallRecord};
 pub use text::{
-    BlockParser, Extracted, NotACall, ParsedTextBlock, PatternError, ScanCounts, ScanEvent,
-    ScanEvents, Step, TextPattern, TextPatterns, TextScanner, ToolCallJson, UseTool,
+    BlockParser, Extracted, NotACall, ParsedTextBlock, PatternError, Registration, ScanCounts,
+    ScanEvent, ScanEvents, Step, TextPattern, TextPatterns, TextScanner, ToolCallJson, UseTool,
     extract_use_tool_blocks,
 };
 

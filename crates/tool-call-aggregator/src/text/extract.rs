@@ -1,5 +1,6 @@
 //! The blocks of a whole text.
 
+use super::markers::Rest;
 use super::{ParsedTextBlock, ScanEvent, TextPatterns, TextScanner};
 use crate::Limits;
 
@@ -15,6 +16,9 @@ pub struct Extracted {
 
 /// Every complete `<use_tool>` block of `text` from the byte `start_at` on: the built-in format alone.
 ///
+/// The text may still grow. A block that only the end of the text would complete (one with JSON that
+/// is broken off) is not among them; a scanner's [`finish`](TextScanner::finish) gives it.
+///
 /// ```
 /// use tool_call_aggregator::extract_use_tool_blocks;
 ///
@@ -25,7 +29,7 @@ pub struct Extracted {
 /// assert_eq!(&text[found.next..], "<use_tool><na");
 /// ```
 pub fn extract_use_tool_blocks(text: &str, start_at: usize) -> Extracted {
-    extract(&TextPatterns::default(), Limits::default(), text, start_at)
+    extract(&TextPatterns::default(), Limits::default(), text, start_at, Rest::MayCome)
 }
 
 /// Every complete block of `text` from `start_at` on. A start beyond the end finds nothing; one inside
@@ -35,20 +39,29 @@ pub(crate) fn extract(
     limits: Limits,
     text: &str,
     start_at: usize,
+    rest: Rest,
 ) -> Extracted {
     let is_boundary = |at: &usize| text.is_char_boundary(*at);
     let start = (start_at..text.len()).find(is_boundary).unwrap_or(text.len());
     let mut scanner = TextScanner::with_limits(patterns, limits);
-    let blocks = scanner
-        .push(&text[start..])
-        .filter_map(|event| match event {
-            ScanEvent::Block(block) => Some(ParsedTextBlock {
-                start: block.start + start,
-                end: block.end + start,
-                ..block.clone()
-            }),
-            ScanEvent::Text(_) | ScanEvent::BlockOpened { .. } => None,
-        })
-        .collect();
-    Extracted { blocks, next: text.len() - scanner.held_back() }
+    let mut blocks = Vec::new();
+    let mut take = |event: ScanEvent<'_>| {
+        if let ScanEvent::Block(block) = event {
+            let (from, to) = (block.start + start, block.end + start);
+            blocks.push(ParsedTextBlock { start: from, end: to, ..block.clone() });
+        }
+    };
+    scanner.push(&text[start..]).for_each(&mut take);
+    let held_back = scanner.held_back();
+    if rest == Rest::Ended || scanner.needs_whole_text() {
+        scanner.finish().for_each(&mut take);
+    }
+    let next = match rest {
+        Rest::MayCome if scanner.needs_whole_text() => {
+            blocks.last().map_or(start, |block| block.end)
+        }
+        Rest::MayCome => text.len() - held_back,
+        Rest::Ended => text.len(),
+    };
+    Extracted { blocks, next }
 }

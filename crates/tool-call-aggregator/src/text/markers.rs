@@ -1,8 +1,6 @@
 //! Finding the next place where a block may begin.
 
-use std::sync::Arc;
-
-use super::TextPattern;
+use super::whole::Format;
 
 /// The open markers of all formats, in order of precedence.
 #[derive(Debug, Clone)]
@@ -47,9 +45,9 @@ pub(super) enum Finding {
     },
 }
 
-/// Whether the text may go on.
+/// Whether more of the text may follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rest {
+pub(crate) enum Rest {
     MayCome,
     Ended,
 }
@@ -65,11 +63,25 @@ pub(super) enum Place {
     Marker(usize),
 }
 
+// === impl Finding ===
+
+impl Finding {
+    /// The same in a text that begins so many bytes earlier.
+    pub(super) fn shifted(self, by: usize) -> Self {
+        match self {
+            Self::Nothing => Self::Nothing,
+            Self::Perhaps { at } => Self::Perhaps { at: at + by },
+            Self::Marker { at, pattern } => Self::Marker { at: at + by, pattern },
+        }
+    }
+}
+
 // === impl Markers ===
 
 impl Markers {
-    pub(super) fn new<'a>(patterns: impl Iterator<Item = &'a Arc<dyn TextPattern>>) -> Self {
-        let all: Vec<Marker> = patterns
+    pub(super) fn new(formats: &[Format]) -> Self {
+        let all: Vec<Marker> = formats
+            .iter()
             .enumerate()
             .flat_map(|(pattern, format)| {
                 format

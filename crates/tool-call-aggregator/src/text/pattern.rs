@@ -26,6 +26,13 @@ pub trait BlockParser: fmt::Debug + Send + Sync {
     /// The answer must depend on the bytes alone, never on where they were cut: the parser decides
     /// at the first byte at which it can.
     fn step(&mut self, buffer: &str, fresh: usize) -> Step;
+
+    /// No more of the text will be seen: it has ended, or the limit for held-back bytes is reached.
+    /// A parser that has waited for bytes which would have changed what it has read gives the place
+    /// from which [`step`](Self::step) is to read again. Otherwise the block is text.
+    fn give_up(&mut self) -> Option<usize> {
+        None
+    }
 }
 
 /// What a [`BlockParser`] knows after a step.
@@ -44,6 +51,15 @@ pub enum Step {
         name: String,
         /// The arguments as they are to be handed on.
         args_text: String,
+    },
+    /// The bytes from `from` on are to be read again, after `read` bytes of the buffer were read:
+    /// what they were taken for was wrong. Each time `from` must be larger than the time before;
+    /// otherwise the marker is passed on as text.
+    Again {
+        /// How far the parser has read.
+        read: usize,
+        /// Where it reads on.
+        from: usize,
     },
     /// It is not a call: the buffer up to `end` is text, and scanning begins again there.
     Text {

@@ -4,7 +4,9 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{TextPattern, TextScanner, UseTool};
+use super::markers::Rest;
+use super::whole::Format;
+use super::{ParsedTextBlock, TextPattern, TextScanner, UseTool};
 use crate::Limits;
 
 /// An ordered set of formats, each with a name. The built-in one, `use_tool`, comes first.
@@ -22,7 +24,7 @@ use crate::Limits;
 /// ```
 #[derive(Debug, Clone)]
 pub struct TextPatterns {
-    entries: Vec<(String, Arc<dyn TextPattern>)>,
+    entries: Vec<(String, Format)>,
 }
 
 /// A format that cannot be registered.
@@ -39,7 +41,8 @@ pub enum PatternError {
 
 impl Default for TextPatterns {
     fn default() -> Self {
-        Self { entries: vec![(UseTool::NAME.to_owned(), Arc::new(UseTool::default()))] }
+        let built_in = Format::Streamed(Arc::new(UseTool::default()));
+        Self { entries: vec![(UseTool::NAME.to_owned(), built_in)] }
     }
 }
 
@@ -59,15 +62,48 @@ impl TextPatterns {
         name: impl Into<String>,
         pattern: impl TextPattern + 'static,
     ) -> Result<(), PatternError> {
-        let name = name.into();
+        self.add(name.into(), Format::Streamed(Arc::new(pattern)))
+    }
+
+    /// Adds a format that finds its blocks in a whole text, after those that are there. `raw` of a block
+    /// is taken from the text; a block outside the text, or without a name, is ignored.
+    ///
+    /// This is for whole texts ([`Self::extract_blocks`], messages). A [scanner](Self::scanner) has to
+    /// hold back everything until the text ends, or in parts of [`Limits::held_bytes`].
+    ///
+    /// ```
+    /// use tool_call_aggregator::{ParsedTextBlock, TextPatterns};
+    ///
+    /// let mut patterns = TextPatterns::default();
+    /// patterns.register_fn("shout", |text| {
+    ///     let found = text.match_indices("RUN!");
+    ///     found.map(|(start, run)| ParsedTextBlock::new(start..start + run.len(), "run", "{}")).collect()
+    /// })?;
+    /// assert_eq!(patterns.extract_blocks("Now RUN! and RUN!", 0).blocks[1].start, 13);
+    /// # Ok::<(), tool_call_aggregator::PatternError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the name is taken.
+    pub fn register_fn(
+        &mut self,
+        name: impl Into<String>,
+        find: impl Fn(&str) -> Vec<ParsedTextBlock> + Send + Sync + 'static,
+    ) -> Result<(), PatternError> {
+        self.add(name.into(), Format::Whole(Arc::new(find)))
+    }
+
+    fn add(&mut self, name: String, format: Format) -> Result<(), PatternError> {
         if self.contains(&name) {
             return Err(PatternError::Taken(name));
         }
-        let markers = pattern.open_markers();
-        if markers.is_empty() || markers.iter().any(|marker| marker.is_empty()) {
+        let markers = format.open_markers();
+        let has_none = markers.is_empty() && !format.is_whole();
+        if has_none || markers.iter().any(|marker| marker.is_empty()) {
             return Err(PatternError::NoMarker(name));
         }
-        self.entries.push((name, Arc::new(pattern)));
+        self.entries.push((name, format));
         Ok(())
     }
 
@@ -90,7 +126,7 @@ impl TextPatterns {
 
     /// Every complete block of a whole text.
     pub fn extract_blocks(&self, text: &str, start_at: usize) -> super::Extracted {
-        super::extract::extract(self, Limits::default(), text, start_at)
+        super::extract::extract(self, Limits::default(), text, start_at, Rest::MayCome)
     }
 
     /// A scanner for these formats, for text that comes in chunks.
@@ -98,8 +134,14 @@ impl TextPatterns {
         TextScanner::new(self)
     }
 
-    pub(super) fn patterns(&self) -> impl Iterator<Item = &Arc<dyn TextPattern>> {
-        self.entries.iter().map(|(_, pattern)| pattern)
+    pub(super) fn formats(&self) -> Vec<Format> {
+        self.entries.iter().map(|(_, format)| format.clone()).collect()
+    }
+}
+
+impl AsMut<Self> for TextPatterns {
+    fn as_mut(&mut self) -> &mut Self {
+        self
     }
 }
 

@@ -54,6 +54,17 @@ pub(super) enum Stored {
     Block(usize),
 }
 
+// === impl ParsedTextBlock ===
+
+impl ParsedTextBlock {
+    /// A block for [`TextPatterns::register_fn`](super::TextPatterns::register_fn): the text there is
+    /// filled in.
+    pub fn new(place: Range<usize>, name: impl Into<String>, args_text: impl Into<String>) -> Self {
+        let Range { start, end } = place;
+        Self { start, end, name: name.into(), args_text: args_text.into(), raw: String::new() }
+    }
+}
+
 // === impl ScanEvents ===
 
 impl<'a> Iterator for ScanEvents<'a> {

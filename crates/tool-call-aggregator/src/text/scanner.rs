@@ -1,12 +1,15 @@
 //! Text in chunks in, text and blocks out.
 
-use std::mem;
-use std::sync::Arc;
+mod blocks;
 
-use super::markers::{Finding, Markers, Place, Rest};
+use std::mem;
+
+use super::fences::Fences;
+use super::markers::{Finding, Markers, Rest};
 use super::scan_event::Stored;
 use super::utf8::Utf8Decoder;
-use super::{BlockParser, NotACall, ParsedTextBlock, ScanEvents, Step, TextPattern, TextPatterns};
+use super::whole::{Format, Found};
+use super::{BlockParser, ParsedTextBlock, ScanEvents, TextPatterns};
 use crate::Limits;
 
 /// Finds the blocks of a text that arrives in chunks.
@@ -34,9 +37,10 @@ use crate::Limits;
 /// ```
 #[derive(Debug)]
 pub struct TextScanner {
-    patterns: Vec<Arc<dyn TextPattern>>,
+    formats: Vec<Format>,
     markers: Markers,
     held_limit: usize,
+    name_limit: usize,
     /// Everything that cannot be passed on yet, after what was passed on with the last chunk.
     held: String,
     /// Where in `held` that begins.
@@ -44,6 +48,12 @@ pub struct TextScanner {
     /// Where in the text `held` begins.
     offset: usize,
     state: State,
+    /// Whether a format looks at whole texts, so that everything is held back.
+    needs_whole_text: bool,
+    /// Where code fences are, if blocks inside them are text.
+    fences: Option<Fences>,
+    /// Blocks that formats have found in the whole text.
+    found: Found,
     decoder: Utf8Decoder,
     decoded: String,
     finished: bool,
@@ -56,11 +66,21 @@ pub struct TextScanner {
 enum State {
     /// Outside any block.
     Text,
-    /// A marker stands at `head`, and its format is reading.
-    Reading { pattern: usize, parser: Box<dyn BlockParser>, opened: bool, seen: usize },
+    /// A marker stands at `head`, and its format is reading. It has seen so many bytes, and has last
+    /// begun again after `again` of them.
+    Reading {
+        pattern: usize,
+        parser: Box<dyn BlockParser>,
+        opened: bool,
+        seen: usize,
+        again: usize,
+    },
     /// A format has declined the place at `head`: text up to `end`, unless one of the later
     /// formats claims it.
     Declined { end: usize, next_pattern: usize },
+    /// A marker stands at `head` in a line that may open a code fence. So many bytes of the line were
+    /// looked at.
+    FenceLine { pattern: usize, seen: usize },
 }
 
 /// What a scanner has met so far.
@@ -69,7 +89,7 @@ enum State {
 pub struct ScanCounts {
     /// Complete blocks.
     pub blocks: u64,
-    /// Blocks that named no tool, and so were text.
+    /// Blocks that named no tool, or with a longer name than allowed, and so were text.
     pub unnamed: u64,
     /// Blocks that were text because another one began inside them.
     pub nested: u64,
@@ -94,17 +114,23 @@ impl TextScanner {
 
     /// A scanner that holds back no more than [`Limits::held_bytes`].
     pub fn with_limits(patterns: &TextPatterns, limits: Limits) -> Self {
-        let markers = Markers::new(patterns.patterns());
+        let formats = patterns.formats();
+        let markers = Markers::new(&formats);
+        let needs_whole_text = formats.iter().any(Format::is_whole);
         // A parser is promised to see the whole marker.
         let held_limit = limits.held_bytes.max(markers.longest());
         Self {
-            patterns: patterns.patterns().cloned().collect(),
+            formats,
             markers,
             held_limit,
+            name_limit: limits.name_bytes,
             held: String::new(),
             head: 0,
             offset: 0,
             state: State::Text,
+            needs_whole_text,
+            fences: None,
+            found: Found::default(),
             decoder: Utf8Decoder::default(),
             decoded: String::new(),
             finished: false,
@@ -112,6 +138,25 @@ impl TextScanner {
             blocks: Vec::new(),
             counts: ScanCounts::default(),
         }
+    }
+
+    /// The same scanner, for which blocks in fenced code of Markdown are text: a fence is three or more
+    /// backticks or tildes at the beginning of a line, after at most three spaces. Not for formats of
+    /// [`TextPatterns::register_fn`], which see the fences themselves.
+    ///
+    /// ```
+    /// use tool_call_aggregator::TextPatterns;
+    ///
+    /// let example = "```xml\n<use_tool><name>f</name></use_tool>\n```\n";
+    /// let mut scanner = TextPatterns::default().scanner().with_fences_as_text();
+    /// scanner.push(example);
+    /// scanner.finish();
+    /// assert_eq!(scanner.counts().blocks, 0);
+    /// ```
+    #[must_use]
+    pub fn with_fences_as_text(mut self) -> Self {
+        self.fences = Some(Fences::default());
+        self
     }
 
     /// Takes the next chunk, and gives what is known now.
@@ -145,14 +190,7 @@ impl TextScanner {
         self.decoder.finish(&mut rest);
         self.feed(&rest);
         self.decoded = rest;
-        while self.head < self.held.len() {
-            if let State::Reading { pattern, opened, .. } = self.state {
-                self.counts.unclosed += u64::from(opened);
-                let end = self.held.len() - self.head;
-                self.state = State::Declined { end, next_pattern: pattern + 1 };
-            }
-            self.read_held(Rest::Ended);
-        }
+        self.read_to_end();
         self.finished = true;
         ScanEvents {
             stored: self.events.iter(),
@@ -172,6 +210,11 @@ impl TextScanner {
         self.held.len() - self.head
     }
 
+    /// Whether a format looks at whole texts, so that everything is held back.
+    pub(super) fn needs_whole_text(&self) -> bool {
+        self.needs_whole_text
+    }
+
     /// Forgets what the events of the last chunk were borrowed from.
     fn begin(&mut self) {
         self.events.clear();
@@ -184,6 +227,7 @@ impl TextScanner {
         if self.finished {
             self.finished = false;
             self.offset = 0;
+            self.fences = self.fences.map(|_| Fences::default());
             // One long block must not cost its memory for ever.
             self.held.shrink_to(KEPT_CAPACITY);
         }
@@ -209,6 +253,9 @@ impl TextScanner {
     }
 
     fn feed(&mut self, chunk: &str) {
+        if self.needs_whole_text {
+            return self.feed_whole(chunk);
+        }
         if self.held.is_empty() {
             let rest = self.pass_plain(chunk);
             if rest.is_empty() {
@@ -221,9 +268,32 @@ impl TextScanner {
         self.read_held(Rest::MayCome);
     }
 
+    /// Holds everything back, up to the limit.
+    fn feed_whole(&mut self, chunk: &str) {
+        self.held.push_str(chunk);
+        while self.held_back() > self.held_limit {
+            let part = last_boundary(&self.held[self.head..], self.held_limit);
+            let part = part.max(first_char(&self.held[self.head..]));
+            let rest = self.held.split_off(self.head + part);
+            self.read_to_end();
+            self.held.push_str(&rest);
+        }
+    }
+
+    /// Reads what is held as the end of a text.
+    fn read_to_end(&mut self) {
+        if self.needs_whole_text {
+            let text = &self.held[self.head..];
+            let offset = self.offset + self.head;
+            self.found = Found::of(&self.formats, text, offset, self.name_limit);
+        }
+        self.read_held(Rest::Ended);
+    }
+
     /// Passes on the text before the first marker without copying it; gives the rest.
     fn pass_plain<'a>(&mut self, chunk: &'a str) -> &'a str {
-        let (plain, rest) = match self.markers.find(chunk.as_bytes(), Rest::MayCome) {
+        let finding = find(&mut self.fences, &self.markers, chunk.as_bytes(), Rest::MayCome);
+        let (plain, rest) = match finding {
             Finding::Nothing => (chunk.len(), ""),
             Finding::Perhaps { at } | Finding::Marker { at, .. } => (at, &chunk[at..]),
         };
@@ -239,127 +309,23 @@ impl TextScanner {
         loop {
             let progress = match self.state {
                 State::Text => self.find_marker(rest),
-                State::Reading { .. } => self.read_block(),
+                State::Reading { .. } => self.read_block(rest),
                 State::Declined { end, next_pattern } => self.ask_others(end, next_pattern, rest),
+                State::FenceLine { pattern, seen } => self.read_fence_line(pattern, seen, rest),
             };
             if !progress {
                 return;
             }
         }
     }
-
-    /// Passes on the text before the next marker; false if there is none.
-    fn find_marker(&mut self, rest: Rest) -> bool {
-        let text = &self.held.as_bytes()[self.head..];
-        let finding = self.markers.find(text, rest);
-        let plain = match finding {
-            Finding::Nothing => text.len(),
-            Finding::Perhaps { at } | Finding::Marker { at, .. } => at,
-        };
-        self.counts.scanned += plain as u64;
-        if plain > 0 {
-            self.pass_held(plain);
-        }
-        match finding {
-            Finding::Marker { pattern, .. } => {
-                self.read_with(pattern);
-                true
-            }
-            Finding::Perhaps { .. } | Finding::Nothing => false,
-        }
-    }
-
-    fn read_with(&mut self, pattern: usize) {
-        let parser = self.patterns[pattern].open();
-        self.state = State::Reading { pattern, parser, opened: false, seen: 0 };
-    }
-
-    /// One step of the format that is reading; false if it needs more text.
-    fn read_block(&mut self) -> bool {
-        let State::Reading { pattern, parser, opened, seen } = &mut self.state else {
-            return false;
-        };
-        let pattern = *pattern;
-        let buffer = &self.held[self.head..];
-        let view = &buffer[..last_boundary(buffer, self.held_limit)];
-        let is_cut = view.len() < buffer.len();
-        if view.len() == *seen && !is_cut {
-            return false;
-        }
-        let before = mem::replace(seen, view.len());
-        let step = parser.step(view, before);
-        let read_to = match step {
-            Step::Undecided | Step::Opened => view.len(),
-            Step::Block { end, .. } | Step::Text { end, .. } => end.min(view.len()),
-        };
-        self.counts.scanned += read_to.saturating_sub(before) as u64;
-        let opens = !matches!(step, Step::Undecided | Step::Text { why: NotACall::NoBlock, .. });
-        if opens && !mem::replace(opened, true) {
-            self.events.push(Stored::Opened(self.offset + self.head));
-        }
-        match step {
-            Step::Undecided | Step::Opened if is_cut => {
-                // A marker may have begun right before the limit.
-                let tail = self.markers.longest().saturating_sub(1);
-                let end = last_boundary(view, view.len().saturating_sub(tail));
-                let end = end.max(first_char(buffer));
-                self.counts.oversized += 1;
-                self.pass_held(end);
-            }
-            Step::Undecided | Step::Opened => return false,
-            Step::Block { end, name, args_text } if is_inside(view, end) => {
-                let raw = view[..end].to_owned();
-                self.accept(name, args_text, raw);
-            }
-            Step::Text { end, why } if is_inside(view, end) => {
-                self.counts.nested += u64::from(why == NotACall::Nested);
-                self.counts.unnamed += u64::from(why == NotACall::Unnamed);
-                self.state = State::Declined { end, next_pattern: pattern + 1 };
-            }
-            Step::Block { .. } | Step::Text { .. } => {
-                let end = first_char(buffer);
-                self.state = State::Declined { end, next_pattern: pattern + 1 };
-            }
-        }
-        true
-    }
-
-    /// Looks for a later format whose marker stands at the declined place; false if that cannot
-    /// be known yet.
-    fn ask_others(&mut self, end: usize, next_pattern: usize, rest: Rest) -> bool {
-        match self.markers.at(&self.held.as_bytes()[self.head..], next_pattern, rest) {
-            Place::Marker(pattern) => self.read_with(pattern),
-            Place::Perhaps => return false,
-            Place::Nothing => self.pass_held(end),
-        }
-        true
-    }
-
-    fn accept(&mut self, name: String, args_text: String, raw: String) {
-        let start = self.offset + self.head;
-        self.head += raw.len();
-        let end = self.offset + self.head;
-        self.events.push(Stored::Block(self.blocks.len()));
-        self.blocks.push(ParsedTextBlock { start, end, name, args_text, raw });
-        self.counts.blocks += 1;
-        self.state = State::Text;
-    }
-
-    /// Passes on held text.
-    fn pass_held(&mut self, length: usize) {
-        let from = self.head;
-        self.head += length;
-        match self.events.last_mut() {
-            Some(Stored::HeldText(range)) if range.end == from => range.end = self.head,
-            _ => self.events.push(Stored::HeldText(from..self.head)),
-        }
-        self.state = State::Text;
-    }
 }
 
-/// Whether a block or text can end there.
-fn is_inside(view: &str, end: usize) -> bool {
-    end > 0 && view.is_char_boundary(end)
+/// The first marker where a block may begin.
+fn find(fences: &mut Option<Fences>, markers: &Markers, text: &[u8], rest: Rest) -> Finding {
+    match fences {
+        None => markers.find(text, rest),
+        Some(fences) => fences.find(markers, text, rest),
+    }
 }
 
 /// The last place up to `limit` that is not inside a character.

@@ -1,6 +1,6 @@
 //! JSON in a `<tool_call>` block, as Hermes and Qwen models write it.
 
-use super::json_string::JsonStrings;
+use super::json_body::{JsonBody, Next};
 use super::{BlockParser, NotACall, Step, TextPattern};
 use crate::json_members::{decoded_string, member, object_members};
 
@@ -28,8 +28,8 @@ const CLOSE: &str = "</tool_call>";
 struct ToolCallParser {
     /// How far the text has been read.
     at: usize,
-    body_begun: bool,
-    strings: JsonStrings,
+    body_start: Option<usize>,
+    body: JsonBody,
 }
 
 // === impl ToolCallJson ===
@@ -55,7 +55,7 @@ impl BlockParser for ToolCallParser {
     fn step(&mut self, buffer: &str, _fresh: usize) -> Step {
         let bytes = buffer.as_bytes();
         self.at = self.at.max(OPEN.len());
-        if !self.body_begun {
+        if self.body_start.is_none() {
             let rest = &bytes[self.at..];
             let Some(space) = rest.iter().position(|byte| !byte.is_ascii_whitespace()) else {
                 self.at = bytes.len();
@@ -65,27 +65,57 @@ impl BlockParser for ToolCallParser {
             if bytes[self.at] != b'{' {
                 return Step::Text { end: self.at, why: NotACall::NoBlock };
             }
-            self.body_begun = true;
+            self.body_start = Some(self.at);
         }
         loop {
-            let Some(tag) = self.strings.find(bytes, self.at, b'<') else {
-                self.at = bytes.len();
-                return Step::Opened;
+            let tag = match self.body.find_tag(bytes, self.at) {
+                Next::Tag(at) => at,
+                Next::Nothing => {
+                    self.at = bytes.len();
+                    return Step::Opened;
+                }
+                Next::NotJson(read) => return self.read_again(read, read),
             };
             let rest = &buffer[tag..];
             if rest.starts_with(CLOSE) {
                 return complete(buffer, tag);
             }
-            if rest.starts_with(OPEN) {
+            let may_open = !self.body.is_json() && !self.body.protects(tag);
+            if may_open && rest.starts_with(OPEN) {
                 return Step::Text { end: tag, why: NotACall::Nested };
             }
-            if CLOSE.starts_with(rest) || OPEN.starts_with(rest) {
+            if CLOSE.starts_with(rest) || (may_open && OPEN.starts_with(rest)) {
                 // A tag may be cut here: it is looked at again when more has come.
                 self.at = tag;
                 return Step::Opened;
             }
+            if self.body.is_json() {
+                return self.read_again(tag + 1, tag);
+            }
             self.at = tag + 1;
         }
+    }
+
+    fn give_up(&mut self) -> Option<usize> {
+        self.read_as_text(usize::MAX)
+    }
+}
+
+impl ToolCallParser {
+    /// The body is not JSON: it is read once more, as text.
+    fn read_again(&mut self, read: usize, json_end: usize) -> Step {
+        match self.read_as_text(json_end) {
+            Some(from) => Step::Again { read, from },
+            None => Step::Opened,
+        }
+    }
+
+    /// Where the body begins that was read as JSON, and is read as text from now on.
+    fn read_as_text(&mut self, json_end: usize) -> Option<usize> {
+        let start = self.body_start.filter(|_| self.body.is_json())?;
+        self.body = JsonBody::Text { json_end };
+        self.at = start;
+        Some(start)
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::json_string::JsonStrings;
+use super::json_body::{JsonBody, Next};
 use super::open_tag::{OpenTag, TagStep};
 use super::{BlockParser, NotACall, Step, TextPattern};
 use call::Body;
@@ -45,6 +45,8 @@ type Schemas = Arc<HashMap<String, Value>>;
 
 /// The tag of a block.
 const BLOCK_TAG: &[u8] = b"use_tool";
+/// The field that may hold JSON.
+const ARGS_TAG: &[u8] = b"args";
 /// What every marker begins with.
 const TAG_START: &str = "<use_tool";
 /// With the byte after the tag's name, so that `<use_tools>` opens nothing.
@@ -71,15 +73,15 @@ enum Place {
     /// Before the first byte of the body that tells its kind.
     BodyStart,
     /// In a raw JSON body.
-    Json(JsonStrings),
+    Json(JsonBody),
     /// Between fields.
     Between,
     /// In a field.
     Field { tag: Range<usize>, value_start: usize },
     /// In the field `args`, before the first byte that tells what it holds.
     ArgsStart { tag: Range<usize>, value_start: usize },
-    /// In the field `args`, which holds JSON.
-    ArgsJson { tag: Range<usize>, value_start: usize, strings: JsonStrings },
+    /// In the field `args`, which begins like JSON.
+    ArgsJson { tag: Range<usize>, value_start: usize, body: JsonBody },
 }
 
 /// A complete field, as ranges of the block.
@@ -133,6 +135,10 @@ impl BlockParser for UseToolParser {
         }
         self.read_body(buffer, at)
     }
+
+    fn give_up(&mut self) -> Option<usize> {
+        self.read_as_text(usize::MAX)
+    }
 }
 
 impl UseToolParser {
@@ -140,30 +146,33 @@ impl UseToolParser {
         let bytes = buffer.as_bytes();
         loop {
             let Some(tag) = &mut self.tag else {
-                let Some(start) = self.find_tag(bytes, at) else {
-                    return Step::Opened;
-                };
-                self.tag = Some(Tag::new(start));
-                at = start + 1;
-                continue;
+                match self.find_tag(bytes, at) {
+                    Next::Nothing => return Step::Opened,
+                    Next::NotJson(read) => return self.read_again(read, read),
+                    Next::Tag(start) => {
+                        self.tag = Some(Tag::new(start));
+                        at = start + 1;
+                        continue;
+                    }
+                }
             };
             if at >= bytes.len() {
                 return Step::Opened;
             }
             let event = tag.step(bytes, at);
             let tag_start = tag.start();
+            // Behind JSON nothing may follow but the end of the field or of the block.
+            if self.is_behind_json() && !self.may_end(&bytes[..=at], &event) {
+                return self.read_again(at + 1, tag_start);
+            }
             match event {
                 TagEvent::More => {
                     at += 1;
                     continue;
                 }
-                // The byte that breaks a tag may begin the next one. Quotes in broken attributes
-                // count where JSON strings are tracked, so these are read again.
-                TagEvent::Broken { in_attributes } => {
-                    if in_attributes && self.tracks_strings() {
-                        at = tag_start + 1;
-                    }
-                }
+                // The byte that breaks a tag may begin the next one.
+                TagEvent::Broken => {}
+                TagEvent::BlockOpened if self.protects(tag_start) => at += 1,
                 TagEvent::BlockOpened => {
                     return Step::Text { end: tag_start, why: NotACall::Nested };
                 }
@@ -184,12 +193,18 @@ impl UseToolParser {
     }
 
     /// The next `<` that can begin a tag (rules 2 and 3).
-    fn find_tag(&mut self, bytes: &[u8], at: usize) -> Option<usize> {
+    fn find_tag(&mut self, bytes: &[u8], at: usize) -> Next {
         let undecided = matches!(self.place, Place::BodyStart | Place::ArgsStart { .. });
-        let at = if undecided { self.decide(bytes, at)? } else { at };
-        match &mut self.place {
-            Place::Json(strings) | Place::ArgsJson { strings, .. } => strings.find(bytes, at, b'<'),
-            _ => memchr::memchr(b'<', bytes.get(at..)?).map(|found| at + found),
+        let at = if undecided { self.decide(bytes, at) } else { Some(at) };
+        match (at, &mut self.place) {
+            (None, _) => Next::Nothing,
+            (Some(at), Place::Json(body) | Place::ArgsJson { body, .. }) => {
+                body.find_tag(bytes, at)
+            }
+            (Some(at), _) => {
+                let found = bytes.get(at..).and_then(|rest| memchr::memchr(b'<', rest));
+                found.map_or(Next::Nothing, |found| Next::Tag(at + found))
+            }
         }
     }
 
@@ -200,22 +215,62 @@ impl UseToolParser {
         let is_json = matches!(byte, b'{' | b'[');
         self.place = match std::mem::take(&mut self.place) {
             Place::ArgsStart { tag, value_start } if is_json || byte == b'"' => {
-                Place::ArgsJson { tag, value_start, strings: JsonStrings::default() }
+                Place::ArgsJson { tag, value_start, body: JsonBody::default() }
             }
             Place::ArgsStart { tag, value_start } => Place::Field { tag, value_start },
-            _ if is_json => Place::Json(JsonStrings::default()),
+            _ if is_json => Place::Json(JsonBody::default()),
             _ => Place::Between,
         };
         Some(first)
     }
 
-    fn tracks_strings(&self) -> bool {
-        matches!(self.place, Place::Json(_) | Place::ArgsJson { .. })
+    /// The value that began like JSON is none: it is read once more, as text (rule 4).
+    fn read_again(&mut self, read: usize, json_end: usize) -> Step {
+        match self.read_as_text(json_end) {
+            Some(from) => Step::Again { read, from },
+            None => Step::Opened,
+        }
+    }
+
+    /// Where the value begins that was read as JSON, and is read as text from now on.
+    fn read_as_text(&mut self, json_end: usize) -> Option<usize> {
+        let (body, start) = match &mut self.place {
+            Place::Json(body) => (body, self.body_start),
+            Place::ArgsJson { body, value_start, .. } => (body, *value_start),
+            _ => return None,
+        };
+        if !body.is_json() {
+            return None;
+        }
+        *body = JsonBody::Text { json_end };
+        self.tag = None;
+        Some(start)
+    }
+
+    fn is_behind_json(&self) -> bool {
+        matches!(&self.place, Place::Json(body) | Place::ArgsJson { body, .. } if body.is_json())
+    }
+
+    fn protects(&self, at: usize) -> bool {
+        matches!(&self.place, Place::Json(body) | Place::ArgsJson { body, .. } if body.protects(at))
+    }
+
+    /// Whether the tag that `bytes` end in is, or can become, one that ends the field or the block.
+    fn may_end(&self, bytes: &[u8], event: &TagEvent) -> bool {
+        let names: &[&[u8]] = match self.place {
+            Place::ArgsJson { .. } => &[BLOCK_TAG, ARGS_TAG],
+            _ => &[BLOCK_TAG],
+        };
+        match (event, &self.tag) {
+            (TagEvent::More, Some(tag)) => tag.may_close(bytes, names),
+            (TagEvent::Closed(name), _) => names.contains(&&bytes[name.clone()]),
+            _ => false,
+        }
     }
 
     fn open_field(&mut self, bytes: &[u8], tag: Range<usize>, value_start: usize) {
         if matches!(self.place, Place::Between) {
-            self.place = if &bytes[tag.clone()] == b"args" {
+            self.place = if &bytes[tag.clone()] == ARGS_TAG {
                 Place::ArgsStart { tag, value_start }
             } else {
                 Place::Field { tag, value_start }

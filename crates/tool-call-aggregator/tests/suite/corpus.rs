@@ -27,7 +27,7 @@ pub(crate) fn files(folder: &str) -> Vec<(String, Value)> {
 /// A case about text.
 pub(crate) struct TextCase {
     pub(crate) name: String,
-    pub(crate) grammars: &'static [Grammar],
+    pub(crate) grammars: Vec<Grammar>,
     pub(crate) input: String,
     pub(crate) expected: Outcome,
 }
@@ -37,12 +37,15 @@ pub(crate) fn text_cases() -> Vec<TextCase> {
 }
 
 fn text_case(name: String, case: &Value) -> TextCase {
-    let grammars: &[Grammar] = match case["pattern"].as_str() {
-        Some("use_tool") => &[Grammar::UseTool],
-        Some("tool_call") => &[Grammar::ToolCall],
-        Some("both") => &[Grammar::UseTool, Grammar::ToolCall],
+    let mut grammars = match case["pattern"].as_str() {
+        Some("use_tool") => vec![Grammar::UseTool],
+        Some("tool_call") => vec![Grammar::ToolCall],
+        Some("both") => vec![Grammar::UseTool, Grammar::ToolCall],
         other => panic!("{name}: pattern {other:?}"),
     };
+    if case["fences_are_text"] == true {
+        grammars.push(Grammar::Fences);
+    }
     let input = string(case, "input").unwrap_or_else(|| panic!("{name}: no input"));
     let mut expected = Outcome::default();
     for segment in case["expected"]["segments"].as_array().unwrap() {

@@ -5,12 +5,11 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 use tool_call_aggregator::{
-    FragmentMode, Ingest, Limits, RepeatPolicy, ScanEvent, TextCalls, TextPatterns, TextScanner,
-    ToolCallAggregator,
+    FragmentMode, Ingest, Limits, RepeatPolicy, ScanEvent, TextCalls, ToolCallAggregator,
 };
 
 use crate::reference::{Grammar, parse};
-use crate::scan::{patterns, scan};
+use crate::scan::{scan, scanner};
 
 /// The words of every wire, so that random objects look like events.
 pub(crate) const KEYS: &[&str] = &[
@@ -82,11 +81,15 @@ pub(crate) const WORDS: &[&str] = &[
     "auto-compact-0",
 ];
 
-const GRAMMARS: [&[Grammar]; 4] = [
+const GRAMMARS: [&[Grammar]; 8] = [
     &[Grammar::UseTool],
     &[Grammar::UseTool, Grammar::ToolCall],
     &[Grammar::ToolCall],
     &[Grammar::UseTool, Grammar::ToolCall, Grammar::Bracket],
+    &[Grammar::UseTool, Grammar::Fences],
+    &[Grammar::UseTool, Grammar::ToolCall, Grammar::Fences],
+    &[Grammar::ToolCall, Grammar::Fences],
+    &[Grammar::UseTool, Grammar::ToolCall, Grammar::Bracket, Grammar::Fences],
 ];
 
 /// Takes the rest as a text, cut as the first bytes say: it must be read as the reference reads it
@@ -99,12 +102,11 @@ pub(crate) fn text(data: &[u8]) {
         return;
     }
     let grammars = GRAMMARS[usize::from(*kind) % GRAMMARS.len()];
-    let patterns = patterns(grammars);
     let chunks = cut(input, *step, *jitter);
-    assert_eq!(scan(&patterns, chunks.iter().copied()), parse(&text, grammars));
+    assert_eq!(scan(grammars, chunks.iter().copied()), parse(&text, grammars));
     let limits = Limits { held_bytes: 10 + usize::from(*limit) % 120, ..Limits::default() };
-    let whole = within(&patterns, limits, &[input]);
-    assert_eq!(within(&patterns, limits, &chunks), whole);
+    let whole = within(grammars, limits, &[input]);
+    assert_eq!(within(grammars, limits, &chunks), whole);
     assert_eq!(whole.0, text);
 }
 
@@ -122,12 +124,8 @@ fn cut(mut input: &[u8], step: u8, jitter: u8) -> Vec<&[u8]> {
 }
 
 /// Everything that came out, in one text, and the places of the blocks.
-fn within(
-    patterns: &TextPatterns,
-    limits: Limits,
-    chunks: &[&[u8]],
-) -> (String, Vec<(usize, usize)>) {
-    let mut scanner = TextScanner::with_limits(patterns, limits);
+fn within(grammars: &[Grammar], limits: Limits, chunks: &[&[u8]]) -> (String, Vec<(usize, usize)>) {
+    let mut scanner = scanner(grammars, limits);
     let (mut passed, mut blocks) = (String::new(), Vec::new());
     let mut take = |event: ScanEvent<'_>| match event {
         ScanEvent::Text(text) => passed.push_str(text),

@@ -10,7 +10,7 @@ use tool_call_aggregator::extract_use_tool_blocks;
 
 use crate::cuts::seed;
 use crate::reference::{Block, Grammar, Outcome, Segment, decide, parse};
-use crate::scan::{Reading, patterns, scan};
+use crate::scan::{Reading, scan};
 
 const PIECES: &[&str] = &[
     "<use_tool>",
@@ -49,6 +49,24 @@ const PIECES: &[&str] = &[
     ",\"parameters\":",
     "{\"a\":1}",
     "[1, 2]",
+    "{\"a\":\"b\" c\"}",
+    "{\"a\":\"</args></use_tool>\"}",
+    "{\"</args></use_tool>",
+    "\\\"",
+    "\\u00e9",
+    "\",\"",
+    ":\"",
+    "-1.5e+3",
+    "true",
+    "nul",
+    "```",
+    "\n```\n",
+    "\n````xml\n",
+    "\n   ```",
+    "\n~~~ x\n",
+    "~",
+    "`",
+    "\r\n",
     "[[call ",
     "[[call z q]]",
     "]]",
@@ -81,6 +99,8 @@ const GRAMMARS: &[&[Grammar]] = &[
     &[Grammar::UseTool, Grammar::ToolCall],
     &[Grammar::UseTool, Grammar::ToolCall, Grammar::Bracket],
     &[Grammar::UseTool, Grammar::Bracket],
+    &[Grammar::UseTool, Grammar::Fences],
+    &[Grammar::UseTool, Grammar::ToolCall, Grammar::Bracket, Grammar::Fences],
 ];
 
 /// Beginnings and ends that belong together.
@@ -96,6 +116,10 @@ const PAIRS: &[(&str, &str)] = &[
     ("<tool_call>{\"name\":\"y\"", "}</tool_call>"),
     ("<tool_call>{\"name\":\"y\",\"arguments\":\"", "\"}</tool_call>"),
     ("[[call ", "]]"),
+    ("\n```\n", "\n```\n"),
+    ("~~~\n", "\n~~~~\n"),
+    ("```", "```"),
+    ("<use_tool><name>x</name><args>{\"a\":\"", "\"}</args></use_tool>"),
     ("<p>", "</p>"),
     ("<path>", "</path>"),
     ("<args>", "</args>"),
@@ -182,9 +206,8 @@ fn cut<'b>(bytes: &'b [u8], cuts: &[Index]) -> Vec<&'b [u8]> {
 fn random_texts_in_one_piece_and_in_random_chunks() {
     let law = |(text, grammars, cuts): (String, &'static [Grammar], Vec<Index>)| {
         let expected = parse(&text, grammars);
-        let patterns = patterns(grammars);
-        prop_assert_eq!(&scan(&patterns, [text.as_bytes()]), &expected);
-        prop_assert_eq!(&scan(&patterns, cut(text.as_bytes(), &cuts)), &expected);
+        prop_assert_eq!(&scan(grammars, [text.as_bytes()]), &expected);
+        prop_assert_eq!(&scan(grammars, cut(text.as_bytes(), &cuts)), &expected);
         Ok(())
     };
     runner(20_000).run(&(texts(), grammars(), vec(any::<Index>(), 0..6)), law).unwrap();
@@ -193,7 +216,7 @@ fn random_texts_in_one_piece_and_in_random_chunks() {
 #[test]
 fn random_texts_are_said_as_soon_as_they_are_certain() {
     let law = |(text, grammars): (String, &'static [Grammar])| {
-        let mut reading = Reading::new(&patterns(grammars));
+        let mut reading = Reading::new(grammars);
         for (start, character) in text.char_indices() {
             let end = start + character.len_utf8();
             reading.push_str(&text[start..end]);
@@ -217,10 +240,10 @@ fn random_bytes_are_read_as_lossy_text() {
     let law = |(pieces, cuts): (Vec<Vec<u8>>, Vec<Index>)| {
         let bytes = pieces.concat();
         let expected = parse(&String::from_utf8_lossy(&bytes), &[Grammar::UseTool]);
-        let patterns = patterns(&[Grammar::UseTool]);
-        prop_assert_eq!(&scan(&patterns, [&bytes[..]]), &expected);
-        prop_assert_eq!(&scan(&patterns, cut(&bytes, &cuts)), &expected);
-        prop_assert_eq!(&scan(&patterns, bytes.chunks(1)), &expected);
+        let grammars = &[Grammar::UseTool];
+        prop_assert_eq!(&scan(grammars, [&bytes[..]]), &expected);
+        prop_assert_eq!(&scan(grammars, cut(&bytes, &cuts)), &expected);
+        prop_assert_eq!(&scan(grammars, bytes.chunks(1)), &expected);
         Ok(())
     };
     runner(5000).run(&(vec(piece, 0..5), vec(any::<Index>(), 0..6)), law).unwrap();
@@ -230,7 +253,7 @@ fn random_bytes_are_read_as_lossy_text() {
 #[test]
 fn random_texts_extracted_as_they_grow() {
     let law = |(text, cuts): (String, Vec<Index>)| {
-        let expected = blocks(&parse(&text, &[Grammar::UseTool]));
+        let expected = blocks(&decide(&text, &[Grammar::UseTool]).0);
         let mut ends: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len() + 1)).collect();
         ends.retain(|end| text.is_char_boundary(*end));
         ends.sort_unstable();

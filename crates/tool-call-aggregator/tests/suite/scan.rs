@@ -1,6 +1,8 @@
 //! The crate's own reading of a text, in the terms of the reference.
 
-use tool_call_aggregator::{ParsedTextBlock, ScanEvent, TextPatterns, TextScanner, ToolCallJson};
+use tool_call_aggregator::{
+    Limits, ParsedTextBlock, ScanEvent, TextPatterns, TextScanner, ToolCallJson,
+};
 
 use crate::bracket::Bracket;
 use crate::reference::{Block, Grammar, Outcome};
@@ -12,7 +14,13 @@ impl From<ParsedTextBlock> for Block {
     }
 }
 
-pub(crate) fn patterns(grammars: &[Grammar]) -> TextPatterns {
+/// A scanner for these grammars.
+pub(crate) fn scanner(grammars: &[Grammar], limits: Limits) -> TextScanner {
+    let scanner = TextScanner::with_limits(&patterns(grammars), limits);
+    if grammars.contains(&Grammar::Fences) { scanner.with_fences_as_text() } else { scanner }
+}
+
+fn patterns(grammars: &[Grammar]) -> TextPatterns {
     let mut patterns = TextPatterns::default();
     if !grammars.contains(&Grammar::UseTool) {
         assert!(patterns.remove("use_tool"), "the built-in one is there from the beginning");
@@ -34,8 +42,9 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    pub(crate) fn new(patterns: &TextPatterns) -> Self {
-        Self { scanner: TextScanner::new(patterns), outcome: Outcome::default(), opened: None }
+    pub(crate) fn new(grammars: &[Grammar]) -> Self {
+        let scanner = scanner(grammars, Limits::default());
+        Self { scanner, outcome: Outcome::default(), opened: None }
     }
 
     pub(crate) fn push(&mut self, bytes: &[u8]) {
@@ -80,10 +89,10 @@ fn take(outcome: &mut Outcome, opened: &mut Option<usize>, event: ScanEvent<'_>)
 
 /// A text that arrives in these chunks.
 pub(crate) fn scan<'c>(
-    patterns: &TextPatterns,
+    grammars: &[Grammar],
     chunks: impl IntoIterator<Item = &'c [u8]>,
 ) -> Outcome {
-    let mut reading = Reading::new(patterns);
+    let mut reading = Reading::new(grammars);
     for chunk in chunks {
         reading.push(chunk);
     }

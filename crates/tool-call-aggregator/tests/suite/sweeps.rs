@@ -3,7 +3,7 @@
 use crate::corpus::{TextCase, text_cases};
 use crate::cuts::Dice;
 use crate::reference::{decide, parse};
-use crate::scan::{Reading, patterns, scan};
+use crate::scan::{Reading, scan};
 
 /// Every cut of an input up to here is tried.
 const ONE_CUT: usize = 8 << 10;
@@ -22,7 +22,7 @@ fn each(longest: usize, mut check: impl FnMut(&TextCase) -> Result<(), String>) 
 
 /// The input in these chunks gives what the case expects, and what the reference finds.
 fn compare(case: &TextCase, chunks: &[&[u8]]) -> Result<(), String> {
-    let found = scan(&patterns(case.grammars), chunks.iter().copied());
+    let found = scan(&case.grammars, chunks.iter().copied());
     if found == case.expected {
         return Ok(());
     }
@@ -34,7 +34,7 @@ fn compare(case: &TextCase, chunks: &[&[u8]]) -> Result<(), String> {
 #[test]
 fn in_one_piece() {
     each(usize::MAX, |case| {
-        assert!(parse(&case.input, case.grammars) == case.expected, "{}", case.name);
+        assert!(parse(&case.input, &case.grammars) == case.expected, "{}", case.name);
         compare(case, &[case.input.as_bytes()])
     });
 }
@@ -84,11 +84,11 @@ fn random_cuts() {
 #[test]
 fn everything_certain_is_said_at_once() {
     each(TWO_CUTS, |case| {
-        let mut reading = Reading::new(&patterns(case.grammars));
+        let mut reading = Reading::new(&case.grammars);
         case.input.char_indices().try_for_each(|(start, character)| {
             let sofar = &case.input[..start + character.len_utf8()];
             reading.push_str(&sofar[start..]);
-            let (expected, held) = decide(sofar, case.grammars);
+            let (expected, held) = decide(sofar, &case.grammars);
             if reading.so_far().segments == expected.segments {
                 return Ok(());
             }

@@ -27,7 +27,7 @@ fn the_corpus_is_large_enough_and_loses_no_byte() {
 fn the_corpus_agrees_with_the_reference() {
     let mut wrong = Vec::new();
     for case in text_cases() {
-        let found = parse(&case.input, case.grammars);
+        let found = parse(&case.input, &case.grammars);
         if found != case.expected {
             wrong.push(format!("{}\n  {found:?}\n  {:?}", case.name, case.expected));
         }

@@ -32,10 +32,7 @@ pub(super) enum TagEvent {
     /// It can still become a tag.
     More,
     /// The byte cannot stand there.
-    Broken {
-        /// Whether attributes had begun.
-        in_attributes: bool,
-    },
+    Broken,
     /// Another block's open tag is complete.
     BlockOpened,
     /// A field's open tag is complete; this is its name.
@@ -85,12 +82,24 @@ impl Tag {
                 return match open.step(bytes, at) {
                     TagStep::More => TagEvent::More,
                     TagStep::Complete => TagEvent::BlockOpened,
-                    TagStep::Broken => TagEvent::Broken { in_attributes: true },
+                    TagStep::Broken => TagEvent::Broken,
                 };
             }
-            _ => return TagEvent::Broken { in_attributes: false },
+            _ => return TagEvent::Broken,
         };
         TagEvent::More
+    }
+
+    /// Whether it can still become the close tag of one of these names; `bytes` end in its last byte.
+    pub(super) fn may_close(&self, bytes: &[u8], names: &[&[u8]]) -> bool {
+        match &self.part {
+            Part::Begin | Part::BeginClosing => true,
+            Part::Name { closing: true, name_start } => {
+                names.iter().any(|name| name.starts_with(&bytes[*name_start..]))
+            }
+            Part::Space { closing: true, name } => names.contains(&&bytes[name.clone()]),
+            Part::Name { .. } | Part::Space { .. } | Part::Attributes(_) => false,
+        }
     }
 }
 

@@ -2,8 +2,10 @@
 //! other, nothing kept between chunks, no care for speed. It shares no code with the crate, so
 //! that a mistake has to be made twice to go unseen.
 
+mod fences;
 mod fields;
 mod json;
+mod json_body;
 mod tool_call;
 mod use_tool;
 
@@ -54,6 +56,8 @@ pub(crate) enum Grammar {
     ToolCall,
     /// `[[call NAME ARGS]]`, which only these tests know.
     Bracket,
+    /// No grammar of blocks: in fenced code there are none.
+    Fences,
 }
 
 /// What stands at a position.
@@ -73,39 +77,64 @@ struct Call {
     args_text: String,
 }
 
+impl Call {
+    /// A name that is longer than allowed is none.
+    fn is_unnamed(&self) -> bool {
+        self.name.len() > 512
+    }
+}
+
 /// A text that is all there is.
 pub(crate) fn parse(text: &str, grammars: &[Grammar]) -> Outcome {
-    let (mut outcome, unfinished) = decide(text, grammars);
+    let (mut outcome, unfinished) = read(text, grammars, true);
     outcome.text(unfinished);
     outcome
 }
 
 /// A text that may go on: what is certain about it, and the rest, which may still become a block.
 pub(crate) fn decide<'t>(text: &'t str, grammars: &[Grammar]) -> (Outcome, &'t str) {
+    read(text, grammars, false)
+}
+
+fn read<'t>(text: &'t str, grammars: &[Grammar], ended: bool) -> (Outcome, &'t str) {
     let mut outcome = Outcome::default();
+    // The text before `at`, with something that is no fence in the place of each block.
+    let mut markdown = String::new();
     let mut at = 0;
     'position: while at < text.len() {
         for grammar in grammars {
             let found = match grammar {
-                Grammar::UseTool => use_tool::at(text, at),
-                Grammar::ToolCall => tool_call::at(text, at),
+                Grammar::UseTool => use_tool::at(text, at, ended),
+                Grammar::ToolCall => tool_call::at(text, at, ended),
                 Grammar::Bracket => bracket(text, at),
+                Grammar::Fences => continue,
             };
+            if !matches!(found, Found::Nothing) && grammars.contains(&Grammar::Fences) {
+                match fences::protects(&markdown, &text[at..], ended) {
+                    None => return (outcome, &text[at..]),
+                    Some(true) => break,
+                    Some(false) => {}
+                }
+            }
             let next = match found {
                 Found::Nothing => continue,
                 Found::TextUpTo(next) => {
                     outcome.text(&text[at..next]);
+                    markdown.push_str(&text[at..next]);
                     next
                 }
                 Found::Unfinished => return (outcome, &text[at..]),
-                Found::Block { end, call: None } => {
+                Found::Block { end, call } if call.as_ref().is_none_or(Call::is_unnamed) => {
                     outcome.unnamed += 1;
                     outcome.text(&text[at..end]);
+                    markdown.push_str(&text[at..end]);
                     end
                 }
+                Found::Block { call: None, .. } => unreachable!("it is unnamed"),
                 Found::Block { end, call: Some(Call { name, args_text }) } => {
                     let raw = text[at..end].to_owned();
                     outcome.block(Block { start: at, end, name, args_text, raw });
+                    markdown.push_str("x`");
                     end
                 }
             };
@@ -114,6 +143,7 @@ pub(crate) fn decide<'t>(text: &'t str, grammars: &[Grammar]) -> (Outcome, &'t s
         }
         let next = at + text[at..].chars().next().map_or(1, char::len_utf8);
         outcome.text(&text[at..next]);
+        markdown.push_str(&text[at..next]);
         at = next;
     }
     (outcome, "")

@@ -1,39 +1,39 @@
 //! `<tool_call>{json}</tool_call>`
 
+use super::json_body::{self, End, Mark};
 use super::{Call, Found, begins, json, skip_ws, starts};
 
 const OPEN: &str = "<tool_call>";
 const CLOSE: &str = "</tool_call>";
 
-pub(super) fn at(text: &str, at: usize) -> Found {
+pub(super) fn at(text: &str, at: usize, ended: bool) -> Found {
     if !starts(text, at, OPEN) {
         return begins(text, at, OPEN);
     }
     let body = at + OPEN.len();
-    let mut here = skip_ws(text, body);
+    let here = skip_ws(text, body);
     match text.as_bytes().get(here) {
         None => return Found::Unfinished,
         Some(b'{') => {}
         Some(_) => return Found::TextUpTo(here),
     }
-    let mut in_string = false;
-    while let Some(&byte) = text.as_bytes().get(here) {
-        if in_string {
-            match byte {
-                b'\\' => here += 1,
-                b'"' => in_string = false,
-                _ => {}
-            }
-        } else if byte == b'"' {
-            in_string = true;
-        } else if starts(text, here, OPEN) {
-            return Found::TextUpTo(here);
-        } else if starts(text, here, CLOSE) {
-            return Found::Block { end: here + CLOSE.len(), call: call(text[body..here].trim()) };
+    let mark = |here: usize| {
+        let rest = &text[here..];
+        if rest.starts_with(CLOSE) {
+            Mark::Close(here + CLOSE.len())
+        } else if rest.starts_with(OPEN) {
+            Mark::Open
+        } else if CLOSE.starts_with(rest) || OPEN.starts_with(rest) {
+            Mark::Unfinished
+        } else {
+            Mark::Nothing
         }
-        here += 1;
+    };
+    match json_body::end(text, body, ended, mark) {
+        End::Close(here, end) => Found::Block { end, call: call(text[body..here].trim()) },
+        End::Open(here) => Found::TextUpTo(here),
+        End::Unfinished => Found::Unfinished,
     }
-    Found::Unfinished
 }
 
 fn call(body: &str) -> Option<Call> {

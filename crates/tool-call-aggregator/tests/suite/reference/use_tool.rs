@@ -1,5 +1,6 @@
 //! `<use_tool>…</use_tool>`
 
+use super::json_body::{self, End, Mark};
 use super::{Call, Found, begins, fields, json, skip_ws, starts};
 
 const OPEN: &str = "<use_tool";
@@ -14,19 +15,21 @@ enum Tag<T> {
     Unfinished,
 }
 
-pub(super) fn at(text: &str, at: usize) -> Found {
+pub(super) fn at(text: &str, at: usize, ended: bool) -> Found {
     if !starts(text, at, OPEN) {
         return begins(text, at, OPEN);
     }
     match open(text, at) {
         Tag::Unfinished => Found::Unfinished,
+        // Another tag, which begins like this one.
+        Tag::Broken(by) if by == at + OPEN.len() => Found::Nothing,
         Tag::Broken(by) => Found::TextUpTo(by),
         Tag::Whole(body, attributes) => {
             let named = attributes.iter().rev().find(|(name, _)| name == "name");
             let named = named.map(|(_, value)| value.trim().to_owned());
             match text.as_bytes().get(skip_ws(text, body)) {
-                Some(b'{' | b'[') => raw_json(text, body, named),
-                _ => in_fields(text, body, named),
+                Some(b'{' | b'[') => raw_json(text, body, named, ended),
+                _ => in_fields(text, body, named, ended),
             }
         }
     }
@@ -123,28 +126,34 @@ fn ends(text: &str, at: usize) -> Ends {
     }
 }
 
-fn raw_json(text: &str, body: usize, named: Option<String>) -> Found {
-    let bytes = text.as_bytes();
-    let mut in_string = false;
-    let mut here = body;
-    while here < bytes.len() {
-        match bytes[here] {
-            b'\\' if in_string => here += 1,
-            b'"' => in_string = !in_string,
-            b'<' if !in_string => match ends(text, here) {
-                Ends::Not => {}
-                Ends::Close(end) => {
-                    let call = raw_json_call(text[body..here].trim(), named);
-                    return Found::Block { end, call };
-                }
-                Ends::Open => return Found::TextUpTo(here),
-                Ends::Unfinished => return Found::Unfinished,
-            },
-            _ => {}
-        }
-        here += 1;
+/// What a `<` begins in a value that began like JSON; the field `args` has an end of its own.
+fn mark(text: &str, here: usize, in_args: bool) -> Mark<FieldEnd> {
+    if in_args && let Some(end) = tag(text, here, "</args") {
+        return Mark::Close(FieldEnd::Field { value_end: here, end });
     }
-    Found::Unfinished
+    let rest = &text[here..];
+    let names: &[&str] = if in_args { &["</args", "</use_tool"] } else { &["</use_tool"] };
+    let is_cut = |name: &&str| {
+        let spaces = rest.strip_prefix(*name).map(|rest| rest.bytes().all(super::is_ws));
+        spaces.unwrap_or(name.starts_with(rest))
+    };
+    match ends(text, here) {
+        Ends::Close(end) => Mark::Close(FieldEnd::Block(end)),
+        Ends::Open => Mark::Open,
+        Ends::Not if names.iter().any(is_cut) => Mark::Unfinished,
+        Ends::Not => Mark::Nothing,
+        Ends::Unfinished => Mark::Unfinished,
+    }
+}
+
+fn raw_json(text: &str, body: usize, named: Option<String>, ended: bool) -> Found {
+    match json_body::end(text, body, ended, |here| mark(text, here, false)) {
+        End::Close(here, FieldEnd::Block(end)) => {
+            Found::Block { end, call: raw_json_call(text[body..here].trim(), named) }
+        }
+        End::Open(here) => Found::TextUpTo(here),
+        End::Close(..) | End::Unfinished => Found::Unfinished,
+    }
 }
 
 fn raw_json_call(body: &str, named: Option<String>) -> Option<Call> {
@@ -170,7 +179,7 @@ fn raw_json_call(body: &str, named: Option<String>) -> Option<Call> {
     Some(Call { name, args_text })
 }
 
-fn in_fields(text: &str, body: usize, named: Option<String>) -> Found {
+fn in_fields(text: &str, body: usize, named: Option<String>, ended: bool) -> Found {
     let bytes = text.as_bytes();
     let mut fields: Vec<(String, String)> = Vec::new();
     let mut here = body;
@@ -187,7 +196,7 @@ fn in_fields(text: &str, body: usize, named: Option<String>) -> Found {
             if !name.is_empty()
                 && let Some(value) = tag(text, here, &format!("<{name}"))
             {
-                match field(text, value, name) {
+                match field(text, value, name, ended) {
                     FieldEnd::Field { value_end, end } => {
                         put(&mut fields, name, text[value..value_end].trim());
                         here = end;
@@ -220,30 +229,29 @@ enum FieldEnd {
 }
 
 /// The field `name`, whose value begins at `value`.
-fn field(text: &str, value: usize, name: &str) -> FieldEnd {
+fn field(text: &str, value: usize, name: &str, ended: bool) -> FieldEnd {
     let bytes = text.as_bytes();
     let first = bytes.get(skip_ws(text, value));
-    let tracked = name == "args" && matches!(first, Some(b'{' | b'[' | b'"'));
-    let mut in_string = false;
-    let mut here = value;
-    while here < bytes.len() {
-        match bytes[here] {
-            b'\\' if in_string => here += 1,
-            b'"' if tracked => in_string = !in_string,
-            b'<' if !in_string => {
-                if let Some(end) = tag(text, here, &format!("</{name}")) {
-                    return FieldEnd::Field { value_end: here, end };
-                }
-                match ends(text, here) {
-                    Ends::Not => {}
-                    Ends::Close(end) => return FieldEnd::Block(end),
-                    Ends::Open => return FieldEnd::Open(here),
-                    Ends::Unfinished => return FieldEnd::Unfinished,
-                }
-            }
-            _ => {}
+    if name == "args" && matches!(first, Some(b'{' | b'[' | b'"')) {
+        return match json_body::end(text, value, ended, |here| mark(text, here, true)) {
+            End::Close(_, end) => end,
+            End::Open(here) => FieldEnd::Open(here),
+            End::Unfinished => FieldEnd::Unfinished,
+        };
+    }
+    for here in value..bytes.len() {
+        if bytes[here] != b'<' {
+            continue;
         }
-        here += 1;
+        if let Some(end) = tag(text, here, &format!("</{name}")) {
+            return FieldEnd::Field { value_end: here, end };
+        }
+        match ends(text, here) {
+            Ends::Not => {}
+            Ends::Close(end) => return FieldEnd::Block(end),
+            Ends::Open => return FieldEnd::Open(here),
+            Ends::Unfinished => return FieldEnd::Unfinished,
+        }
     }
     FieldEnd::Unfinished
 }
