@@ -56,6 +56,7 @@ impl Default for Line {
 impl Fences {
     /// The first marker in `text` that is not in fenced code, or not known to be. Everything before it
     /// has been followed then.
+    #[inline(never)]
     pub(super) fn find(&mut self, markers: &Markers, text: &[u8], rest: Rest) -> Finding {
         let mut from = 0;
         loop {

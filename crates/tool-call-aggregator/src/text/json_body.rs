@@ -40,10 +40,7 @@ impl JsonBody {
                 JsonStop::After(at) if bytes[at] == b'<' => Next::Tag(at),
                 JsonStop::After(at) | JsonStop::Broken(at) => Next::NotJson(at),
             },
-            Self::Text { .. } => {
-                let rest = bytes.get(at..).unwrap_or_default();
-                memchr::memchr(b'<', rest).map_or(Next::Nothing, |found| Next::Tag(at + found))
-            }
+            Self::Text { .. } => next_angle(bytes, at),
         }
     }
 
@@ -55,4 +52,11 @@ impl JsonBody {
     pub(super) fn protects(&self, at: usize) -> bool {
         matches!(self, Self::Text { json_end } if at < *json_end)
     }
+}
+
+/// The next `<` in text.
+#[inline]
+pub(super) fn next_angle(bytes: &[u8], at: usize) -> Next {
+    let rest = bytes.get(at..).unwrap_or_default();
+    memchr::memchr(b'<', rest).map_or(Next::Nothing, |found| Next::Tag(at + found))
 }

@@ -101,6 +101,7 @@ impl Markers {
     }
 
     /// The first marker in `text`.
+    #[inline]
     pub(super) fn find(&self, text: &[u8], rest: Rest) -> Finding {
         let mut from = 0;
         while let Some(step) = self.first_bytes.find(&text[from..]) {
@@ -152,6 +153,7 @@ impl FirstBytes {
         }
     }
 
+    #[inline]
     fn find(&self, text: &[u8]) -> Option<usize> {
         match self {
             Self::None => None,

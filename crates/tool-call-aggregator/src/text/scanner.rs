@@ -269,6 +269,7 @@ impl TextScanner {
     }
 
     /// Holds everything back, up to the limit.
+    #[cold]
     fn feed_whole(&mut self, chunk: &str) {
         self.held.push_str(chunk);
         while self.held_back() > self.held_limit {
@@ -321,6 +322,7 @@ impl TextScanner {
 }
 
 /// The first marker where a block may begin.
+#[inline]
 fn find(fences: &mut Option<Fences>, markers: &Markers, text: &[u8], rest: Rest) -> Finding {
     match fences {
         None => markers.find(text, rest),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::json_body::{JsonBody, Next};
+use super::json_body::{self, JsonBody, Next};
 use super::open_tag::{OpenTag, TagStep};
 use super::{BlockParser, NotACall, Step, TextPattern};
 use call::Body;
@@ -193,18 +193,24 @@ impl UseToolParser {
     }
 
     /// The next `<` that can begin a tag (rules 2 and 3).
+    #[inline]
     fn find_tag(&mut self, bytes: &[u8], at: usize) -> Next {
-        let undecided = matches!(self.place, Place::BodyStart | Place::ArgsStart { .. });
-        let at = if undecided { self.decide(bytes, at) } else { Some(at) };
-        match (at, &mut self.place) {
-            (None, _) => Next::Nothing,
-            (Some(at), Place::Json(body) | Place::ArgsJson { body, .. }) => {
-                body.find_tag(bytes, at)
+        match self.place {
+            Place::Between | Place::Field { .. } => json_body::next_angle(bytes, at),
+            _ => self.find_tag_in_value(bytes, at),
+        }
+    }
+
+    fn find_tag_in_value(&mut self, bytes: &[u8], mut at: usize) -> Next {
+        if let Place::BodyStart | Place::ArgsStart { .. } = self.place {
+            match self.decide(bytes, at) {
+                Some(first) => at = first,
+                None => return Next::Nothing,
             }
-            (Some(at), _) => {
-                let found = bytes.get(at..).and_then(|rest| memchr::memchr(b'<', rest));
-                found.map_or(Next::Nothing, |found| Next::Tag(at + found))
-            }
+        }
+        match &mut self.place {
+            Place::Json(body) | Place::ArgsJson { body, .. } => body.find_tag(bytes, at),
+            _ => json_body::next_angle(bytes, at),
         }
     }
 

@@ -36,11 +36,27 @@ fn hard_texts(length: usize) -> Vec<String> {
         format!("<use_tool a=\"{}", fill("x")),
         format!("<tool_call>{{{}", fill("</tool_cal")),
         format!("<use_tool><name>x</name><content>{}</content></use_tool>", fill("é<b>")),
+        // Values that begin like JSON and are none, which is known late, or at the end.
+        fill("<use_tool><name>g</name><args>{\"</args></use_tool>"),
+        fill("<use_tool><name>g</name><args>{\"q\":\"5\" tall\"}</args></use_tool>"),
+        fill("<use_tool><name>g</name><args>[\"</args></use_tool>,\","),
+        fill("<use_tool><args>[\",\"</args></use_tool>"),
+        fill("<use_tool>[\"</use_tool>,\","),
+        format!("<use_tool><args>[\"{}", fill("</args><args>[\",\"")),
+        format!("<use_tool><args>[\"{}", fill("</args></use_tool><use_tool><args>[\",\"")),
+        format!("<use_tool>{{\"a\":\"{}\" x}}</use_tool>", fill("</use_tool><use_tool>")),
+        format!("<use_tool>{}", fill("[")),
+        fill("<tool_call>{\"</tool_call>"),
+        fill("<tool_call>{\"a\":\"</tool_call>\",\"b\":\""),
+        fill("```<use_tool "),
+        fill("```<use_tool>x</use_tool>\n"),
+        format!("```{}", fill("<use_tool>")),
+        format!("```{}`", fill("<use_tool <")),
     ]
 }
 
 fn scanned(text: &str, chunk: usize) -> u64 {
-    let mut scanner = TextScanner::new(&patterns());
+    let mut scanner = TextScanner::new(&patterns()).with_fences_as_text();
     for chunk in text.as_bytes().chunks(chunk) {
         scanner.push_bytes(chunk);
     }
@@ -67,7 +83,7 @@ fn every_byte_is_looked_at_about_once() {
 fn no_more_is_held_back_than_allowed_and_the_outcome_does_not_depend_on_the_cuts() {
     let limits = Limits { held_bytes: 64, ..Limits::default() };
     let outcome = |text: &str, chunk: usize| {
-        let mut scanner = TextScanner::with_limits(&patterns(), limits);
+        let mut scanner = TextScanner::with_limits(&patterns(), limits).with_fences_as_text();
         let (mut passed, mut blocks) = (String::new(), Vec::new());
         let mut take = |event: ScanEvent<'_>| match event {
             ScanEvent::Text(text) => passed.push_str(text),
@@ -109,6 +125,41 @@ fn a_block_that_begins_right_before_the_limit_is_found() {
         let blocks =
             scanner.push(&text).filter(|event| matches!(event, ScanEvent::Block(_))).count();
         assert_eq!(blocks, 1, "{before}");
+    }
+}
+
+#[test]
+fn at_the_limit_the_first_close_tag_in_a_string_ends_the_block() {
+    let limits = Limits { held_bytes: 64, ..Limits::default() };
+    let block = "<use_tool><name>x</name><args>{\"a\":\"</args></use_tool>";
+    for behind in 0..40 {
+        let text = format!("{block}{}<use_tool><name>y</name></use_tool>", "é".repeat(behind));
+        for chunk in [1, 3, 64, text.len()] {
+            let mut scanner = TextScanner::with_limits(&patterns(), limits);
+            let mut found = Vec::new();
+            let mut take = |event: ScanEvent<'_>| {
+                if let ScanEvent::Block(block) = event {
+                    found.push((block.name.clone(), block.args_text.clone(), block.end));
+                }
+            };
+            for chunk in text.as_bytes().chunks(chunk) {
+                scanner.push_bytes(chunk).for_each(&mut take);
+            }
+            // What is long enough is decided before the text ends.
+            let early = found.len();
+            let mut take = |event: ScanEvent<'_>| {
+                if let ScanEvent::Block(block) = event {
+                    found.push((block.name.clone(), block.args_text.clone(), block.end));
+                }
+            };
+            scanner.finish().for_each(&mut take);
+            let expected = [("x", "{\"a\":\"", block.len()), ("y", "{}", text.len())];
+            let expected =
+                expected.map(|(name, args, end)| (name.to_owned(), args.to_owned(), end));
+            assert_eq!(found, expected, "{behind}, {chunk}-byte chunks");
+            assert_eq!(early, 2, "{behind}, {chunk}-byte chunks");
+            assert_eq!(scanner.counts().oversized, 0);
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! The scanner's own promises: its counts, its order of formats, and what a careless format cannot do.
 
 use tool_call_aggregator::{
-    BlockParser, NotACall, PatternError, ScanEvent, Step, TextPattern, TextPatterns, TextScanner,
+    BlockParser, Limits, NotACall, ParsedTextBlock, PatternError, Registration, ScanEvent, Step,
+    TextCalls, TextPattern, TextPatterns, TextScanner, ToolCallAggregator,
 };
 
 /// What was met in a text: blocks, unnamed, nested, unclosed, oversized.
@@ -161,4 +162,171 @@ fn a_format_needs_markers_that_are_not_empty() {
         assert!(error.to_string().contains("needs open markers"), "{error}");
     }
     assert!(patterns.names().next().is_none());
+}
+
+/// A format that reads again as often as it can.
+#[derive(Debug, Clone)]
+struct Stubborn {
+    from: usize,
+    /// Whether it waits for the end first.
+    waits: bool,
+}
+
+impl TextPattern for Stubborn {
+    fn open_markers(&self) -> &[&str] {
+        &["@@"]
+    }
+
+    fn open(&self) -> Box<dyn BlockParser> {
+        Box::new(self.clone())
+    }
+}
+
+impl BlockParser for Stubborn {
+    fn step(&mut self, buffer: &str, _: usize) -> Step {
+        if self.waits {
+            return Step::Opened;
+        }
+        Step::Again { read: buffer.len(), from: self.from }
+    }
+
+    fn give_up(&mut self) -> Option<usize> {
+        Some(self.from)
+    }
+}
+
+#[test]
+fn a_format_that_reads_the_same_bytes_again_and_again_is_left() {
+    for from in [0, 1, 2, 3, 99] {
+        for waits in [false, true] {
+            let mut patterns = TextPatterns::none();
+            patterns.register("stubborn", Stubborn { from, waits }).unwrap();
+            assert_eq!(scanned(&patterns, "a@@bc@@"), (Vec::new(), "a@@bc@@".to_owned()), "{from}");
+        }
+    }
+}
+
+#[test]
+fn a_name_over_the_limit_leaves_the_place_to_the_next_format() {
+    let takes = |name: String| Some(Step::Block { end: 2, name, args_text: String::new() });
+    let mut patterns = TextPatterns::none();
+    patterns.register("long", Fixed(&["@@"], takes("n".repeat(513)))).unwrap();
+    assert_eq!(scanned(&patterns, "@@"), (Vec::new(), "@@".to_owned()));
+    patterns.register("short", Fixed(&["@@"], takes("n".repeat(512)))).unwrap();
+    assert_eq!(scanned(&patterns, "@@").0.len(), 1);
+}
+
+/// `!NAME!` anywhere in a whole text.
+fn shouts(text: &str) -> Vec<ParsedTextBlock> {
+    let ends: Vec<usize> = text.match_indices('!').map(|(at, _)| at).collect();
+    let pairs = ends.chunks_exact(2).map(|pair| (pair[0], pair[1]));
+    pairs
+        .map(|(start, end)| ParsedTextBlock::new(start..end + 1, &text[start + 1..end], ""))
+        .collect()
+}
+
+#[test]
+fn a_format_for_whole_texts_is_honoured_by_all() {
+    let mut patterns = TextPatterns::default();
+    patterns.register_fn("shout", shouts).unwrap();
+    let taken = patterns.register_fn("shout", shouts).unwrap_err();
+    assert_eq!(taken, PatternError::Taken("shout".to_owned()));
+    let block = "<use_tool><name>x!y!</name></use_tool>";
+    let text = format!("é!a! {block} !b!<use_tool>!c!");
+    let (blocks, passed) = scanned(&patterns, &text);
+    assert_eq!(blocks, ["a: !a!".to_owned(), format!("x!y!: {block}"), "b: !b!".to_owned()]);
+    assert_eq!(passed, "é  <use_tool>!c!", "inside another block it is text");
+    let found = patterns.extract_blocks(&text, 2);
+    assert_eq!(found.blocks.len(), 3);
+    assert_eq!(found.next, found.blocks[2].end);
+    assert_eq!(patterns.extract_blocks("nothing", 3).next, 3);
+
+    let mut calls = ToolCallAggregator::builder().patterns(patterns).build();
+    let message = serde_json::json!({"content": "Do !it!"});
+    calls.ingest_message(&message, 0, TextCalls::EmitIfMissing);
+    assert_eq!(calls.snapshot(0)[0].name, "it");
+}
+
+#[test]
+fn a_format_for_whole_texts_cannot_do_harm() {
+    let mut patterns = TextPatterns::none();
+    patterns
+        .register_fn("careless", |_| {
+            let block = |start, end, name: &str| ParsedTextBlock::new(start..end, name, "");
+            vec![
+                block(6, 7, "last"),
+                block(0, 1, "inside a character"),
+                block(2, 2, "empty"),
+                block(3, 2, "backwards"),
+                block(5, 99, "outside"),
+                block(2, 3, ""),
+                block(2, 3, &"n".repeat(513)),
+                block(4, 6, "first"),
+                block(5, 7, "overlaps"),
+            ]
+        })
+        .unwrap();
+    assert_eq!(
+        scanned(&patterns, "éabcdef"),
+        (vec!["first: cd".to_owned(), "last: e".to_owned()], "éabf".to_owned())
+    );
+}
+
+#[test]
+fn a_format_for_whole_texts_sees_parts_of_a_text_over_the_limit() {
+    let mut patterns = TextPatterns::none();
+    patterns.register_fn("shout", shouts).unwrap();
+    let limits = Limits { held_bytes: 8, ..Limits::default() };
+    let outcome = |chunk: usize| {
+        let mut scanner = TextScanner::with_limits(&patterns, limits);
+        let mut starts = Vec::new();
+        let mut take = |event: ScanEvent<'_>| {
+            if let ScanEvent::Block(block) = event {
+                starts.push((block.start, block.raw.clone()));
+            }
+        };
+        for chunk in "!a!.éé..!b!.....!c!".as_bytes().chunks(chunk) {
+            scanner.push_bytes(chunk).for_each(&mut take);
+        }
+        scanner.finish().for_each(&mut take);
+        starts
+    };
+    let whole = outcome(99);
+    let expected = [(0, "!a!"), (10, "!b!"), (18, "!c!")].map(|(at, raw)| (at, raw.to_owned()));
+    assert_eq!(whole, expected);
+    for chunk in 1..12 {
+        assert_eq!(outcome(chunk), whole, "{chunk}-byte chunks");
+    }
+}
+
+#[test]
+fn a_format_for_whole_texts_in_the_order_of_registration() {
+    let at_once = |name: &'static str| {
+        move |text: &str| vec![ParsedTextBlock::new(0..text.len().min(2), name, "")]
+    };
+    let takes = Some(Step::Block { end: 2, name: "marker".into(), args_text: String::new() });
+    let declines = Some(Step::Text { end: 1, why: NotACall::NoBlock });
+    let names = |patterns: &TextPatterns| scanned(patterns, "@@").0;
+    let mut patterns = TextPatterns::none();
+    patterns.register("declines", Fixed(&["@@"], declines)).unwrap();
+    patterns.register_fn("one", at_once("one")).unwrap();
+    patterns.register_fn("two", at_once("two")).unwrap();
+    patterns.register("takes", Fixed(&["@@"], takes)).unwrap();
+    assert_eq!(names(&patterns), ["one: @@"]);
+    assert!(patterns.remove("one") && patterns.remove("two"));
+    patterns.register_fn("late", at_once("late")).unwrap();
+    assert_eq!(names(&patterns), ["marker: @@"]);
+}
+
+#[test]
+fn a_registration_ends_when_it_is_dropped() {
+    let mut patterns = TextPatterns::none();
+    {
+        let mut guard = Registration::new(&mut patterns, "f", Fixed(&["@@"], None)).unwrap();
+        assert!(guard.contains("f"));
+        let error = Registration::new(&mut *guard, "f", Fixed(&["@@"], None)).unwrap_err();
+        assert_eq!(error, PatternError::Taken("f".to_owned()));
+        assert!(guard.contains("f"), "a refused one takes nothing with it");
+    }
+    assert!(!patterns.contains("f"));
 }

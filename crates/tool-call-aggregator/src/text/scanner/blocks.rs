@@ -52,86 +52,119 @@ impl TextScanner {
     }
 
     /// One step of the format that is reading; false if it needs more text.
+    #[inline]
     pub(super) fn read_block(&mut self, rest: Rest) -> bool {
-        let State::Reading { pattern, parser, opened, seen, again } = &mut self.state else {
+        let State::Reading { parser, opened, seen, .. } = &mut self.state else {
             return false;
         };
-        let pattern = *pattern;
         let buffer = &self.held[self.head..];
         let view = &buffer[..last_boundary(buffer, self.held_limit)];
-        let is_cut = view.len() < buffer.len();
-        let is_all = is_cut || rest == Rest::Ended;
-        if view.len() == *seen && !is_all {
+        let before = mem::replace(seen, view.len());
+        let step = if before < view.len() { parser.step(view, before) } else { Step::Undecided };
+        let is_all = view.len() < buffer.len() || rest == Rest::Ended;
+        // The usual case while a long block arrives.
+        if *opened && !is_all && matches!(step, Step::Opened) {
+            self.counts.scanned += (view.len() - before) as u64;
             return false;
         }
-        let before = mem::replace(seen, view.len());
-        let has_more = before < view.len();
-        let step = if has_more { parser.step(view, before) } else { Step::Undecided };
         let read_to = match step {
             Step::Undecided | Step::Opened => view.len(),
             Step::Block { end, .. } | Step::Text { end, .. } => end.min(view.len()),
             Step::Again { read, .. } => read.min(view.len()),
         };
         self.counts.scanned += read_to.saturating_sub(before) as u64;
-        let opens = matches!(
+        let opens = !matches!(
             step,
-            Step::Opened
-                | Step::Block { .. }
-                | Step::Text { why: NotACall::Nested | NotACall::Unnamed, .. }
+            Step::Undecided | Step::Again { .. } | Step::Text { why: NotACall::NoBlock, .. }
         );
         if opens && !mem::replace(opened, true) {
             self.events.push(Stored::Opened(self.offset + self.head));
         }
         match step {
-            Step::Undecided | Step::Opened if is_all => {
-                if let Some(from) =
-                    parser.give_up().filter(|from| (*again + 1..=view.len()).contains(from))
-                {
-                    (*seen, *again) = (from, from);
-                    return true;
-                }
-                if is_cut {
-                    // A marker may have begun right before the limit.
-                    let tail = self.markers.longest().saturating_sub(1);
-                    let end = last_boundary(view, view.len().saturating_sub(tail));
-                    let end = end.max(first_char(buffer));
-                    self.counts.oversized += 1;
-                    self.pass_read(end);
-                } else {
-                    self.counts.unclosed += u64::from(*opened);
-                    self.state = State::Declined { end: view.len(), next_pattern: pattern + 1 };
-                }
-            }
+            Step::Undecided | Step::Opened if is_all => self.end_reading(),
             Step::Undecided | Step::Opened => return false,
-            Step::Again { from, .. } if (*again + 1..=view.len()).contains(&from) => {
-                (*seen, *again) = (from, from);
-            }
-            Step::Block { end, ref name, .. }
-                if is_inside(view, end) && name.len() > self.name_limit =>
-            {
-                self.counts.unnamed += 1;
-                self.state = State::Declined { end, next_pattern: pattern + 1 };
-            }
-            Step::Block { end, name, args_text } if is_inside(view, end) => {
-                let start = self.offset + self.head;
-                let raw = view[..end].to_owned();
-                self.accept(ParsedTextBlock { start, end: start + end, name, args_text, raw });
-            }
-            Step::Text { end, why } if is_inside(view, end) => {
-                self.counts.nested += u64::from(why == NotACall::Nested);
-                self.counts.unnamed += u64::from(why == NotACall::Unnamed);
-                self.state = State::Declined { end, next_pattern: pattern + 1 };
-            }
-            Step::Block { .. } | Step::Text { .. } | Step::Again { .. } => {
-                let end = first_char(buffer);
-                self.state = State::Declined { end, next_pattern: pattern + 1 };
+            Step::Again { from, .. } => self.read_again(from),
+            Step::Block { end, name, args_text } => self.end_block(end, name, args_text),
+            Step::Text { end, why } => {
+                let is_inside = self.is_inside(end);
+                self.counts.nested += u64::from(is_inside && why == NotACall::Nested);
+                self.counts.unnamed += u64::from(is_inside && why == NotACall::Unnamed);
+                self.decline(end);
             }
         }
         true
     }
 
+    /// The format will see no more than it has seen.
+    #[cold]
+    fn end_reading(&mut self) {
+        let State::Reading { parser, opened, seen, .. } = &mut self.state else {
+            return;
+        };
+        let (seen, opened) = (*seen, *opened);
+        if let Some(from) = parser.give_up() {
+            return self.read_again(from);
+        }
+        if seen == self.held_back() {
+            self.counts.unclosed += u64::from(opened);
+            return self.decline(seen);
+        }
+        // A marker may have begun right before the limit.
+        let buffer = &self.held[self.head..];
+        let tail = self.markers.longest().saturating_sub(1);
+        let end = last_boundary(buffer, seen.saturating_sub(tail)).max(first_char(buffer));
+        self.counts.oversized += 1;
+        self.pass_read(end);
+    }
+
+    /// The format reads again from here; it may not do so for ever.
+    #[cold]
+    fn read_again(&mut self, from: usize) {
+        let State::Reading { seen, again, .. } = &mut self.state else {
+            return;
+        };
+        if *again < from && from <= *seen {
+            (*seen, *again) = (from, from);
+        } else {
+            self.decline(0);
+        }
+    }
+
+    #[cold]
+    fn end_block(&mut self, end: usize, name: String, args_text: String) {
+        if !self.is_inside(end) {
+            return self.decline(end);
+        }
+        if name.len() > self.name_limit {
+            self.counts.unnamed += 1;
+            return self.decline(end);
+        }
+        let start = self.offset + self.head;
+        let raw = self.held[self.head..][..end].to_owned();
+        self.accept(ParsedTextBlock { start, end: start + end, name, args_text, raw });
+    }
+
+    /// What the format has read is text up to `end`, or, if that is nowhere, its first character.
+    #[cold]
+    fn decline(&mut self, end: usize) {
+        let State::Reading { pattern, .. } = self.state else {
+            return;
+        };
+        let end = if self.is_inside(end) { end } else { first_char(&self.held[self.head..]) };
+        self.state = State::Declined { end, next_pattern: pattern + 1 };
+    }
+
+    /// Whether a block or text can end there: in what the format has seen.
+    fn is_inside(&self, end: usize) -> bool {
+        let State::Reading { seen, .. } = self.state else {
+            return false;
+        };
+        (1..=seen).contains(&end) && self.held.is_char_boundary(self.head + end)
+    }
+
     /// Looks for a later format whose block stands at the declined place; false if that cannot be
     /// known yet.
+    #[cold]
     pub(super) fn ask_others(&mut self, end: usize, next_pattern: usize, rest: Rest) -> bool {
         let start = self.offset + self.head;
         let marker = match self.markers.at(&self.held.as_bytes()[self.head..], next_pattern, rest) {
@@ -149,6 +182,7 @@ impl TextScanner {
 
     /// Looks for the end of a line that opens a code fence unless another backtick follows in it;
     /// false if that cannot be known yet.
+    #[cold]
     pub(super) fn read_fence_line(&mut self, pattern: usize, seen: usize, rest: Rest) -> bool {
         let buffer = &self.held[self.head..];
         let view = &buffer[..last_boundary(buffer, self.held_limit)];
@@ -206,9 +240,4 @@ impl TextScanner {
             _ => self.events.push(Stored::HeldText(from..self.head)),
         }
     }
-}
-
-/// Whether a block or text can end there.
-fn is_inside(view: &str, end: usize) -> bool {
-    end > 0 && view.is_char_boundary(end)
 }

@@ -47,10 +47,7 @@ pub(super) fn end<T>(
             }
         }
     };
-    for here in start..bytes.len() {
-        if bytes[here] != b'<' {
-            continue;
-        }
+    for (here, _) in text.match_indices('<').filter(|(here, _)| *here >= start) {
         match mark(here) {
             Mark::Close(close) => return End::Close(here, close),
             Mark::Open if here >= not_json => return End::Open(here),

@@ -239,10 +239,7 @@ fn field(text: &str, value: usize, name: &str, ended: bool) -> FieldEnd {
             End::Unfinished => FieldEnd::Unfinished,
         };
     }
-    for here in value..bytes.len() {
-        if bytes[here] != b'<' {
-            continue;
-        }
+    for (here, _) in text.match_indices('<').filter(|(here, _)| *here >= value) {
         if let Some(end) = tag(text, here, &format!("</{name}")) {
             return FieldEnd::Field { value_end: here, end };
         }
