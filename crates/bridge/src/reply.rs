@@ -19,7 +19,7 @@ use codex_app_server::{Failure, FailureKind, MessagePhase, TokenUsage};
 use tool_call_aggregator::{ParsedTextBlock, ScanEvent, ScanEvents, SuffixSource, TextScanner};
 
 use crate::finish::{BlockCounts, EndReason, FinishReason};
-use crate::policy::{StopAfterTools, TextBlocks, TurnPolicy};
+use crate::policy::{OutputMode, StopAfterTools, TextBlocks, TurnPolicy};
 use crate::reasoning::ReasoningTrail;
 use calls::{CallOutcome, Calls, Spoken};
 use ending::Ending;
@@ -61,6 +61,8 @@ pub struct Reply {
     response_ended: bool,
     usage: Option<TokenUsage>,
     speech: Speech,
+    /// A message that has begun and has no text yet.
+    next_message: Option<NextMessage>,
     /// How much text and reasoning it may still have.
     bytes_left: usize,
     /// How to end, found while an event was being read.
@@ -71,6 +73,11 @@ pub struct Reply {
 
 /// A part of the reasoning: of which item, and which of that.
 type ReasoningPart = (usize, u32);
+
+#[derive(Debug)]
+struct NextMessage {
+    phase: Option<MessagePhase>,
+}
 
 /// What the model has said by now: text and calls, without its reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,6 +119,7 @@ impl Reply {
             response_ended: false,
             usage: None,
             speech: Speech::Nothing,
+            next_message: None,
             bytes_left: policy.max_answer_bytes,
             policy,
             ending: None,
@@ -159,7 +167,7 @@ impl Reply {
             }
             TurnEvent::MessageStart { phase } => {
                 self.end_message(out);
-                self.on_message(phase, out);
+                self.next_message = Some(NextMessage { phase });
             }
             TurnEvent::ToolCallStart { call_id, name } => self.on_call_start(&call_id, &name, out),
             TurnEvent::ToolCallArguments(text) => self.on_arguments(&text, out),
@@ -220,17 +228,13 @@ impl Reply {
         }
     }
 
-    fn on_message(&mut self, phase: Option<MessagePhase>, out: &mut impl Output) {
-        // Text that is held back after a call stays one text, wherever its messages began.
-        if self.ending.is_none() && !self.visible.is_held() {
-            out.message(phase);
-        }
-    }
-
     fn on_text(&mut self, text: &str, now: Instant, out: &mut impl Output) {
         if !text.is_empty() {
             self.speech = Speech::OpenMessage;
             self.trail.on_text();
+            if let Some(NextMessage { phase }) = self.next_message.take() {
+                self.visible.begin_message(phase, out);
+            }
         }
         self.text_bytes += text.len();
         match self.scanner.take() {
@@ -382,18 +386,29 @@ impl Reply {
         }
     }
 
+    fn show_unclosed_block(&mut self, block: &str, out: &mut impl Output) {
+        if let Some(end) = self.visible.push_unclosed_block(block, out) {
+            self.ending = Some(Ending::Finished(end.into()));
+        }
+    }
+
     /// What could have become a block or a stop sequence cannot any more.
     fn flush_scanner(&mut self, out: &mut impl Output) {
         if let Some(mut scanner) = self.scanner.take() {
+            let unclosed =
+                std::mem::take(&mut self.block_open) && self.policy.mode == OutputMode::ObsidianXml;
             for event in scanner.finish() {
                 // Nothing is complete at the end that was not complete before.
                 if let ScanEvent::Text(text) = event
                     && self.ending.is_none()
                 {
-                    self.show(text, out);
+                    if unclosed {
+                        self.show_unclosed_block(text, out);
+                    } else {
+                        self.show(text, out);
+                    }
                 }
             }
-            self.block_open = false;
             self.text_start = self.text_bytes;
             self.scanner = Some(scanner);
         }

@@ -44,6 +44,7 @@ impl Reply {
         ended_by_itself
             && !self.calls.has_dropped()
             && self.visible.suppressed() == 0
+            && !self.visible.has_joined()
             && (!has_calls || calls_as_they_are)
     }
 
@@ -79,6 +80,7 @@ impl Reply {
 
     /// The model goes on and on.
     pub(super) fn overflow(&mut self, out: &mut impl Output) -> Ended {
+        self.cut_block();
         match self.calls.count() {
             0 => self.fail(answer_too_large(self.policy.max_answer_bytes), out),
             _ => self.conclude(EndReason::HeldText, out),
@@ -103,6 +105,7 @@ impl Reply {
 
     pub(super) fn fail(&mut self, failure: Failure, out: &mut impl Output) -> Ended {
         self.failure = Some(failure.kind);
+        self.cut_block();
         self.flush(out);
         let ending =
             self.ending.take().unwrap_or_else(|| match (failure.kind, self.calls.count()) {
@@ -116,6 +119,12 @@ impl Reply {
                 (_, 0) => Ending::Failed(failure),
             });
         self.end(ending)
+    }
+
+    /// The rest of an open block will not come: it is text like other text, since a client must not
+    /// execute half of it.
+    fn cut_block(&mut self) {
+        self.block_open = false;
     }
 
     pub(super) fn end(&mut self, ending: Ending) -> Ended {
