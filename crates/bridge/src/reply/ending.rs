@@ -67,6 +67,7 @@ impl Reply {
             text_calls: self.calls.count_of_text(),
             streamed_calls: self.calls.count_of_streamed(),
             blocks: self.blocks,
+            altered_values: self.calls.count_of_altered_values(),
             truncated: cut || self.calls.has_dropped(),
             call_names,
             call_ids,

@@ -147,6 +147,23 @@ fn a_structured_call_is_rendered_as_a_block() {
 }
 
 #[test]
+fn values_that_a_block_cannot_hold_are_counted() {
+    let arguments = r#"{"q":"<b>bold</b>","r":"</r>","s":"1 < 2","t":["<b></b>"]}"#;
+    let written = "<use_tool>\n  <name>a</name>\n  <q>&lt;b>bold</b></q>\n  <r>&lt;/r></r>\n  \
+                   <s>1 < 2</s>\n  <t>[\"\\u003cb\\u003e\\u003c/b\\u003e\"]</t>\n</use_tool>";
+    let script = [call("a", arguments), call("b", r#"{"q":"<i></i>"}"#), end()];
+    let played = play_whole(xml(), &script);
+    assert_eq!(played.sent[0], shown(written));
+    assert_eq!(played.report.altered_values, 3);
+    assert_eq!(play_whole(json(), &script).report.altered_values, 0);
+    let entities = TurnPolicy { xml_escaping: XmlEscaping::Entities, ..xml() };
+    assert_eq!(play_whole(entities, &script).report.altered_values, 0);
+    // A block of the model is passed on as it is.
+    let script = [say("<use_tool><name>a</name><q><b>bold</b></q></use_tool>"), end()];
+    assert_eq!(play_whole(xml(), &script).report.altered_values, 0);
+}
+
+#[test]
 fn a_rendered_block_has_every_parameter_that_the_request_declares() {
     let schema = json!({"properties": {"mood": {"type": "string"}}});
     let tools = [("updateMemory".to_owned(), schema)].into_iter().collect();
