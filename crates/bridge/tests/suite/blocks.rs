@@ -1,14 +1,16 @@
 //! Calls in text: which blocks are calls, and what is held back for them.
 
 use bridge::{OutputMode, TextBlocks, TurnPolicy};
+use codex_app_server::FailureKind;
 use serde_json::json;
 use tool_call_aggregator::Limits;
 use tool_call_aggregator::obsidian::XmlEscaping;
 
 use crate::play::{
-    Answer, called, completed, json, play, play_whole, rendered, shown, text, with_calls, xml,
+    Answer, called, completed, failed, json, play, play_whole, rendered, shown, text, with_calls,
+    xml,
 };
-use crate::script::{Line, block, call, end, say};
+use crate::script::{Line, block, call, end, fail, say};
 
 fn looking_for(text_blocks: TextBlocks, policy: TurnPolicy) -> TurnPolicy {
     TurnPolicy { text_blocks, ..policy }
@@ -68,6 +70,22 @@ fn what_is_no_whole_block_is_text() {
             assert_eq!(play(policy, &[say(content), end()]), only_text(content));
         }
     }
+}
+
+#[test]
+fn the_end_of_a_message_completes_a_block_with_broken_json() {
+    let broken = r#"<use_tool><name>a</name><args>{"q": "</args></use_tool>"#;
+    let a = || called(0, "a", r#"{"q": ""#);
+    let script = [say("x"), say(broken), say(" tail"), end()];
+    assert_eq!(play(json(), &script), with_calls([text("x"), a()]).suppressing(" tail"));
+    let expected = with_calls([text("x"), shown(broken), a()]).suppressing(" tail");
+    assert_eq!(play(xml(), &script), expected);
+    // Before what follows the message.
+    let script = [say(broken), call("b", "{}"), end()];
+    assert_eq!(play(json(), &script), with_calls([a(), called(1, "b", "{}")]));
+    // But not where its text was cut off.
+    let script = [say(broken), fail(FailureKind::StreamCut)];
+    assert_eq!(play(json(), &script), failed([text(broken)], FailureKind::StreamCut));
 }
 
 #[test]

@@ -38,6 +38,7 @@ const PIECES: &[&str] = &[
     "<use_tool><name>z</name></use_tool>",
     "<use_tool><args>{}</args></use_tool>",
     "<use_tool><name>b</name>",
+    "<use_tool><name>b</name><args>{\"q\": \"</use_tool>",
 ];
 
 const NAMES: &[&str] = &["a", "b", "z"];

@@ -7,7 +7,7 @@ use bridge::{
 use codex_app_server::turn::event::TurnEvent;
 use codex_app_server::{Failure, FailureKind};
 use serde_json::{Value, json};
-use tool_call_aggregator::extract_use_tool_blocks;
+use tool_call_aggregator::{ParsedTextBlock, ScanEvent, TextPatterns};
 
 use crate::play::{Answer, BREAK, Sent, Words, called, rendered, shown};
 use crate::script::Line;
@@ -167,7 +167,7 @@ impl Message {
 
 fn say_text(policy: &TurnPolicy, message: &str, rest: Rest, said: &mut Vec<Said>) {
     let mut from = 0;
-    for block in extract_use_tool_blocks(message, 0).blocks {
+    for block in blocks(message, rest) {
         let is_call = match policy.text_blocks {
             TextBlocks::Any => true,
             TextBlocks::Declared => policy.tools.schema(&block.name).is_some(),
@@ -187,6 +187,20 @@ fn say_text(policy: &TurnPolicy, message: &str, rest: Rest, said: &mut Vec<Said>
     let open =
         text.rfind("<use_tool>").filter(|at| executes && !text[*at..].contains("</use_tool>"));
     said.push(Said::Text { text: text.to_owned(), unclosed_at: open.unwrap_or(text.len()) });
+}
+
+/// The blocks of a text. The end may complete one with broken JSON, a cut does not.
+fn blocks(text: &str, rest: Rest) -> Vec<ParsedTextBlock> {
+    let mut scanner = TextPatterns::default().scanner();
+    let block = |event: ScanEvent<'_>| match event {
+        ScanEvent::Block(block) => Some(block.clone()),
+        ScanEvent::Text(_) | ScanEvent::BlockOpened { .. } => None,
+    };
+    let mut blocks: Vec<_> = scanner.push(text).filter_map(block).collect();
+    if let Rest::Closed = rest {
+        blocks.extend(scanner.finish().filter_map(block));
+    }
+    blocks
 }
 
 // === impl Said ===
