@@ -74,6 +74,8 @@ pub struct ChoiceReport {
     pub streamed_calls: usize,
     /// Blocks in the text.
     pub blocks: BlockCounts,
+    /// Values that could not be written into a block as the model wrote them.
+    pub altered_values: usize,
     /// Names of the forwarded calls.
     pub call_names: Vec<String>,
     /// Ids of the forwarded calls.

@@ -16,10 +16,12 @@ use std::time::Instant;
 
 use codex_app_server::turn::event::{ReasoningItem, ReasoningKind, ToolCall, TurnEnd, TurnEvent};
 use codex_app_server::{Failure, FailureKind, MessagePhase, TokenUsage};
-use tool_call_aggregator::{ParsedTextBlock, ScanEvent, ScanEvents, SuffixSource, TextScanner};
+use tool_call_aggregator::{
+    ParsedTextBlock, ScanEvent, ScanEvents, SuffixSource, TextScanner, extract_use_tool_blocks,
+};
 
 use crate::finish::{BlockCounts, EndReason, FinishReason};
-use crate::policy::{StopAfterTools, TextBlocks, TurnPolicy};
+use crate::policy::{OutputMode, StopAfterTools, TextBlocks, TurnPolicy};
 use crate::reasoning::ReasoningTrail;
 use calls::{CallOutcome, Calls, Spoken};
 use ending::Ending;
@@ -45,7 +47,9 @@ pub struct Reply {
     scanner: Option<TextScanner>,
     /// Whether a block has begun and is not complete.
     block_open: bool,
-    /// The same for a structured call, also one that is not forwarded yet.
+    /// Whether the text was cut off: a client must not execute half a block, so what is open is text.
+    is_cut: bool,
+    /// Whether a structured call has begun and is not complete, also one that is not forwarded yet.
     call_open: bool,
     blocks: BlockCounts,
     /// Bytes of text so far, and where the text began that the scanner reads.
@@ -61,6 +65,8 @@ pub struct Reply {
     response_ended: bool,
     usage: Option<TokenUsage>,
     speech: Speech,
+    /// A message that has begun and has no text yet.
+    next_message: Option<NextMessage>,
     /// How much text and reasoning it may still have.
     bytes_left: usize,
     /// How to end, found while an event was being read.
@@ -71,6 +77,18 @@ pub struct Reply {
 
 /// A part of the reasoning: of which item, and which of that.
 type ReasoningPart = (usize, u32);
+
+#[derive(Debug)]
+struct NextMessage {
+    phase: Option<MessagePhase>,
+}
+
+/// Whether a text may still grow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rest {
+    MayCome,
+    Ended,
+}
 
 /// What the model has said by now: text and calls, without its reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +118,7 @@ impl Reply {
         Self {
             scanner,
             block_open: false,
+            is_cut: false,
             call_open: false,
             blocks: BlockCounts::default(),
             text_bytes: 0,
@@ -112,6 +131,7 @@ impl Reply {
             response_ended: false,
             usage: None,
             speech: Speech::Nothing,
+            next_message: None,
             bytes_left: policy.max_answer_bytes,
             policy,
             ending: None,
@@ -131,44 +151,46 @@ impl Reply {
             return None;
         }
         if self.calls.is_open() && self.is_beside_the_open_call(&event) {
-            return Some(self.fail(unfinished(), out));
+            return Some(self.fail(unfinished(), now, out));
         }
         match event {
             TurnEvent::Text(text) => {
                 let fitting = self.fitting(&text);
                 self.on_text(fitting, now, out);
                 if fitting.len() < text.len() {
-                    return Some(self.overflow(out));
+                    return Some(self.overflow(now, out));
                 }
             }
             TurnEvent::Reasoning { kind, part, text } => {
                 let fitting = self.fitting(&text);
-                self.end_message(out);
+                self.end_message(now, out);
                 self.on_reasoning(kind, part, fitting, out);
                 if fitting.len() < text.len() {
-                    return Some(self.overflow(out));
+                    return Some(self.overflow(now, out));
                 }
             }
             TurnEvent::ReasoningItem(item) => {
                 let encrypted = item.encrypted_content.as_deref().unwrap_or_default();
                 if self.fitting(encrypted).len() < encrypted.len() {
-                    return Some(self.overflow(out));
+                    return Some(self.overflow(now, out));
                 }
-                self.end_message(out);
+                self.end_message(now, out);
                 self.on_reasoning_item(item, out);
             }
             TurnEvent::MessageStart { phase } => {
-                self.end_message(out);
-                self.on_message(phase, out);
+                self.end_message(now, out);
+                self.next_message = Some(NextMessage { phase });
             }
-            TurnEvent::ToolCallStart { call_id, name } => self.on_call_start(&call_id, &name, out),
+            TurnEvent::ToolCallStart { call_id, name } => {
+                self.on_call_start(&call_id, &name, now, out)
+            }
             TurnEvent::ToolCallArguments(text) => self.on_arguments(&text, out),
             TurnEvent::ToolCall(call) => self.on_call(&call, now, out),
             TurnEvent::Refusal(text) => {
                 let fitting = self.fitting(&text);
-                self.on_refusal(fitting, out);
+                self.on_refusal(fitting, now, out);
                 if fitting.len() < text.len() {
-                    return Some(self.overflow(out));
+                    return Some(self.overflow(now, out));
                 }
             }
             TurnEvent::ResponseEnd { usage, .. } => {
@@ -176,16 +198,18 @@ impl Reply {
                 self.response_ended = true;
                 // Otherwise it may be a refusal, which only the turn's last event tells.
                 if self.speech != Speech::Nothing {
-                    return Some(self.complete(out));
+                    return Some(self.complete(now, out));
                 }
             }
-            TurnEvent::Failed(failure) => return Some(self.fail(failure, out)),
+            TurnEvent::Failed(failure) => return Some(self.fail(failure, now, out)),
             TurnEvent::End(TurnEnd::Completed | TurnEnd::ToolCalls) => {
                 self.response_ended = true;
-                return Some(self.complete(out));
+                return Some(self.complete(now, out));
             }
             // Nobody but us interrupts a turn, and by then it has ended here.
-            TurnEvent::End(TurnEnd::Interrupted) => return Some(self.fail(interrupted(), out)),
+            TurnEvent::End(TurnEnd::Interrupted) => {
+                return Some(self.fail(interrupted(), now, out));
+            }
         }
         self.ending.take().map(|ending| self.end(ending))
     }
@@ -199,7 +223,7 @@ impl Reply {
     /// Time has passed.
     pub fn on_time(&mut self, now: Instant, out: &mut impl Output) -> Option<Ended> {
         let due = self.deadline().is_some_and(|deadline| deadline <= now);
-        due.then(|| self.conclude(EndReason::Grace, out))
+        due.then(|| self.conclude(EndReason::Grace, now, out))
     }
 
     /// As much of a text as the answer may still have, however it was cut.
@@ -213,17 +237,10 @@ impl Reply {
     }
 
     /// What follows does not continue the text so far, if there is any.
-    fn end_message(&mut self, out: &mut impl Output) {
+    fn end_message(&mut self, now: Instant, out: &mut impl Output) {
         if self.speech == Speech::OpenMessage {
             self.speech = Speech::Something;
-            self.flush(out);
-        }
-    }
-
-    fn on_message(&mut self, phase: Option<MessagePhase>, out: &mut impl Output) {
-        // Text that is held back after a call stays one text, wherever its messages began.
-        if self.ending.is_none() && !self.visible.is_held() {
-            out.message(phase);
+            self.flush(now, out);
         }
     }
 
@@ -231,19 +248,28 @@ impl Reply {
         if !text.is_empty() {
             self.speech = Speech::OpenMessage;
             self.trail.on_text();
+            if let Some(NextMessage { phase }) = self.next_message.take() {
+                self.visible.begin_message(phase, out);
+            }
         }
         self.text_bytes += text.len();
         match self.scanner.take() {
             None => self.show(text, out),
             Some(mut scanner) => {
-                self.on_scanned(scanner.push(text), now, out);
+                self.on_scanned(scanner.push(text), Rest::MayCome, now, out);
                 self.scanner = Some(scanner);
             }
         }
     }
 
-    fn on_scanned(&mut self, events: ScanEvents<'_>, now: Instant, out: &mut impl Output) {
-        for event in events {
+    fn on_scanned(
+        &mut self,
+        mut events: ScanEvents<'_>,
+        rest: Rest,
+        now: Instant,
+        out: &mut impl Output,
+    ) {
+        while let Some(event) = events.next() {
             if self.ending.is_some() {
                 return;
             }
@@ -252,6 +278,11 @@ impl Reply {
                     self.block_open = true;
                     self.blocks.started += 1;
                     continue;
+                }
+                ScanEvent::Text(text)
+                    if rest == Rest::Ended && events.len() == 0 && self.executes(text) =>
+                {
+                    self.show_unclosed_block(text, out);
                 }
                 ScanEvent::Text(text) => self.show(text, out),
                 ScanEvent::Block(block) if self.is_call(block) => {
@@ -270,10 +301,21 @@ impl Reply {
     /// In a request that declares tools a block of another name is just text.
     fn is_call(&self, block: &ParsedTextBlock) -> bool {
         match self.policy.text_blocks {
+            _ if self.is_cut => false,
             TextBlocks::Ignored => false,
             TextBlocks::Any => true,
             TextBlocks::Declared => self.policy.tools.schema(&block.name).is_some(),
         }
+    }
+
+    /// Whether the last text is a block that is not closed, which Obsidian Copilot executes all the
+    /// same.
+    fn executes(&self, text: &str) -> bool {
+        self.block_open
+            && self.policy.mode == OutputMode::ObsidianXml
+            && !self.is_cut
+            // A block without a name is text too, and may be followed by more.
+            && extract_use_tool_blocks(text, 0).next == 0
     }
 
     fn on_block(&mut self, block: &ParsedTextBlock, now: Instant, out: &mut impl Output) {
@@ -283,9 +325,9 @@ impl Reply {
         }
     }
 
-    fn on_refusal(&mut self, text: &str, out: &mut impl Output) {
+    fn on_refusal(&mut self, text: &str, now: Instant, out: &mut impl Output) {
         self.speech = Speech::Something;
-        self.flush(out);
+        self.flush(now, out);
         if self.ending.is_none() {
             self.visible.count(text);
             out.refusal(text);
@@ -299,7 +341,7 @@ impl Reply {
         }
         self.speech = Speech::Something;
         // A message ends before the call that follows it.
-        self.flush(out);
+        self.flush(now, out);
         if self.ending.is_none() {
             let spoken = Spoken::structured(&call.call_id, &call.name, &call.arguments);
             self.forward(spoken, now, out);
@@ -382,17 +424,16 @@ impl Reply {
         }
     }
 
+    fn show_unclosed_block(&mut self, block: &str, out: &mut impl Output) {
+        if let Some(end) = self.visible.push_unclosed_block(block, out) {
+            self.ending = Some(Ending::Finished(end.into()));
+        }
+    }
+
     /// What could have become a block or a stop sequence cannot any more.
-    fn flush_scanner(&mut self, out: &mut impl Output) {
+    fn flush_scanner(&mut self, now: Instant, out: &mut impl Output) {
         if let Some(mut scanner) = self.scanner.take() {
-            for event in scanner.finish() {
-                // Nothing is complete at the end that was not complete before.
-                if let ScanEvent::Text(text) = event
-                    && self.ending.is_none()
-                {
-                    self.show(text, out);
-                }
-            }
+            self.on_scanned(scanner.finish(), Rest::Ended, now, out);
             self.block_open = false;
             self.text_start = self.text_bytes;
             self.scanner = Some(scanner);
@@ -406,8 +447,8 @@ impl Reply {
     }
 
     /// No more text follows.
-    fn flush(&mut self, out: &mut impl Output) {
-        self.flush_scanner(out);
+    fn flush(&mut self, now: Instant, out: &mut impl Output) {
+        self.flush_scanner(now, out);
         if self.ending.is_none() {
             self.flush_visible(out);
         }

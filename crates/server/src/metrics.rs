@@ -107,6 +107,8 @@ metrics! {
     turn_tool_calls: Histogram = histogram(&bounds::CALLS);
     /// Blocks in the text of models, by what became of them
     tool_blocks: Family<Block, Counter> = Family::default();
+    /// Values of structured calls that could not be written into a block unchanged
+    codex_completions_xml_values_altered: Counter = Counter::default();
     /// Bytes of text that were not sent
     suppressed_bytes: Counter = Counter::default();
     /// Tokens by kind, as the upstream counts them
@@ -281,6 +283,7 @@ impl Metrics {
                 self.tool_blocks.get_or_create(&Block { state }).inc_by(count(blocks));
             }
         }
+        self.codex_completions_xml_values_altered.inc_by(count(report.altered_values));
         self.suppressed_bytes.inc_by(count(report.suppressed_bytes));
         if let Some(usage) = &report.usage {
             for (kind, tokens) in [

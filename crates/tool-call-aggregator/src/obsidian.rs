@@ -25,12 +25,14 @@
 //! ```
 
 mod canon;
+mod escape;
 mod fields;
 mod xml;
 
 pub use self::canon::{Parameter, ParameterKind, canon, tools};
+pub use self::escape::{escape_json, escape_xml};
 pub use self::fields::canonical_json_from_fields;
-pub use self::xml::{XmlEscaping, XmlOptions, to_obsidian_xml};
+pub use self::xml::{RenderedXml, XmlEscaping, XmlOptions, render_obsidian_xml, to_obsidian_xml};
 
 #[cfg(test)]
 mod tests;

@@ -34,8 +34,25 @@ const messages = [
   { role: "user", content: "When are my piano lessons? [[use-tool]]" },
 ];
 
+await check("a value with markup arrives as a string", async () => {
+  const content = "Some <b>bold</b> text, 1 < 2, <br> and <item>1</item>";
+  const call = { name: "writeToFile", arguments: JSON.stringify({ path: "a.md", content }) };
+  const { contents, calls } = await frames([
+    { role: "user", content: `[[items:${JSON.stringify([call])}]]` },
+  ]);
+  assert.deepEqual(parameters(contents.join("")), {
+    name: "writeToFile",
+    path: "a.md",
+    content: "Some &lt;b>bold</b> text, 1 < 2, <br> and &lt;item>1</item>",
+  });
+  assert.deepEqual(
+    calls.map((call) => JSON.parse(call.function.arguments)),
+    [{ path: "a.md", content }],
+  );
+});
+
 await check("the block arrives as the model wrote it, and as a call", async () => {
-  const { contents, calls, finishes } = await frames();
+  const { contents, calls, finishes } = await frames(messages);
   assert.equal(contents.join(""), PREAMBLE + BLOCK);
   assert.ok(contents.includes(BLOCK), `the block comes in one frame: ${JSON.stringify(contents)}`);
   assert.deepEqual(
@@ -60,14 +77,31 @@ await check("the block arrives as the model wrote it, and as a call", async () =
 
 await check("the result goes back as a message of the user, and text follows", async () => {
   messages.push({ role: "user", content: `${RESULT}[[echo]]` });
-  const { contents, calls, finishes } = await frames();
+  const { contents, calls, finishes } = await frames(messages);
   assert.equal(contents.join(""), RESULT);
   assert.deepEqual(calls, []);
   assert.deepEqual(finishes, ["stop"]);
 });
 
+/** The parameters of a block as the plugin reads them: a value with elements is no string. */
+function parameters(text) {
+  const elements = (text) => [...text.matchAll(/<([^>]+)>([\s\S]*?)<\/\1>/g)];
+  const value = (raw) => {
+    const text = raw.trim();
+    const found = elements(text);
+    const items = found.filter(([, name]) => name === "item");
+    if (items.length > 0) return items.map(([, , inner]) => value(inner));
+    if (found.length > 0) {
+      return Object.fromEntries(found.map(([, name, inner]) => [name, value(inner)]));
+    }
+    return text;
+  };
+  const [, inside] = text.match(/<use_tool>([\s\S]*?)(?:<\/use_tool>|$)/);
+  return Object.fromEntries(elements(inside).map(([, name, raw]) => [name, value(raw)]));
+}
+
 /** The parts of a streamed answer, as they come. */
-async function frames() {
+async function frames(messages) {
   const contents = [];
   const calls = [];
   const finishes = [];

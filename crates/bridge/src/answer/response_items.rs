@@ -306,7 +306,8 @@ impl ResponseItems {
 }
 
 impl Output for ResponseItems {
-    fn message(&mut self, phase: Option<MessagePhase>) {
+    /// Messages are items of their own.
+    fn message(&mut self, phase: Option<MessagePhase>) -> &'static str {
         if let Some(OutputItem::Message(_)) = self.open {
             self.close(ItemStatus::Completed);
         }
@@ -314,6 +315,7 @@ impl Output for ResponseItems {
             MessagePhase::Commentary => wire::MessagePhase::Commentary,
             MessagePhase::FinalAnswer => wire::MessagePhase::FinalAnswer,
         });
+        ""
     }
 
     fn text(&mut self, text: &str) {

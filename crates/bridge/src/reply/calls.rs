@@ -6,7 +6,7 @@ use std::sync::Arc;
 use codex_app_server::Failure;
 use codex_app_server::turn::event::ToolCall;
 use serde_json::{Map, Value};
-use tool_call_aggregator::obsidian::{XmlOptions, to_obsidian_xml};
+use tool_call_aggregator::obsidian::{XmlOptions, render_obsidian_xml};
 use tool_call_aggregator::{
     Arguments, CallEvent, IdPolicy, Ingest, Limit, ParsedTextBlock, Position, SuffixSource,
     TextPatterns, TextScanner, ToolCallAggregator, ToolCallDelta, UseTool, backend_call_id,
@@ -29,6 +29,8 @@ pub(super) struct Calls {
     from_text: usize,
     /// How many calls were forwarded before they were whole.
     streamed: usize,
+    /// How many values differ in the blocks that were made for calls.
+    altered_values: usize,
     /// The call that is being forwarded.
     open: Option<OpenCall>,
     dropped: bool,
@@ -107,6 +109,7 @@ impl Calls {
             forwarded: 0,
             from_text: 0,
             streamed: 0,
+            altered_values: 0,
             open: None,
             dropped: false,
             known: Vec::new(),
@@ -127,6 +130,10 @@ impl Calls {
 
     pub(super) fn count_of_streamed(&self) -> usize {
         self.streamed
+    }
+
+    pub(super) fn count_of_altered_values(&self) -> usize {
+        self.altered_values
     }
 
     /// Whether a call was forwarded in part.
@@ -242,7 +249,9 @@ impl Calls {
             self.from_text += 1;
         }
         self.known.extend(digest.map(|digest| Known::new(spoken, digest)));
-        CallOutcome::New { delta, xml: spoken.xml(&self.policy) }
+        let (xml, altered) = spoken.xml(&self.policy).unzip();
+        self.altered_values += altered.unwrap_or(0);
+        CallOutcome::New { delta, xml }
     }
 
     /// Whether a call was forwarded before: dropped if it was said in the same way, and otherwise
@@ -307,18 +316,19 @@ impl<'a> Spoken<'a> {
         }
     }
 
-    /// The model's own block byte for byte, or one made for the call.
-    fn xml(self, policy: &TurnPolicy) -> Option<String> {
+    /// The model's own block byte for byte, or one made for the call, and how many values differ in it.
+    fn xml(self, policy: &TurnPolicy) -> Option<(String, usize)> {
         match (policy.mode, self.way) {
             (OutputMode::OpenAiJson, _) => None,
-            (OutputMode::ObsidianXml, Way::Block { raw, .. }) => Some(raw.to_owned()),
+            (OutputMode::ObsidianXml, Way::Block { raw, .. }) => Some((raw.to_owned(), 0)),
             (OutputMode::ObsidianXml, Way::Structured { .. }) => {
                 let options = XmlOptions {
                     escaping: policy.xml_escaping,
                     indent: INDENT,
                     schema: policy.tools.schema(self.name),
                 };
-                Some(to_obsidian_xml((self.name, self.arguments), &options))
+                let rendered = render_obsidian_xml((self.name, self.arguments), &options);
+                Some((rendered.xml, rendered.altered))
             }
         }
     }

@@ -1,5 +1,7 @@
 //! How a choice ends, and what is told of it then.
 
+use std::time::Instant;
+
 use codex_app_server::{Failure, FailureKind};
 
 use super::failures::{answer_too_large, unfinished};
@@ -44,6 +46,7 @@ impl Reply {
         ended_by_itself
             && !self.calls.has_dropped()
             && self.visible.suppressed() == 0
+            && !self.visible.has_joined()
             && (!has_calls || calls_as_they_are)
     }
 
@@ -66,6 +69,7 @@ impl Reply {
             text_calls: self.calls.count_of_text(),
             streamed_calls: self.calls.count_of_streamed(),
             blocks: self.blocks,
+            altered_values: self.calls.count_of_altered_values(),
             truncated: cut || self.calls.has_dropped(),
             call_names,
             call_ids,
@@ -78,32 +82,41 @@ impl Reply {
     }
 
     /// The model goes on and on.
-    pub(super) fn overflow(&mut self, out: &mut impl Output) -> Ended {
+    pub(super) fn overflow(&mut self, now: Instant, out: &mut impl Output) -> Ended {
+        self.is_cut = true;
         match self.calls.count() {
-            0 => self.fail(answer_too_large(self.policy.max_answer_bytes), out),
-            _ => self.conclude(EndReason::HeldText, out),
+            0 => self.fail(answer_too_large(self.policy.max_answer_bytes), now, out),
+            _ => self.conclude(EndReason::HeldText, now, out),
         }
     }
 
     /// The response has ended by itself.
-    pub(super) fn complete(&mut self, out: &mut impl Output) -> Ended {
+    pub(super) fn complete(&mut self, now: Instant, out: &mut impl Output) -> Ended {
+        // The end may complete a block.
+        self.flush(now, out);
         let reason = match self.calls.count() {
             0 => EndReason::Completed,
             _ => EndReason::ToolCalls,
         };
-        self.conclude(reason, out)
+        self.conclude(reason, now, out)
     }
 
     /// Ends for this reason, unless what was held back gives another.
-    pub(super) fn conclude(&mut self, reason: EndReason, out: &mut impl Output) -> Ended {
-        self.flush(out);
+    pub(super) fn conclude(
+        &mut self,
+        reason: EndReason,
+        now: Instant,
+        out: &mut impl Output,
+    ) -> Ended {
+        self.flush(now, out);
         let ending = self.ending.take().unwrap_or(Ending::Finished(reason));
         self.end(ending)
     }
 
-    pub(super) fn fail(&mut self, failure: Failure, out: &mut impl Output) -> Ended {
+    pub(super) fn fail(&mut self, failure: Failure, now: Instant, out: &mut impl Output) -> Ended {
         self.failure = Some(failure.kind);
-        self.flush(out);
+        self.is_cut = true;
+        self.flush(now, out);
         let ending =
             self.ending.take().unwrap_or_else(|| match (failure.kind, self.calls.count()) {
                 _ if self.calls.is_open() => Ending::Failed(failure),

@@ -7,9 +7,11 @@ use tool_call_aggregator::ToolCallDelta;
 /// Where an answer goes: to a stream, frame by frame, or into a message.
 pub trait Output {
     /// The text that follows is another message than the text before it, or has a phase. The first
-    /// message begins without this if it has none.
-    fn message(&mut self, phase: Option<MessagePhase>) {
+    /// message begins without this if it has none. Returns the text to separate the two with, if
+    /// both are sent.
+    fn message(&mut self, phase: Option<MessagePhase>) -> &'static str {
         let _ = phase;
+        "\n\n"
     }
     /// More content.
     fn text(&mut self, text: &str);

@@ -28,11 +28,17 @@ impl Reply {
         }
     }
 
-    pub(super) fn on_call_start(&mut self, call_id: &str, name: &str, out: &mut impl Output) {
+    pub(super) fn on_call_start(
+        &mut self,
+        call_id: &str,
+        name: &str,
+        now: Instant,
+        out: &mut impl Output,
+    ) {
         self.call_open = true;
         self.speech = Speech::Something;
         // A message ends before the call that follows it.
-        self.flush(out);
+        self.flush(now, out);
         // A block and a call may be one: that is decided when both are whole.
         if self.ending.is_some() || self.blocks.started > 0 {
             return;

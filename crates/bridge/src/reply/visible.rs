@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use codex_app_server::MessagePhase;
+
 use super::Output;
 use super::boundary::last_boundary;
 use super::stop_sequences::StopSequences;
@@ -30,7 +32,15 @@ struct Sent {
     max_tail: Option<usize>,
     /// Text after a call: the next call releases it, the end drops it.
     tail: String,
-    /// Bytes of content, blocks included.
+    /// Messages that begin in the tail: the position, and the phase.
+    tail_messages: Vec<(usize, Option<MessagePhase>)>,
+    /// Set while a block is taken that is not closed: clients execute it, so it is never a tail.
+    is_unclosed_block: bool,
+    /// Stands before the next content, if there is content already: another message begins.
+    separator: &'static str,
+    /// Whether content has the text of several messages.
+    has_joined: bool,
+    /// Bytes of content, blocks and separators included.
     content_bytes: usize,
     last_call_end: Option<usize>,
     /// Whether the last thing that was sent is a block.
@@ -78,6 +88,34 @@ impl VisibleText {
         limited.end
     }
 
+    /// Takes a block that is not closed, with all text that was held back before it. Its text ends
+    /// here.
+    pub(super) fn push_unclosed_block(
+        &mut self,
+        block: &str,
+        out: &mut impl Output,
+    ) -> Option<VisibleEnd> {
+        if !self.limited.sent.is_after_call() {
+            return self.push(block, out);
+        }
+        self.flush(out).or_else(|| {
+            self.limited.sent.is_unclosed_block = true;
+            let end = self.push(block, out).or_else(|| self.flush(out));
+            self.limited.sent.is_unclosed_block = false;
+            end
+        })
+    }
+
+    /// The text that follows is another message.
+    pub(super) fn begin_message(&mut self, phase: Option<MessagePhase>, out: &mut impl Output) {
+        let sent = &mut self.limited.sent;
+        if sent.tail.is_empty() {
+            sent.separator = out.message(phase);
+        } else {
+            sent.tail_messages.push((sent.tail.len(), phase));
+        }
+    }
+
     /// What follows does not continue the text so far.
     pub(super) fn flush(&mut self, out: &mut impl Output) -> Option<VisibleEnd> {
         let Self { stop, limited } = self;
@@ -94,13 +132,15 @@ impl VisibleText {
         out: &mut impl Output,
     ) {
         let sent = &mut self.limited.sent;
-        let tail = std::mem::take(&mut sent.tail);
-        sent.send(&tail, out);
+        sent.release_tail(out);
         if let Some(block) = block {
             if sent.after_block && !delimiter.is_empty() {
+                // It separates two messages as well.
+                sent.separator = "";
                 out.text(delimiter);
                 sent.content_bytes += delimiter.len();
             }
+            sent.separate(out);
             out.block(block);
             sent.content_bytes += block.len();
             sent.after_block = true;
@@ -118,16 +158,16 @@ impl VisibleText {
         self.limited.sent.suppressed += bytes;
     }
 
-    /// Whether text is held back after a call.
-    pub(super) fn is_held(&self) -> bool {
-        !self.limited.sent.tail.is_empty()
-    }
-
     /// Nothing follows: a tail is dropped.
     pub(super) fn end(&mut self) {
         let tail = std::mem::take(&mut self.limited.sent.tail);
         self.suppress(tail.len());
         self.limited.sent.said.push_str(&tail);
+    }
+
+    /// Whether content has the text of several messages.
+    pub(super) fn has_joined(&self) -> bool {
+        self.limited.sent.has_joined
     }
 
     pub(super) fn suppressed(&self) -> usize {
@@ -174,21 +214,49 @@ impl Limited {
 impl Sent {
     fn take(&mut self, text: &str, out: &mut impl Output) -> Option<VisibleEnd> {
         match self.max_tail {
-            Some(most) if self.last_call_end.is_some() => {
+            Some(most) if self.last_call_end.is_some() && !self.is_unclosed_block => {
                 // How much was held must not depend on the chunks.
                 let held = last_boundary(text, most - self.tail.len());
                 self.tail.push_str(&text[..held]);
                 (held < text.len()).then_some(VisibleEnd::HeldText)
             }
             _ => {
+                self.release_tail(out);
                 self.send(text, out);
                 None
             }
         }
     }
 
+    /// Whether what is taken now is held back.
+    fn is_after_call(&self) -> bool {
+        self.max_tail.is_some() && self.last_call_end.is_some()
+    }
+
+    fn release_tail(&mut self, out: &mut impl Output) {
+        let tail = std::mem::take(&mut self.tail);
+        let mut done = 0;
+        for (at, phase) in std::mem::take(&mut self.tail_messages) {
+            self.send(&tail[done..at], out);
+            self.separator = out.message(phase);
+            done = at;
+        }
+        self.send(&tail[done..], out);
+    }
+
+    /// Content follows, perhaps of another message.
+    fn separate(&mut self, out: &mut impl Output) {
+        let separator = std::mem::take(&mut self.separator);
+        if self.content_bytes > 0 && !separator.is_empty() {
+            out.text(separator);
+            self.content_bytes += separator.len();
+            self.has_joined = true;
+        }
+    }
+
     fn send(&mut self, text: &str, out: &mut impl Output) {
         if !text.is_empty() {
+            self.separate(out);
             out.text(text);
             self.said.push_str(text);
             self.content_bytes += text.len();

@@ -1,14 +1,16 @@
 //! Calls in text: which blocks are calls, and what is held back for them.
 
 use bridge::{OutputMode, TextBlocks, TurnPolicy};
+use codex_app_server::FailureKind;
 use serde_json::json;
 use tool_call_aggregator::Limits;
 use tool_call_aggregator::obsidian::XmlEscaping;
 
 use crate::play::{
-    Answer, called, completed, json, play, play_whole, rendered, shown, text, with_calls, xml,
+    Answer, called, completed, failed, json, play, play_whole, rendered, shown, text, with_calls,
+    xml,
 };
-use crate::script::{Line, block, call, end, say};
+use crate::script::{Line, block, call, end, fail, say};
 
 fn looking_for(text_blocks: TextBlocks, policy: TurnPolicy) -> TurnPolicy {
     TurnPolicy { text_blocks, ..policy }
@@ -68,6 +70,22 @@ fn what_is_no_whole_block_is_text() {
             assert_eq!(play(policy, &[say(content), end()]), only_text(content));
         }
     }
+}
+
+#[test]
+fn the_end_of_a_message_completes_a_block_with_broken_json() {
+    let broken = r#"<use_tool><name>a</name><args>{"q": "</args></use_tool>"#;
+    let a = || called(0, "a", r#"{"q": ""#);
+    let script = [say("x"), say(broken), say(" tail"), end()];
+    assert_eq!(play(json(), &script), with_calls([text("x"), a()]).suppressing(" tail"));
+    let expected = with_calls([text("x"), shown(broken), a()]).suppressing(" tail");
+    assert_eq!(play(xml(), &script), expected);
+    // Before what follows the message.
+    let script = [say(broken), call("b", "{}"), end()];
+    assert_eq!(play(json(), &script), with_calls([a(), called(1, "b", "{}")]));
+    // But not where its text was cut off.
+    let script = [say(broken), fail(FailureKind::StreamCut)];
+    assert_eq!(play(json(), &script), failed([text(broken)], FailureKind::StreamCut));
 }
 
 #[test]
@@ -144,6 +162,23 @@ fn a_structured_call_is_rendered_as_a_block() {
             with_calls([shown(&written(q)), called(0, "a", arguments)])
         );
     }
+}
+
+#[test]
+fn values_that_a_block_cannot_hold_are_counted() {
+    let arguments = r#"{"q":"<b>bold</b>","r":"</r>","s":"1 < 2","t":["<b></b>"]}"#;
+    let written = "<use_tool>\n  <name>a</name>\n  <q>&lt;b>bold</b></q>\n  <r>&lt;/r></r>\n  \
+                   <s>1 < 2</s>\n  <t>[\"\\u003cb\\u003e\\u003c/b\\u003e\"]</t>\n</use_tool>";
+    let script = [call("a", arguments), call("b", r#"{"q":"<i></i>"}"#), end()];
+    let played = play_whole(xml(), &script);
+    assert_eq!(played.sent[0], shown(written));
+    assert_eq!(played.report.altered_values, 3);
+    assert_eq!(play_whole(json(), &script).report.altered_values, 0);
+    let entities = TurnPolicy { xml_escaping: XmlEscaping::Entities, ..xml() };
+    assert_eq!(play_whole(entities, &script).report.altered_values, 0);
+    // A block of the model is passed on as it is.
+    let script = [say("<use_tool><name>a</name><q><b>bold</b></q></use_tool>"), end()];
+    assert_eq!(play_whole(xml(), &script).report.altered_values, 0);
 }
 
 #[test]

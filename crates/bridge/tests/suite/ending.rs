@@ -164,7 +164,9 @@ fn calls_over_a_limit_end_the_turn_with_those_before() {
         assert_eq!(play(policy.clone(), &structured), capped().suppressing("x"));
         let written = block(name, arguments);
         let in_text = [call("a", "{}"), say(&written), end()];
-        assert_eq!(play(policy, &in_text), capped().suppressing(&written));
+        // A block with such a name is text.
+        let ended = if name == "long" { with_calls([a()]) } else { capped() };
+        assert_eq!(play(policy, &in_text), ended.suppressing(&written));
     }
 }
 

@@ -5,6 +5,7 @@ mod blocks;
 mod ending;
 mod grace;
 mod laws;
+mod messages;
 mod play;
 mod random;
 mod reference;

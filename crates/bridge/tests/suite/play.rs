@@ -10,8 +10,8 @@ use bridge::{
     CallShape, ChoiceReport, EndReason, Ended, FinishReason, Output, OutputMode, Reply,
     StopAfterTools, TextBlocks, Tokenizer, TurnPolicy,
 };
-use codex_app_server::FailureKind;
 use codex_app_server::turn::event::TurnEvent;
+use codex_app_server::{FailureKind, MessagePhase};
 use serde_json::{Value, json};
 use tool_call_aggregator::obsidian::{XmlEscaping, XmlOptions, to_obsidian_xml};
 use tool_call_aggregator::{Limits, ToolCallDelta};
@@ -22,6 +22,9 @@ const CHOICE: u32 = 2;
 
 /// What ids of calls in text end in.
 const SUFFIX: &str = "text";
+
+/// Separates messages here, since no text has it.
+pub(crate) const BREAK: &str = "¶";
 
 /// Something that was sent.
 #[derive(Debug, Clone, PartialEq)]
@@ -236,6 +239,10 @@ impl Recorder {
 }
 
 impl Output for Recorder {
+    fn message(&mut self, _phase: Option<MessagePhase>) -> &'static str {
+        BREAK
+    }
+
     fn text(&mut self, text: &str) {
         assert!(!text.is_empty());
         self.chunks.push(text.to_owned());

@@ -12,7 +12,9 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
 use crate::play::json;
-use crate::script::{Line, arguments, call_as, end, fail, say, start, think, turn_end, wait};
+use crate::script::{
+    Line, arguments, call_as, end, fail, message, say, start, think, turn_end, wait,
+};
 
 /// Pieces of what a model says.
 const PIECES: &[&str] = &[
@@ -36,6 +38,7 @@ const PIECES: &[&str] = &[
     "<use_tool><name>z</name></use_tool>",
     "<use_tool><args>{}</args></use_tool>",
     "<use_tool><name>b</name>",
+    "<use_tool><name>b</name><args>{\"q\": \"</use_tool>",
 ];
 
 const NAMES: &[&str] = &["a", "b", "z"];
@@ -192,6 +195,7 @@ fn lines() -> impl Strategy<Value = Vec<Line>> {
     let line = prop_oneof![
         6 => text,
         4 => call,
+        2 => Just(message()),
         1 => select(vec![think(0, "why"), think(1, "how")]),
         1 => select(vec![wait(GRACE / 2), wait(GRACE)]),
     ];

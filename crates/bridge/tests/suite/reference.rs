@@ -7,15 +7,21 @@ use bridge::{
 use codex_app_server::turn::event::TurnEvent;
 use codex_app_server::{Failure, FailureKind};
 use serde_json::{Value, json};
-use tool_call_aggregator::extract_use_tool_blocks;
+use tool_call_aggregator::{ParsedTextBlock, ScanEvent, TextPatterns};
 
-use crate::play::{Answer, Sent, Words, called, rendered, shown};
+use crate::play::{Answer, BREAK, Sent, Words, called, rendered, shown};
 use crate::script::Line;
 
 /// What a model says, in order.
 enum Said {
+    /// Another message begins, and has text.
+    Message,
     /// All text up to the next call.
-    Text(String),
+    Text {
+        text: String,
+        /// The position of a block that is not closed, or of the end.
+        unclosed_at: usize,
+    },
     Call(Call),
     End,
     Failed(Failure),
@@ -39,7 +45,9 @@ struct Known {
 struct Naive<'a> {
     policy: &'a TurnPolicy,
     sent: Vec<Sent>,
-    tail: String,
+    /// Text that is held back, message by message; never empty.
+    tail: Vec<String>,
+    message_begins: bool,
     after_block: bool,
     known: Vec<Known>,
     tokens_left: usize,
@@ -53,7 +61,8 @@ pub(crate) fn answer(policy: &TurnPolicy, script: &[Line]) -> Answer {
     let mut naive = Naive {
         policy,
         sent: Vec::new(),
-        tail: String::new(),
+        tail: vec![String::new()],
+        message_begins: false,
         after_block: false,
         known: Vec::new(),
         tokens_left: policy.max_tokens.map_or(usize::MAX, |tokens| tokens as usize),
@@ -62,7 +71,8 @@ pub(crate) fn answer(policy: &TurnPolicy, script: &[Line]) -> Answer {
     };
     for said in everything_said(policy, script) {
         let end = match said {
-            Said::Text(text) => naive.text(&text),
+            Said::Message => naive.message(),
+            Said::Text { text, unclosed_at } => naive.text(&text, unclosed_at),
             Said::Call(call) => naive.call(&call),
             Said::End if naive.known.is_empty() => Some(EndReason::Completed),
             Said::End => Some(EndReason::ToolCalls),
@@ -78,28 +88,38 @@ pub(crate) fn answer(policy: &TurnPolicy, script: &[Line]) -> Answer {
 /// The longest text without a call, in bytes.
 pub(crate) fn longest_text(policy: &TurnPolicy, script: &[Line]) -> usize {
     let said = everything_said(policy, script).into_iter();
-    let lengths = said.map(|said| if let Said::Text(text) = said { text.len() } else { 0 });
+    let lengths = said.map(|said| if let Said::Text { text, .. } = said { text.len() } else { 0 });
     lengths.max().unwrap_or(0)
+}
+
+/// Whether a client would execute a block that is not closed.
+pub(crate) fn has_unclosed_block(policy: &TurnPolicy, script: &[Line]) -> bool {
+    everything_said(policy, script)
+        .iter()
+        .any(|said| matches!(said, Said::Text { text, unclosed_at } if *unclosed_at < text.len()))
 }
 
 fn everything_said(policy: &TurnPolicy, script: &[Line]) -> Vec<Said> {
     let mut said = Vec::new();
-    let mut message = String::new();
+    let mut message = Message::default();
     for line in script {
         let Line::Event(event) = line else { continue };
         let next = match event {
             TurnEvent::Text(text) => {
-                message.push_str(text);
+                message.text.push_str(text);
                 continue;
             }
             // The whole call has it all.
             TurnEvent::ToolCallStart { .. }
             | TurnEvent::ToolCallArguments(_)
             | TurnEvent::Refusal(_) => continue,
-            TurnEvent::MessageStart { .. }
-            | TurnEvent::Reasoning { .. }
-            | TurnEvent::ReasoningItem(_) => {
-                say_message(policy, &std::mem::take(&mut message), &mut said);
+            TurnEvent::MessageStart { .. } => {
+                message.say(policy, Rest::Closed, &mut said);
+                message.is_announced = true;
+                continue;
+            }
+            TurnEvent::Reasoning { .. } | TurnEvent::ReasoningItem(_) => {
+                message.say(policy, Rest::Closed, &mut said);
                 continue;
             }
             TurnEvent::ToolCall(call) => Said::Call(Call {
@@ -110,34 +130,118 @@ fn everything_said(policy: &TurnPolicy, script: &[Line]) -> Vec<Said> {
             TurnEvent::ResponseEnd { .. } | TurnEvent::End(_) => Said::End,
             TurnEvent::Failed(failure) => Said::Failed(failure.clone()),
         };
-        say_message(policy, &std::mem::take(&mut message), &mut said);
+        let rest = if let Said::Failed(_) = next { Rest::Cut } else { Rest::Closed };
+        message.say(policy, rest, &mut said);
         said.push(next);
     }
     said
 }
 
-fn say_message(policy: &TurnPolicy, message: &str, said: &mut Vec<Said>) {
+/// A message that may grow.
+#[derive(Default)]
+struct Message {
+    text: String,
+    is_announced: bool,
+}
+
+/// What is known of the end of a text.
+#[derive(Clone, Copy)]
+enum Rest {
+    Closed,
+    /// There would have been more.
+    Cut,
+}
+
+// === impl Message ===
+
+impl Message {
+    fn say(&mut self, policy: &TurnPolicy, rest: Rest, said: &mut Vec<Said>) {
+        if self.text.is_empty() {
+            return;
+        }
+        let Self { text, is_announced } = std::mem::take(self);
+        said.extend(is_announced.then_some(Said::Message));
+        say_text(policy, &text, rest, said);
+    }
+}
+
+fn say_text(policy: &TurnPolicy, message: &str, rest: Rest, said: &mut Vec<Said>) {
     let mut from = 0;
-    for block in extract_use_tool_blocks(message, 0).blocks {
+    for block in blocks(message, rest) {
         let is_call = match policy.text_blocks {
             TextBlocks::Any => true,
             TextBlocks::Declared => policy.tools.schema(&block.name).is_some(),
             TextBlocks::Ignored => false,
         };
         if is_call {
-            said.push(Said::Text(message[from..block.start].to_owned()));
+            said.push(Said::text(&message[from..block.start]));
             from = block.end;
             let (name, arguments) = (block.name, block.args_text);
             said.push(Said::Call(Call { name, arguments, raw: Some(block.raw) }));
         }
     }
-    said.push(Said::Text(message[from..].to_owned()));
+    let text = &message[from..];
+    let executes = policy.mode == OutputMode::ObsidianXml
+        && policy.text_blocks != TextBlocks::Ignored
+        && matches!(rest, Rest::Closed);
+    let open =
+        text.rfind("<use_tool>").filter(|at| executes && !text[*at..].contains("</use_tool>"));
+    said.push(Said::Text { text: text.to_owned(), unclosed_at: open.unwrap_or(text.len()) });
+}
+
+/// The blocks of a text. The end may complete one with broken JSON, a cut does not.
+fn blocks(text: &str, rest: Rest) -> Vec<ParsedTextBlock> {
+    let mut scanner = TextPatterns::default().scanner();
+    let block = |event: ScanEvent<'_>| match event {
+        ScanEvent::Block(block) => Some(block.clone()),
+        ScanEvent::Text(_) | ScanEvent::BlockOpened { .. } => None,
+    };
+    let mut blocks: Vec<_> = scanner.push(text).filter_map(block).collect();
+    if let Rest::Closed = rest {
+        blocks.extend(scanner.finish().filter_map(block));
+    }
+    blocks
+}
+
+// === impl Said ===
+
+impl Said {
+    fn text(text: &str) -> Self {
+        Self::Text { text: text.to_owned(), unclosed_at: text.len() }
+    }
 }
 
 // === impl Naive ===
 
 impl Naive<'_> {
-    fn text(&mut self, text: &str) -> Option<EndReason> {
+    fn message(&mut self) -> Option<EndReason> {
+        if self.tail_bytes() > 0 {
+            self.tail.push(String::new());
+        } else {
+            self.message_begins = true;
+        }
+        None
+    }
+
+    fn text(&mut self, text: &str, unclosed_at: usize) -> Option<EndReason> {
+        if !self.policy.suppress_tail || self.known.is_empty() {
+            let (visible, end) = self.visible(text);
+            self.send(visible);
+            return end;
+        }
+        let (held, block) = text.split_at(unclosed_at);
+        self.hold(held).or_else(|| {
+            let (visible, end) = self.visible(block);
+            if !visible.is_empty() {
+                self.release();
+                self.send(visible);
+            }
+            end
+        })
+    }
+
+    /// What may be seen of a text.
+    fn visible<'t>(&mut self, text: &'t str) -> (&'t str, Option<EndReason>) {
         let (mut visible, mut end) = match self.stop_in(text) {
             Some(at) => (&text[..at], Some(EndReason::StopSequence)),
             None => (text, None),
@@ -147,18 +251,33 @@ impl Naive<'_> {
             end = Some(EndReason::MaxTokens);
         }
         self.tokens_left -= Words.count(visible).min(self.tokens_left);
-        if !self.policy.suppress_tail || self.known.is_empty() {
-            self.send(visible);
+        (visible, end)
+    }
+
+    fn hold(&mut self, text: &str) -> Option<EndReason> {
+        let (visible, end) = self.visible(text);
+        let last = self.tail.len() - 1;
+        self.tail[last].push_str(visible);
+        if self.tail_bytes() <= self.policy.max_held_bytes {
             return end;
         }
-        self.tail.push_str(visible);
-        if self.tail.len() <= self.policy.max_held_bytes {
-            return end;
-        }
-        while self.tail.len() > self.policy.max_held_bytes {
-            self.tail.pop();
+        while self.tail_bytes() > self.policy.max_held_bytes {
+            self.tail[last].pop();
         }
         Some(EndReason::HeldText)
+    }
+
+    fn tail_bytes(&self) -> usize {
+        self.tail.iter().map(String::len).sum()
+    }
+
+    fn release(&mut self) {
+        for (number, text) in
+            std::mem::replace(&mut self.tail, vec![String::new()]).iter().enumerate()
+        {
+            self.message_begins |= number > 0;
+            self.send(text);
+        }
     }
 
     /// Where the stop sequence begins that is complete first, the longest of several.
@@ -182,12 +301,13 @@ impl Naive<'_> {
             self.dropped = true;
             return Some(EndReason::CallCap);
         }
-        let tail = std::mem::take(&mut self.tail);
-        self.send(&tail);
+        self.release();
         if self.policy.mode == OutputMode::ObsidianXml {
-            if std::mem::replace(&mut self.after_block, false) {
+            if self.after_block && !self.policy.delimiter.is_empty() {
+                self.message_begins = false;
                 self.send(&self.policy.delimiter);
             }
+            self.separate();
             self.after_block = true;
             self.sent.push(match &call.raw {
                 Some(raw) => shown(raw),
@@ -225,9 +345,20 @@ impl Naive<'_> {
         }
     }
 
+    /// Content follows.
+    fn separate(&mut self) {
+        let has_content = self.sent.iter().any(|sent| !matches!(sent, Sent::Call { .. }));
+        if std::mem::take(&mut self.message_begins) && has_content {
+            self.send(BREAK);
+        }
+    }
+
     fn send(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        self.separate();
         match self.sent.last_mut() {
-            _ if text.is_empty() => return,
             Some(Sent::Text(before)) => before.push_str(text),
             _ => self.sent.push(Sent::Text(text.to_owned())),
         }
@@ -252,11 +383,11 @@ impl Naive<'_> {
             _ => Ok(FinishReason::Stop),
         };
         Answer {
+            suppressed: self.suppressed + self.tail_bytes(),
             sent: self.sent,
             told: Some(finish),
             end,
             truncated: self.dropped,
-            suppressed: self.suppressed + self.tail.len(),
         }
     }
 }

@@ -25,6 +25,11 @@ pub(crate) fn say(text: &str) -> Line {
     Line::Event(TurnEvent::Text(text.to_owned()))
 }
 
+/// The text that follows is another message.
+pub(crate) fn message() -> Line {
+    Line::Event(TurnEvent::MessageStart { phase: None })
+}
+
 /// A structured call, with an id of the upstream's that is made from what it says.
 pub(crate) fn call(name: &str, arguments: &str) -> Line {
     call_as(&format!("call_{name}"), name, arguments)

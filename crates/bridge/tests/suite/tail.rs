@@ -1,11 +1,13 @@
 //! Text after the last call.
 
-use bridge::{EndReason, FinishReason, StopAfterTools, TurnPolicy};
+use bridge::{EndReason, FinishReason, StopAfterTools, TextBlocks, TurnPolicy};
+use codex_app_server::FailureKind;
 
 use crate::play::{
-    answer, called, json, play, play_whole, reasoning, rendered, shown, text, with_calls, xml,
+    Answer, Sent, answer, called, json, play, play_whole, reasoning, rendered, shown, text,
+    with_calls, xml,
 };
-use crate::script::{block, call, end, say, think};
+use crate::script::{block, call, end, fail, say, think};
 
 fn kept(policy: TurnPolicy) -> TurnPolicy {
     TurnPolicy { suppress_tail: false, ..policy }
@@ -77,6 +79,74 @@ fn half_a_block_after_the_last_call_is_tail() {
         play(kept(json()), &script),
         with_calls([called(0, "a", "{}"), text("x <use_tool><name>b</name>")])
     );
+}
+
+#[test]
+fn half_a_block_after_the_last_call_is_never_tail_where_clients_execute_it() {
+    let half = "<use_tool><name>b</name>";
+    let sent = |more: &[Sent]| {
+        let first = [rendered("a", "{}"), called(0, "a", "{}")];
+        with_calls([&first, more].concat())
+    };
+    for script in [
+        vec![say("x <use_tool><name>b</name>")],
+        vec![say("x "), say("<use_"), say("tool><name>b</name"), say(">")],
+        vec![say("x "), think(0, ""), say(half)],
+    ] {
+        let script = [vec![call("a", "{}")], script, vec![end()]].concat();
+        assert_eq!(play(xml(), &script), sent(&[text("x <use_tool><name>b</name>")]));
+    }
+    // Text of a later message is a tail again, and no call ends where the block does.
+    let script = [call("a", "{}"), say(half), think(0, "why"), say("tail"), end()];
+    let played = play_whole(xml(), &script);
+    let Sent::Block(block) = rendered("a", "{}") else { unreachable!() };
+    assert_eq!(played.report.last_call_end, Some(block.len()));
+    assert_eq!(Answer::from(played), sent(&[text(half), reasoning("why")]).suppressing("tail"));
+    // What only could become a block is none.
+    let script = [call("a", "{}"), say("x <use_tool"), end()];
+    assert_eq!(play(xml(), &script), sent(&[]).suppressing("x <use_tool"));
+    let ignored = TurnPolicy { text_blocks: TextBlocks::Ignored, ..xml() };
+    let script = [call("a", "{}"), say(half), end()];
+    assert_eq!(play(ignored, &script), sent(&[]).suppressing(half));
+}
+
+#[test]
+fn half_a_block_that_clients_execute_is_limited_like_other_text() {
+    let script = [call("a", "{}"), say("x y "), say("<use_tool> <name>b</name> <q>"), end()];
+    let sent = |more: &[Sent], end| {
+        let first = [rendered("a", "{}"), called(0, "a", "{}")];
+        answer([&first, more].concat(), FinishReason::ToolCalls, end)
+    };
+    let (stopped, limit) = (EndReason::StopSequence, EndReason::MaxTokens);
+    let stopping = |at: &str| TurnPolicy { stop_sequences: vec![at.to_owned()], ..xml() };
+    let limited = |tokens| TurnPolicy { max_tokens: Some(tokens), ..xml() };
+    let holding = |max_held_bytes| TurnPolicy { max_held_bytes, ..xml() };
+    let whole = "x y <use_tool> <name>b</name> <q>";
+    for (policy, expected) in [
+        (stopping(" <q>"), sent(&[text("x y <use_tool> <name>b</name>")], stopped)),
+        // Nothing is left of the block, and so the text before it is a tail.
+        (stopping("<use_tool>"), sent(&[], stopped).suppressing("x y ")),
+        (limited(4), sent(&[text("x y <use_tool>")], limit)),
+        (limited(3), sent(&[], limit).suppressing("x y ")),
+        (holding(3), sent(&[], EndReason::HeldText).truncated().suppressing("x y")),
+        (holding(4), sent(&[text(whole)], EndReason::ToolCalls)),
+    ] {
+        assert_eq!(play(policy, &script), expected);
+    }
+}
+
+#[test]
+fn a_block_that_was_cut_after_a_call_is_not_sent() {
+    let half = "<use_tool><name>b</name>";
+    let sent = |end| {
+        let sent = [rendered("a", "{}"), called(0, "a", "{}")];
+        answer(sent, FinishReason::ToolCalls, end).truncated().suppressing(half)
+    };
+    let script = [call("a", "{}"), say(half), fail(FailureKind::StreamCut)];
+    assert_eq!(play(xml(), &script), sent(EndReason::FailedAfterCalls));
+    let full = TurnPolicy { max_answer_bytes: half.len(), ..xml() };
+    let script = [call("a", "{}"), say(half), say("<q>"), end()];
+    assert_eq!(play(full, &script), sent(EndReason::HeldText));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use bridge::{CallShape, StopAfterTools, TurnPolicy};
 use codex_app_server::FailureKind;
 
 use crate::play::{json, play_whole, xml};
-use crate::script::{Line, block, call, call_as, end, fail, say};
+use crate::script::{Line, block, call, call_as, end, fail, message, say};
 
 fn told_everything(policy: TurnPolicy, script: &[Line]) -> bool {
     play_whole(policy, script).told_everything
@@ -42,6 +42,7 @@ fn nothing_that_is_cut_left_out_or_told_otherwise() {
             &[say("Hi."), end()],
         ),
         ("token limit", TurnPolicy { max_tokens: Some(1), ..json() }, &[say("Hi there."), end()]),
+        ("messages as one", json(), &[say("One."), message(), say("Two."), end()]),
         ("calls as blocks", xml(), &two_calls),
         ("blocks as calls", json(), &[say(&block), end()]),
         ("an id that a client cannot carry", json(), &[call_as("toolu_1", "a", "{}"), end()]),

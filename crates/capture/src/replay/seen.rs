@@ -55,8 +55,8 @@ impl<A> Seen<A> {
 }
 
 impl<A: Answer> Output for Seen<A> {
-    fn message(&mut self, phase: Option<MessagePhase>) {
-        self.answer.message(phase);
+    fn message(&mut self, phase: Option<MessagePhase>) -> &'static str {
+        self.answer.message(phase)
     }
 
     fn text(&mut self, text: &str) {

@@ -61,13 +61,19 @@ async fn answers_are_as_they_always_were() {
         call("get_weather", "Paris"),
         json!(format!("And again.{BLOCK}{BLOCK}\nThat is all.")),
     ]);
+    let unclosed = items(&[
+        call("get_weather", "Paris"),
+        json!("And the time. <use_tool>\n<name>get_time</name>\n<city>Rome</city>\n"),
+    ]);
     for (name, request) in [
         ("text", ask("[[text]]")),
         ("reasoning", ask("[[reasoning]]")),
         ("one-call", with_tools(ask("[[tool]]"))),
         ("three-calls", with_tools(ask("[[parallel:3]]"))),
         ("text-around-calls", with_tools(ask(&around))),
+        ("two-messages", ask(&items(&[json!("Let me look."), json!("Here it is.")]))),
         ("text-blocks", blocks("[[use-tool-two]]")),
+        ("block-without-an-end", with_tools(ask(&unclosed))),
         ("blocks-and-calls", with_tools(ask(&mixed))),
         (
             "legacy-functions",

@@ -1,8 +1,11 @@
 //! Calls as `<use_tool>` blocks.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::canon::{Argument, arrange, canon, declared};
+use super::escape::{escape_json, escape_verbatim, escape_xml};
 use crate::FunctionCall;
 use crate::json_members::{decoded_string, json_value, object_members, object_text};
 use crate::text::{begins_name, continues_name};
@@ -36,9 +39,22 @@ pub enum XmlEscaping {
     /// They become `&lt;`, `&gt;` and `&amp;`: right XML, for readers that decode entities.
     #[default]
     Entities,
-    /// They stay, for readers that do not. Only the `<` of a tag that would end the parameter or the block
-    /// early becomes `&lt;`: such a reader shows it so, but it does not lose the rest.
+    /// They stay, for readers that do not. Only a `<` that would make such a reader lose text becomes
+    /// `&lt;`, which it shows so: that of a tag which would end the parameter or the block early, and
+    /// that of `<NAME>` where `</NAME>` follows, since Obsidian Copilot reads a value with elements as
+    /// an object. [`RenderedXml::altered`] counts such values.
     Verbatim,
+}
+
+/// A call as a `<use_tool>` block, and what its reader cannot get back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RenderedXml {
+    /// The block.
+    pub xml: String,
+    /// How many values have a `&lt;` where the call has a `<`, although [the reader](XmlEscaping::Verbatim)
+    /// does not decode it.
+    pub altered: usize,
 }
 
 /// A call (`&record`, or its name and arguments) as a `<use_tool>` block, without a line break at its end.
@@ -74,8 +90,27 @@ pub enum XmlEscaping {
 /// );
 /// ```
 pub fn to_obsidian_xml<'a>(call: impl Into<FunctionCall<'a>>, options: &XmlOptions<'_>) -> String {
+    render_obsidian_xml(call, options).xml
+}
+
+/// The same as [`to_obsidian_xml`], with a count of the values that had to be altered.
+///
+/// ```
+/// use tool_call_aggregator::obsidian::{XmlEscaping, XmlOptions, render_obsidian_xml};
+///
+/// let options = XmlOptions { escaping: XmlEscaping::Verbatim, ..XmlOptions::default() };
+/// let arguments = r#"{"path":"a.md","content":"<b>bold</b>, 1 < 2"}"#;
+/// let rendered = render_obsidian_xml(("writeToFile", arguments), &options);
+/// assert!(rendered.xml.contains("<content>&lt;b>bold</b>, 1 < 2</content>"));
+/// assert_eq!(rendered.altered, 1);
+/// ```
+pub fn render_obsidian_xml<'a>(
+    call: impl Into<FunctionCall<'a>>,
+    options: &XmlOptions<'_>,
+) -> RenderedXml {
     let FunctionCall { name, arguments } = call.into();
-    let mut block = Block { xml: String::with_capacity(arguments.len() + 128), options };
+    let xml = String::with_capacity(arguments.len() + 128);
+    let mut block = Block { xml, altered: 0, options };
     block.xml.push_str("<use_tool>\n");
     block.text("name", name);
     if let Some(members) = object_members(arguments) {
@@ -86,12 +121,13 @@ pub fn to_obsidian_xml<'a>(call: impl Into<FunctionCall<'a>>, options: &XmlOptio
         block.text("args", arguments);
     }
     block.xml.push_str("</use_tool>");
-    block.xml
+    RenderedXml { xml: block.xml, altered: block.altered }
 }
 
 /// A block that is being written.
 struct Block<'o> {
     xml: String,
+    altered: usize,
     options: &'o XmlOptions<'o>,
 }
 
@@ -114,16 +150,6 @@ fn is_plain_tag(name: &str) -> bool {
     name.bytes().next().is_some_and(begins_name)
         && name.bytes().all(continues_name)
         && !matches!(name, "name" | "args" | "use_tool")
-}
-
-/// Whether a `<` with this text after it would end a value in `tag`, or the whole block.
-fn ends_early(tag: &str, after: &str) -> bool {
-    let closed = after.strip_prefix('/');
-    let is = |text: &str, tag: &str| {
-        let rest = text.strip_prefix(tag);
-        rest.is_some_and(|rest| !rest.bytes().next().is_some_and(continues_name))
-    };
-    is(closed.unwrap_or(after), "use_tool") || closed.is_some_and(|name| is(name, tag))
 }
 
 // === impl XmlOptions ===
@@ -151,53 +177,23 @@ impl Block<'_> {
     }
 
     fn text(&mut self, tag: &str, text: &str) {
-        self.open(tag);
-        match self.options.escaping {
-            XmlEscaping::Entities => self.replaced(text, ["&lt;", "&gt;", "&amp;"]),
-            XmlEscaping::Verbatim => self.verbatim(tag, text),
-        }
-        self.close(tag);
-    }
-
-    /// Outside its strings JSON has none of the three characters, and inside them it has another way to
-    /// write each.
-    fn json(&mut self, tag: &str, json: &str) {
-        self.open(tag);
-        self.replaced(json, ["\\u003c", "\\u003e", "\\u0026"]);
-        self.close(tag);
-    }
-
-    fn open(&mut self, tag: &str) {
-        self.xml.extend(std::iter::repeat_n(' ', self.options.indent));
-        self.xml.extend(["<", tag, ">"]);
-    }
-
-    fn close(&mut self, tag: &str) {
-        self.xml.extend(["</", tag, ">\n"]);
-    }
-
-    fn replaced(&mut self, text: &str, [less, greater, and]: [&str; 3]) {
-        let mut done = 0;
-        for at in memchr::memchr3_iter(b'<', b'>', b'&', text.as_bytes()) {
-            self.xml.push_str(&text[done..at]);
-            self.xml.push_str(match text.as_bytes()[at] {
-                b'<' => less,
-                b'>' => greater,
-                _ => and,
-            });
-            done = at + 1;
-        }
-        self.xml.push_str(&text[done..]);
-    }
-
-    fn verbatim(&mut self, tag: &str, text: &str) {
-        let mut done = 0;
-        for at in memchr::memchr_iter(b'<', text.as_bytes()) {
-            if ends_early(tag, &text[at + 1..]) {
-                self.xml.extend([&text[done..at], "&lt;"]);
-                done = at + 1;
+        let text = match self.options.escaping {
+            XmlEscaping::Entities => escape_xml(text),
+            XmlEscaping::Verbatim => {
+                let escaped = escape_verbatim(tag, text);
+                self.altered += usize::from(matches!(escaped, Cow::Owned(_)));
+                escaped
             }
-        }
-        self.xml.push_str(&text[done..]);
+        };
+        self.line(tag, &text);
+    }
+
+    fn json(&mut self, tag: &str, json: &str) {
+        self.line(tag, &escape_json(json));
+    }
+
+    fn line(&mut self, tag: &str, value: &str) {
+        self.xml.extend(std::iter::repeat_n(' ', self.options.indent));
+        self.xml.extend(["<", tag, ">", value, "</", tag, ">\n"]);
     }
 }

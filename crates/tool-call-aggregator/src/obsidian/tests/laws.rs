@@ -71,7 +71,7 @@ proptest! {
     }
 
     #[test]
-    fn verbatim_text_is_the_text_but_for_early_ends(text in text()) {
+    fn verbatim_text_does_not_end_early(text in text()) {
         let xml = rendered(&Value::from(text.as_str()).to_string(), &VERBATIM);
         let ends = ["<use_tool", "</use_tool", "</v"];
         for tag in ends.map(|end| format!("{end}>")) {
@@ -79,8 +79,6 @@ proptest! {
         }
         let decoded = |text: &str| text.replace("&lt;", "<");
         prop_assert_eq!(decoded(&xml), decoded(&text));
-        let most: usize = ends.iter().map(|end| text.matches(end).count()).sum();
-        prop_assert!(xml.len() <= text.len() + most * "&lt".len());
     }
 
     #[test]

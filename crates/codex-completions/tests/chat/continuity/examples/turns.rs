@@ -217,6 +217,12 @@ async fn what_was_not_forwarded_as_it_was_said_is_not_continued() {
         ("[[use-tool]]", search.clone(), Some(xml)),
         ("[[use-tool]]", search, None),
         ("[[two-messages]]", json!({}), None),
+        (r#"[[items:["One.","Two."]]]"#, json!({}), None),
+        (
+            r#"[[items:["One.","Two.",{"name":"get_weather","arguments":"{}"}]]]"#,
+            json!({"stream": true}),
+            None,
+        ),
         ("[[text-after-call]]", json!({}), None),
     ] {
         let mut talk = Conversation::begun(Api::Chat, text);
