@@ -43,6 +43,7 @@ pub struct ScanEvents<'a> {
     pub(super) chunk: &'a str,
     pub(super) held: &'a str,
     pub(super) blocks: &'a [ParsedTextBlock],
+    pub(super) ends_in_block: bool,
 }
 
 /// An event as the scanner keeps it: text as a range of where it stands.
@@ -66,6 +67,13 @@ impl ParsedTextBlock {
 }
 
 // === impl ScanEvents ===
+
+impl ScanEvents<'_> {
+    /// Whether the text has ended inside a block: the last event is then the text of that block.
+    pub fn ends_in_block(&self) -> bool {
+        self.ends_in_block
+    }
+}
 
 impl<'a> Iterator for ScanEvents<'a> {
     type Item = ScanEvent<'a>;

@@ -57,6 +57,8 @@ pub struct TextScanner {
     decoder: Utf8Decoder,
     decoded: String,
     finished: bool,
+    /// Whether the text has ended inside a block.
+    ends_in_block: bool,
     events: Vec<Stored>,
     blocks: Vec<ParsedTextBlock>,
     counts: ScanCounts,
@@ -134,6 +136,7 @@ impl TextScanner {
             decoder: Utf8Decoder::default(),
             decoded: String::new(),
             finished: false,
+            ends_in_block: false,
             events: Vec::new(),
             blocks: Vec::new(),
             counts: ScanCounts::default(),
@@ -192,12 +195,7 @@ impl TextScanner {
         self.decoded = rest;
         self.read_to_end();
         self.finished = true;
-        ScanEvents {
-            stored: self.events.iter(),
-            chunk: &self.decoded,
-            held: &self.held,
-            blocks: &self.blocks,
-        }
+        self.events_of(&self.decoded)
     }
 
     /// What the scanner has met so far, over all texts.
@@ -226,6 +224,7 @@ impl TextScanner {
         }
         if self.finished {
             self.finished = false;
+            self.ends_in_block = false;
             self.offset = 0;
             self.fences = self.fences.map(|_| Fences::default());
             // One long block must not cost its memory for ever.
@@ -240,16 +239,17 @@ impl TextScanner {
         self.decoder.decode(chunk, &mut text);
         self.feed(&text);
         self.decoded = text;
-        ScanEvents {
-            stored: self.events.iter(),
-            chunk: &self.decoded,
-            held: &self.held,
-            blocks: &self.blocks,
-        }
+        self.events_of(&self.decoded)
     }
 
     fn events_of<'a>(&'a self, chunk: &'a str) -> ScanEvents<'a> {
-        ScanEvents { stored: self.events.iter(), chunk, held: &self.held, blocks: &self.blocks }
+        ScanEvents {
+            stored: self.events.iter(),
+            chunk,
+            held: &self.held,
+            blocks: &self.blocks,
+            ends_in_block: self.ends_in_block,
+        }
     }
 
     fn feed(&mut self, chunk: &str) {

@@ -51,6 +51,34 @@ fn events_know_their_number() {
     assert_eq!(events, [ScanEvent::Text("<use_tool 1<use_tool 2 <use_tool ! ")]);
 }
 
+#[test]
+fn a_text_that_ends_in_a_block_is_known() {
+    let block = "<use_tool><name>x</name>";
+    for (text, last) in [
+        (format!("a {block}"), Some(block.to_owned())),
+        (format!("{block}{block}</use_tool> b {block}"), Some(block.to_owned())),
+        (format!("{block}</use_tool> <use_tool"), None),
+        ("<use_tool><args>{\"</use_tool> b".to_owned(), None),
+        (format!("<use_tool><args>{{\"</use_tool> {block}"), Some(block.to_owned())),
+        (String::new(), None),
+    ] {
+        for cut in (0..=text.len()).filter(|cut| text.is_char_boundary(*cut)) {
+            let mut scanner = TextScanner::new(&TextPatterns::default());
+            for part in [&text[..cut], &text[cut..]] {
+                assert!(!scanner.push(part).ends_in_block());
+            }
+            let events = scanner.finish();
+            let ends_in_block = events.ends_in_block();
+            let text = events.last().and_then(|event| match event {
+                ScanEvent::Text(text) if ends_in_block => Some(text.to_owned()),
+                _ => None,
+            });
+            assert_eq!(text, last, "cut at {cut}");
+            assert!(!scanner.push("x").ends_in_block());
+        }
+    }
+}
+
 /// A format whose answer is fixed.
 #[derive(Debug, Clone)]
 struct Fixed(&'static [&'static str], Option<Step>);

@@ -107,6 +107,7 @@ impl TextScanner {
         }
         if seen == self.held_back() {
             self.counts.unclosed += u64::from(opened);
+            self.ends_in_block = opened;
             return self.decline(seen);
         }
         // A marker may have begun right before the limit.
@@ -214,6 +215,7 @@ impl TextScanner {
         if let Some(fences) = &mut self.fences {
             fences.leave_line();
         }
+        self.ends_in_block = false;
         self.head += block.raw.len();
         self.events.push(Stored::Block(self.blocks.len()));
         self.blocks.push(block);
