@@ -141,8 +141,10 @@ fn grammars() -> impl Strategy<Value = &'static [Grammar]> {
     select(GRAMMARS)
 }
 
-/// A runner that `SEED` repeats.
+/// A runner that `SEED` repeats; `TIMES` makes it longer.
 pub(crate) fn runner(cases: u32) -> TestRunner {
+    let times = std::env::var("TIMES").map_or(1, |times| times.parse().expect("a number"));
+    let cases = cases * times;
     let seed = seed();
     println!("SEED={seed}");
     let config = Config { cases, failure_persistence: None, ..Config::default() };
