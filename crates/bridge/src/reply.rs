@@ -1,6 +1,7 @@
 //! One choice of an answer as a state machine: the turn's events and the clock in, content and calls
 //! out.
 
+mod blocks;
 mod boundary;
 mod calls;
 mod ending;
@@ -16,13 +17,12 @@ use std::time::Instant;
 
 use codex_app_server::turn::event::{ReasoningItem, ReasoningKind, ToolCall, TurnEnd, TurnEvent};
 use codex_app_server::{Failure, FailureKind, MessagePhase, TokenUsage};
-use tool_call_aggregator::{
-    ParsedTextBlock, ScanEvent, ScanEvents, SuffixSource, TextScanner, extract_use_tool_blocks,
-};
+use tool_call_aggregator::{SuffixSource, TextScanner};
 
 use crate::finish::{BlockCounts, EndReason, FinishReason};
-use crate::policy::{OutputMode, StopAfterTools, TextBlocks, TurnPolicy};
+use crate::policy::{StopAfterTools, TextBlocks, TurnPolicy};
 use crate::reasoning::ReasoningTrail;
+use blocks::Rest;
 use calls::{CallOutcome, Calls, Spoken};
 use ending::Ending;
 use failures::{changed, interrupted, too_large, unfinished};
@@ -47,9 +47,7 @@ pub struct Reply {
     scanner: Option<TextScanner>,
     /// Whether a block has begun and is not complete.
     block_open: bool,
-    /// Whether the text was cut off: a client must not execute half a block, so what is open is text.
-    is_cut: bool,
-    /// Whether a structured call has begun and is not complete, also one that is not forwarded yet.
+    /// The same for a structured call, also one that is not forwarded yet.
     call_open: bool,
     blocks: BlockCounts,
     /// Bytes of text so far, and where the text began that the scanner reads.
@@ -83,13 +81,6 @@ struct NextMessage {
     phase: Option<MessagePhase>,
 }
 
-/// Whether a text may still grow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rest {
-    MayCome,
-    Ended,
-}
-
 /// What the model has said by now: text and calls, without its reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Speech {
@@ -118,7 +109,6 @@ impl Reply {
         Self {
             scanner,
             block_open: false,
-            is_cut: false,
             call_open: false,
             blocks: BlockCounts::default(),
             text_bytes: 0,
@@ -182,7 +172,7 @@ impl Reply {
                 self.next_message = Some(NextMessage { phase });
             }
             TurnEvent::ToolCallStart { call_id, name } => {
-                self.on_call_start(&call_id, &name, now, out)
+                self.on_call_start(&call_id, &name, now, out);
             }
             TurnEvent::ToolCallArguments(text) => self.on_arguments(&text, out),
             TurnEvent::ToolCall(call) => self.on_call(&call, now, out),
@@ -259,69 +249,6 @@ impl Reply {
                 self.on_scanned(scanner.push(text), Rest::MayCome, now, out);
                 self.scanner = Some(scanner);
             }
-        }
-    }
-
-    fn on_scanned(
-        &mut self,
-        mut events: ScanEvents<'_>,
-        rest: Rest,
-        now: Instant,
-        out: &mut impl Output,
-    ) {
-        while let Some(event) = events.next() {
-            if self.ending.is_some() {
-                return;
-            }
-            match event {
-                ScanEvent::BlockOpened { .. } => {
-                    self.block_open = true;
-                    self.blocks.started += 1;
-                    continue;
-                }
-                ScanEvent::Text(text)
-                    if rest == Rest::Ended && events.len() == 0 && self.executes(text) =>
-                {
-                    self.show_unclosed_block(text, out);
-                }
-                ScanEvent::Text(text) => self.show(text, out),
-                ScanEvent::Block(block) if self.is_call(block) => {
-                    self.blocks.flushed += 1;
-                    self.on_block(block, now, out);
-                }
-                ScanEvent::Block(block) => self.show(&block.raw, out),
-            }
-            if std::mem::take(&mut self.block_open) {
-                // The time that a block takes is no silence.
-                self.restart_burst(now);
-            }
-        }
-    }
-
-    /// In a request that declares tools a block of another name is just text.
-    fn is_call(&self, block: &ParsedTextBlock) -> bool {
-        match self.policy.text_blocks {
-            _ if self.is_cut => false,
-            TextBlocks::Ignored => false,
-            TextBlocks::Any => true,
-            TextBlocks::Declared => self.policy.tools.schema(&block.name).is_some(),
-        }
-    }
-
-    /// Whether the last text is a block that is not closed, which Obsidian Copilot executes all the
-    /// same.
-    fn executes(&self, text: &str) -> bool {
-        self.block_open
-            && self.policy.mode == OutputMode::ObsidianXml
-            && !self.is_cut
-            // A block without a name is text too, and may be followed by more.
-            && extract_use_tool_blocks(text, 0).next == 0
-    }
-
-    fn on_block(&mut self, block: &ParsedTextBlock, now: Instant, out: &mut impl Output) {
-        self.flush_visible(out);
-        if self.ending.is_none() {
-            self.forward(Spoken::block(block, self.text_start), now, out);
         }
     }
 
@@ -424,22 +351,6 @@ impl Reply {
         }
     }
 
-    fn show_unclosed_block(&mut self, block: &str, out: &mut impl Output) {
-        if let Some(end) = self.visible.push_unclosed_block(block, out) {
-            self.ending = Some(Ending::Finished(end.into()));
-        }
-    }
-
-    /// What could have become a block or a stop sequence cannot any more.
-    fn flush_scanner(&mut self, now: Instant, out: &mut impl Output) {
-        if let Some(mut scanner) = self.scanner.take() {
-            self.on_scanned(scanner.finish(), Rest::Ended, now, out);
-            self.block_open = false;
-            self.text_start = self.text_bytes;
-            self.scanner = Some(scanner);
-        }
-    }
-
     fn flush_visible(&mut self, out: &mut impl Output) {
         if let Some(end) = self.visible.flush(out) {
             self.ending = Some(Ending::Finished(end.into()));
@@ -448,7 +359,11 @@ impl Reply {
 
     /// No more text follows.
     fn flush(&mut self, now: Instant, out: &mut impl Output) {
-        self.flush_scanner(now, out);
+        self.flush_before(Rest::Ended, now, out);
+    }
+
+    fn flush_before(&mut self, rest: Rest, now: Instant, out: &mut impl Output) {
+        self.flush_scanner(rest, now, out);
         if self.ending.is_none() {
             self.flush_visible(out);
         }

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use codex_app_server::{Failure, FailureKind};
 
+use super::blocks::Rest;
 use super::failures::{answer_too_large, unfinished};
 use super::visible::VisibleEnd;
 use super::{Ended, Output, Reply};
@@ -83,7 +84,7 @@ impl Reply {
 
     /// The model goes on and on.
     pub(super) fn overflow(&mut self, now: Instant, out: &mut impl Output) -> Ended {
-        self.is_cut = true;
+        self.flush_before(Rest::Cut, now, out);
         match self.calls.count() {
             0 => self.fail(answer_too_large(self.policy.max_answer_bytes), now, out),
             _ => self.conclude(EndReason::HeldText, now, out),
@@ -115,8 +116,7 @@ impl Reply {
 
     pub(super) fn fail(&mut self, failure: Failure, now: Instant, out: &mut impl Output) -> Ended {
         self.failure = Some(failure.kind);
-        self.is_cut = true;
-        self.flush(now, out);
+        self.flush_before(Rest::Cut, now, out);
         let ending =
             self.ending.take().unwrap_or_else(|| match (failure.kind, self.calls.count()) {
                 _ if self.calls.is_open() => Ending::Failed(failure),
