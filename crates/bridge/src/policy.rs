@@ -269,6 +269,16 @@ impl Default for TurnSettings {
     }
 }
 
+// === impl TurnPolicy ===
+
+impl TurnPolicy {
+    /// Whether a block in fenced code is an example: where calls have a way of their own. Clients that
+    /// read blocks execute those in fences, too.
+    pub(crate) fn shows_examples(&self) -> bool {
+        self.mode == OutputMode::OpenAiJson && !self.tools.is_empty()
+    }
+}
+
 // === impl DeclaredTools ===
 
 impl DeclaredTools {

@@ -104,6 +104,9 @@ impl Reply {
         let calls = Calls::new(&policy, choice, id_suffix);
         let scanner = match policy.text_blocks {
             TextBlocks::Ignored => None,
+            TextBlocks::Declared | TextBlocks::Any if policy.shows_examples() => {
+                Some(calls.scanner().with_fences_as_text())
+            }
             TextBlocks::Declared | TextBlocks::Any => Some(calls.scanner()),
         };
         Self {

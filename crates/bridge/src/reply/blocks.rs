@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use tool_call_aggregator::{ParsedTextBlock, ScanEvent, ScanEvents, extract_use_tool_blocks};
+use tool_call_aggregator::{ParsedTextBlock, ScanEvent, ScanEvents};
 
 use super::calls::Spoken;
 use super::ending::Ending;
@@ -30,6 +30,10 @@ impl Reply {
         now: Instant,
         out: &mut impl Output,
     ) {
+        // Obsidian Copilot executes a block that is not closed.
+        let executes_last = events.ends_in_block()
+            && rest == Rest::Ended
+            && self.policy.mode == OutputMode::ObsidianXml;
         while let Some(event) = events.next() {
             if self.ending.is_some() {
                 return;
@@ -40,9 +44,7 @@ impl Reply {
                     self.blocks.started += 1;
                     continue;
                 }
-                ScanEvent::Text(text)
-                    if rest == Rest::Ended && events.len() == 0 && self.is_unclosed_block(text) =>
-                {
+                ScanEvent::Text(text) if executes_last && events.len() == 0 => {
                     self.show_unclosed_block(text, out);
                 }
                 ScanEvent::Text(text) => self.show(text, out),
@@ -66,15 +68,6 @@ impl Reply {
             TextBlocks::Any => true,
             TextBlocks::Declared => self.policy.tools.schema(&block.name).is_some(),
         }
-    }
-
-    /// Whether the last text is a block that is not closed, which Obsidian Copilot executes all the
-    /// same.
-    fn is_unclosed_block(&self, text: &str) -> bool {
-        self.block_open
-            && self.policy.mode == OutputMode::ObsidianXml
-            // A block without a name is text too, and may be followed by more.
-            && extract_use_tool_blocks(text, 0).next == 0
     }
 
     fn on_block(&mut self, block: &ParsedTextBlock, now: Instant, out: &mut impl Output) {

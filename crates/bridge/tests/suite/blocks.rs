@@ -10,7 +10,7 @@ use crate::play::{
     Answer, called, completed, failed, json, play, play_whole, rendered, shown, text, with_calls,
     xml,
 };
-use crate::script::{Line, block, call, end, fail, say};
+use crate::script::{Line, block, call, end, fail, message, say};
 
 fn looking_for(text_blocks: TextBlocks, policy: TurnPolicy) -> TurnPolicy {
     TurnPolicy { text_blocks, ..policy }
@@ -43,6 +43,35 @@ fn blocks_of_declared_tools_or_of_any_or_none_are_calls() {
             only_text(&format!("x{z}y{a}"))
         );
     }
+}
+
+#[test]
+fn a_block_in_fenced_code_is_an_example_where_tools_are_declared() {
+    let a = block("a", "{}");
+    let example = format!("Like this:\n```xml\n{a}\n```\nThat is all.");
+    let script = [say(&example), end()];
+    for text_blocks in [TextBlocks::Declared, TextBlocks::Any] {
+        assert_eq!(play(looking_for(text_blocks, json()), &script), only_text(&example));
+        // Obsidian Copilot executes it.
+        let (before, after) = example.split_once(&a).unwrap();
+        assert_eq!(
+            play(looking_for(text_blocks, xml()), &script),
+            Answer {
+                suppressed: after.len(),
+                ..with_calls([text(before), shown(&a), called(0, "a", "{}")])
+            }
+        );
+    }
+    // Without tools a block is the only way to make a call.
+    let undeclared = TurnPolicy { tools: [].into_iter().collect(), ..json() };
+    let calls = play(looking_for(TextBlocks::Any, undeclared), &script);
+    assert_eq!(calls.suppressed, "\n```\nThat is all.".len());
+    // Each message has its own fences.
+    let script = [say("```\n"), message(), say(&a), end()];
+    assert_eq!(
+        play(looking_for(TextBlocks::Declared, json()), &script),
+        with_calls([text("```\n"), called(0, "a", "{}")])
+    );
 }
 
 #[test]

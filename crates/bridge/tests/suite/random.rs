@@ -27,6 +27,8 @@ const PIECES: &[&str] = &[
     "<use_to",
     "<use_tool>",
     "</use_tool>",
+    "```",
+    "\n```\n",
     "ST",
     "OP",
     "STOP",

@@ -167,7 +167,7 @@ impl Message {
 
 fn say_text(policy: &TurnPolicy, message: &str, rest: Rest, said: &mut Vec<Said>) {
     let mut from = 0;
-    for block in blocks(message, rest) {
+    for block in blocks(policy, message, rest) {
         let is_call = match policy.text_blocks {
             TextBlocks::Any => true,
             TextBlocks::Declared => policy.tools.schema(&block.name).is_some(),
@@ -190,8 +190,11 @@ fn say_text(policy: &TurnPolicy, message: &str, rest: Rest, said: &mut Vec<Said>
 }
 
 /// The blocks of a text. The end may complete one with broken JSON, a cut does not.
-fn blocks(text: &str, rest: Rest) -> Vec<ParsedTextBlock> {
+fn blocks(policy: &TurnPolicy, text: &str, rest: Rest) -> Vec<ParsedTextBlock> {
     let mut scanner = TextPatterns::default().scanner();
+    if policy.mode == OutputMode::OpenAiJson && !policy.tools.is_empty() {
+        scanner = scanner.with_fences_as_text();
+    }
     let block = |event: ScanEvent<'_>| match event {
         ScanEvent::Block(block) => Some(block.clone()),
         ScanEvent::Text(_) | ScanEvent::BlockOpened { .. } => None,
