@@ -7,7 +7,7 @@ use crate::reply::Reply;
 const TEXTS: [&str; 4] = [
     "Grüße — 日本語, العربية, 👩‍👩‍👧‍👦 and e\u{301}; \u{10FFFD}.",
     "\"quoted\" \\ back\\slash, tab\t, line\r\nbreaks\u{2028}and\u{0}nothing ",
-    "}}{{ ]] ha ha ha 11 <us <use_ <use_tools>no</use_tools>",
+    "}}{{ ]] ha ha ha 11 <us <use_ <use_tools>no<use_tools/>",
     " \n ",
 ];
 

@@ -88,7 +88,7 @@ async fn without_a_stop_the_model_ends_its_turn() {
         calls(&[call("get_time", "Rome"), json!("Then."), call("lookup", "Oslo"), json!("Last.")]);
     let expected = told(2, false, "off", "tool_calls");
     let (stream, whole) = check(&proxy, request, expected.clone(), &["get_time", "lookup"]).await;
-    assert_eq!((stream.choice().text(), &whole.choice().content), ("Then.Last.", &None));
+    assert_eq!((stream.choice().text(), &whole.choice().content), ("Then.\n\nLast.", &None));
     let request = blocks(&format!("Before {TIME} between {LOOKUP} after."));
     let (stream, whole) = check(&proxy, request, expected, &["get_time", "lookup"]).await;
     for reply in [stream, whole] {
