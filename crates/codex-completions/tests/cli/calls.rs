@@ -92,6 +92,13 @@ fn events_show_what_each_changes_and_the_calls_at_the_end() {
 }
 
 #[test]
+fn arguments_may_stand_beside_the_function() {
+    let call = json!({"id": "tool_1", "type": "function", "function": {"name": "f"}, "arguments": "{\"a\":1}"});
+    let found = snapshot(&["--events"], lines(&[json!({ "tool_calls": [call] })]));
+    assert_eq!(found["snapshot"]["0"][0]["arguments"], "{\"a\":1}");
+}
+
+#[test]
 fn wrappers_name_a_choice_and_whole_messages() {
     let text = "<use_tool><name>now</name></use_tool>";
     let of_text = |emit: bool| json!({"message": {"content": text}, "emit_if_missing": emit});

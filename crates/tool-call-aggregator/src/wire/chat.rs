@@ -56,7 +56,7 @@ pub(super) fn read_entry(entry: &Object, place: Option<usize>, choice: u32, sink
         name,
         ..CallEvent::default()
     };
-    item::with_arguments(function, Arguments::Increment, |arguments| {
+    item::with_arguments(entry, Arguments::Increment, |arguments| {
         sink.call(choice, &CallEvent { arguments, ..said });
     });
 }
