@@ -273,8 +273,7 @@ impl Reply {
         // A message ends before the call that follows it.
         self.flush(now, out);
         if self.ending.is_none() {
-            let spoken = Spoken::structured(&call.call_id, &call.name, &call.arguments);
-            self.forward(spoken, now, out);
+            self.forward(Spoken::structured(call), now, out);
         }
     }
 

@@ -22,15 +22,17 @@ impl FunctionCall {
         if name.is_empty() {
             return Err(call.path("name").invalid("The name of a function must not be empty."));
         }
-        let arguments = match call.take("arguments") {
-            None => String::new(),
-            Some(Value::String(text)) => text,
+        Ok(Self { name, arguments: Self::read_arguments(call)? })
+    }
+
+    /// The text of an object's `arguments`; empty if there are none.
+    pub(crate) fn read_arguments(call: &mut Object<'_>) -> Result<String, ApiError> {
+        match call.take("arguments") {
+            None => Ok(String::new()),
+            Some(Value::String(text)) => Ok(text),
             // Some clients send what they have parsed.
-            Some(object @ Value::Object(_)) => object.to_string(),
-            Some(other) => {
-                return Err(call.path("arguments").wrong_type("a string of JSON", &other));
-            }
-        };
-        Ok(Self { name, arguments })
+            Some(object @ Value::Object(_)) => Ok(object.to_string()),
+            Some(other) => Err(call.path("arguments").wrong_type("a string of JSON", &other)),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::fields::{Object, call_id, field, object, text};
-use super::{Sink, Whole, chat};
+use super::{ChoiceOf, Sink, Whole, chat};
 use crate::event::{Arguments, CallEvent, Position};
 
 /// The kinds of items that are calls.
@@ -33,7 +33,8 @@ pub(super) fn is_call(item: &Object) -> bool {
     let nested = nested(item);
     let function = nested.unwrap_or(item);
     let has_name = text(function, &["name", "tool"]).is_some();
-    let has_arguments = ARGUMENTS.iter().any(|key| function.contains_key(*key));
+    let has_arguments =
+        ARGUMENTS.iter().any(|key| function.contains_key(*key) || item.contains_key(*key));
     // Without arguments, what has an id and a name could be anything.
     let is_plainly_call = nested.is_some() || kind.is_some_and(|kind| !PARTS.contains(&kind));
     let has_id = text(item, &["id"]).is_some() || call_id(item).is_some();
@@ -46,18 +47,18 @@ pub(super) fn is_chat_entry(item: &Object) -> bool {
 }
 
 /// Reads a call that stands alone.
-pub(super) fn read(item: &Object, choice: u32, whole: Whole, sink: &mut dyn Sink) {
+pub(super) fn read(item: &Object, choice: ChoiceOf, whole: Whole, sink: &mut dyn Sink) {
     if whole == Whole::No && is_chat_entry(item) {
         chat::read_entry(item, None, choice, sink);
     } else {
-        with_call(item, |said| sink.call(choice, &said));
+        with_call(item, |said| sink.call(choice.number(), &said));
     }
 }
 
 /// Reads a whole call that stands at a place in a list.
-pub(super) fn read_listed(item: &Object, place: usize, choice: u32, sink: &mut dyn Sink) {
+pub(super) fn read_listed(item: &Object, place: usize, choice: ChoiceOf, sink: &mut dyn Sink) {
     let position = Some(Position::InMessage(place));
-    with_call(item, |said| sink.call(choice, &CallEvent { position, ..said }));
+    with_call(item, |said| sink.call(choice.number(), &CallEvent { position, ..said }));
 }
 
 /// What a whole call says of itself.
@@ -77,21 +78,30 @@ pub(super) fn with_call(item: &Object, say: impl FnOnce(CallEvent<'_>)) {
         ..CallEvent::default()
     };
     let kind = if is_growing { Arguments::Initial } else { Arguments::Snapshot };
-    with_arguments(function, kind, |arguments| say(CallEvent { arguments, ..said }));
+    with_arguments(item, kind, |arguments| say(CallEvent { arguments, ..said }));
 }
 
 /// Arguments as text; some servers send them as a JSON value, which is always whole, and is
 /// written anew.
 pub(super) fn with_arguments<'a>(
-    function: &'a Object,
+    item: &'a Object,
     kind: fn(&'a str) -> Arguments<'a>,
     say: impl FnOnce(Arguments<'_>),
 ) {
-    match field(function, &ARGUMENTS) {
+    match arguments_of(item) {
         None => say(Arguments::Absent),
         Some(Value::String(text)) => say(kind(text)),
         Some(value) => say(Arguments::Rewritten(&value.to_string())),
     }
+}
+
+/// The arguments inside `function`, or else those beside it, where some servers put them.
+fn arguments_of(item: &Object) -> Option<&Value> {
+    let Some(function) = nested(item) else {
+        return field(item, &ARGUMENTS);
+    };
+    let inner = field(function, &ARGUMENTS);
+    inner.filter(|value| value.as_str() != Some("")).or_else(|| field(item, &ARGUMENTS)).or(inner)
 }
 
 /// What is called: in a chat entry it stands one level down.

@@ -1,7 +1,7 @@
 //! Shapes of payloads, where one detail of reading them decides.
 
 use serde_json::{Value, json};
-use tool_call_aggregator::{ScanEvent, TextCalls, TextPatterns, ToolCallAggregator};
+use tool_call_aggregator::{FragmentMode, ScanEvent, TextCalls, TextPatterns, ToolCallAggregator};
 
 use crate::criteria::{added, names_and_arguments};
 
@@ -38,6 +38,47 @@ fn a_single_chat_entry_on_its_own() {
     // With an index, but whole by its own shape.
     let mut calls = ToolCallAggregator::new();
     calls.ingest_delta(&json!({"index": 0, "name": "f", "arguments": "{}"}), 0);
+    assert!(calls.is_complete(0, 0));
+}
+
+#[test]
+fn arguments_beside_the_function() {
+    let entry = |name: Option<&str>, inner: Value, outer: Value| json!([{"index": 0, "function": {"name": name, "arguments": inner}, "arguments": outer}]);
+    let frames = [
+        entry(Some("f"), json!(null), json!("[1")),
+        entry(None, json!(""), json!(",2")),
+        entry(None, json!(",3"), json!(",4")),
+        entry(None, json!(""), json!("")),
+        entry(None, json!("]"), json!(null)),
+    ];
+    let mut calls = ToolCallAggregator::new();
+    for frame in &frames {
+        calls.ingest_delta(&chat(frame), 0);
+    }
+    assert_eq!(names_and_arguments(&calls.snapshot(0)), [("f", "[1,2,3]")]);
+
+    let mut calls = ToolCallAggregator::builder().fragments(FragmentMode::Cumulative).build();
+    for text in ["[", "[1", "[1]"] {
+        calls.ingest_delta(&chat(&entry(Some("f"), json!(null), json!(text))), 0);
+    }
+    assert_eq!(names_and_arguments(&calls.snapshot(0)), [("f", "[1]")]);
+
+    for (inner, outer, expected) in [
+        (json!(null), json!("{ }"), "{ }"),
+        (json!(""), json!({"a": 1}), r#"{"a":1}"#),
+        (json!({}), json!("[2]"), "{}"),
+        (json!("[1]"), json!("[2]"), "[1]"),
+    ] {
+        // Neither an id nor an index: the arguments make it a call.
+        let call = json!({"function": {"name": "f", "arguments": inner}, "arguments": outer});
+        let mut calls = ToolCallAggregator::new();
+        calls.ingest_message(&chat(&json!([call])), 0, TextCalls::Ignore);
+        assert_eq!(names_and_arguments(&calls.snapshot(0)), [("f", expected)]);
+        assert!(!calls.ingest_delta(&json!([call]), 0).updated);
+    }
+    let whole = json!({"function": {"name": "f"}, "arguments": "{}"});
+    let mut calls = ToolCallAggregator::new();
+    assert!(calls.ingest_delta(&whole, 0).deltas.all(|delta| delta.arguments == "{}"));
     assert!(calls.is_complete(0, 0));
 }
 

@@ -105,6 +105,21 @@ fn text_comes_before_the_calls_of_its_message() {
 }
 
 #[test]
+fn arguments_beside_the_function_reach_codex() {
+    let answer = json!({"role": "assistant", "tool_calls": [
+        {"id": "tool_1", "type": "function", "function": {"name": "f"}, "arguments": "{ \"a\":1}"},
+        {"id": "tool_2", "type": "function", "function": {"name": "f", "arguments": ""}, "arguments": "[2]"},
+        {"id": "tool_3", "type": "function", "function": {"name": "f", "arguments": "[3]"}, "arguments": "[4]"},
+    ]});
+    let messages =
+        json!([answer, result("tool_1", ""), result("tool_2", ""), result("tool_3", "")]);
+    assert_eq!(
+        history(&messages)[..3],
+        [call("tool_1", "f", "{ \"a\":1}"), call("tool_2", "f", "[2]"), call("tool_3", "f", "[3]")]
+    );
+}
+
+#[test]
 fn results_in_every_form() {
     let parts = json!([{"type": "text", "text": "see"}, {"type": "image_url", "image_url": PIXEL}]);
     let messages = json!([

@@ -15,6 +15,7 @@ fn started(output_index: u64, id: &str) -> StartedCall {
 fn whole(id: &str, arguments: &str) -> ToolCall {
     ToolCall {
         call_id: format!("call_{id}"),
+        item_id: Some(format!("fc_{id}")),
         name: "f".to_owned(),
         arguments: arguments.to_owned(),
         kind: ToolCallKind::Function,
@@ -53,7 +54,7 @@ impl Bench {
     }
 
     fn whole(&mut self, id: &str, arguments: &str) -> Result<Option<Instant>, Contradiction> {
-        self.early.on_call(Some(&format!("fc_{id}")), &whole(id, arguments))
+        self.early.on_call(&whole(id, arguments))
     }
 }
 
@@ -154,7 +155,8 @@ fn a_whole_call_has_to_be_the_one_that_was_streamed() {
     };
     let good = whole("a", "{\"x\":1}");
     let confirms = |item_id: Option<&str>, call: &ToolCall| {
-        matches!(streamed().early.on_call(item_id, call), Ok(Some(_)))
+        let call = ToolCall { item_id: item_id.map(str::to_owned), ..call.clone() };
+        matches!(streamed().early.on_call(&call), Ok(Some(_)))
     };
     assert!(confirms(Some("fc_a"), &good));
     assert!(confirms(None, &good), "not every whole item has an id");
@@ -173,6 +175,26 @@ fn a_call_of_which_nothing_was_streamed_confirms_nothing() {
     bench.start(2, "c");
     assert_eq!(bench.whole("b", "{}"), Ok(None));
     bench.opens("c", "");
+}
+
+#[test]
+fn a_second_call_with_the_same_call_id_comes_whole() {
+    let second = || StartedCall { item_id: "fc_b".into(), ..started(1, "a") };
+    let whole_second = || ToolCall { item_id: Some("fc_b".to_owned()), ..whole("a", "{\"b\":1}") };
+    for announced_early in [true, false] {
+        let mut bench = Bench::new();
+        bench.start(0, "a");
+        bench.opens("a", "");
+        if announced_early {
+            bench.early.on_started(second());
+            assert_eq!(bench.arguments("b", 0, "{"), None);
+        }
+        assert!(matches!(bench.whole("a", "{}"), Ok(Some(_))));
+        bench.early.on_started(second());
+        assert_eq!(bench.opened(), None);
+        assert_eq!(bench.arguments("b", 0, "{"), None);
+        assert_eq!(bench.early.on_call(&whole_second()), Ok(None));
+    }
 }
 
 #[test]

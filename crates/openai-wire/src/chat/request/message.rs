@@ -118,7 +118,12 @@ impl ToolCall {
         }
         let id = call.required_string("id")?;
         let function = call.take("function").ok_or_else(|| call.path("function").missing())?;
-        Ok(Self { id, function: read_call(function, call.path("function"))? })
+        let mut function = read_call(function, call.path("function"))?;
+        // Some clients put the arguments beside the function.
+        if function.arguments.is_empty() {
+            function.arguments = FunctionCall::read_arguments(&mut call)?;
+        }
+        Ok(Self { id, function })
     }
 }
 

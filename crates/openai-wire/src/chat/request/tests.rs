@@ -252,6 +252,28 @@ fn calls_in_every_form() {
 }
 
 #[test]
+fn arguments_beside_the_function_are_read() {
+    for (inner, outer, expected) in [
+        (json!(null), json!("{ \"a\":1}"), "{ \"a\":1}"),
+        (json!(""), json!("{}"), "{}"),
+        (json!(""), json!({"a": 1}), r#"{"a":1}"#),
+        (json!("[1]"), json!("[2]"), "[1]"),
+        (json!({}), json!("[2]"), "{}"),
+        (json!(""), json!(null), ""),
+    ] {
+        let function = json!({"name": "f", "arguments": inner});
+        let calls = json!([{"id": "1", "function": function, "arguments": outer}]);
+        let message = json!({"role": "assistant", "tool_calls": calls});
+        let request = parse(&with(&json!({"messages": [message]}))).expect("a request");
+        let expected = ToolCall { id: "1".to_owned(), function: call("f", expected) };
+        let [Message::Assistant { tool_calls, .. }] = &request.messages[..] else {
+            panic!("{request:?}");
+        };
+        assert_eq!(tool_calls, &[expected]);
+    }
+}
+
+#[test]
 fn tools_in_every_form() {
     let empty = json!({"type": "object", "properties": {}});
     let function = |name: &str| json!({"name": name, "parameters": {"type": "object", "x": 1}});

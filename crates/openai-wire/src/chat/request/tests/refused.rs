@@ -122,6 +122,8 @@ fn calls() {
     refuses_call(empty, ".function.name", VALUE, "must not be empty");
     let arguments = json!({"id": "1", "function": {"name": "f", "arguments": [1]}});
     refuses_call(arguments, ".function.arguments", TYPE, "a string of JSON, but got an array");
+    let beside = json!({"id": "1", "function": {"name": "f"}, "arguments": 1});
+    refuses_call(beside, ".arguments", TYPE, "a string of JSON, but got an integer");
     let legacy = json!({"role": "assistant", "function_call": {"arguments": "{}"}});
     refuses_message(&legacy, ".function_call.name", MISSING, "name");
 }
