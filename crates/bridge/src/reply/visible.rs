@@ -88,8 +88,7 @@ impl VisibleText {
         limited.end
     }
 
-    /// Takes a block that is not closed, with all text that was held back before it. Its text ends
-    /// here.
+    /// Takes a block that is not closed when its message ends. It is sent, and the tail before it.
     pub(super) fn push_unclosed_block(
         &mut self,
         block: &str,
@@ -214,7 +213,7 @@ impl Limited {
 impl Sent {
     fn take(&mut self, text: &str, out: &mut impl Output) -> Option<VisibleEnd> {
         match self.max_tail {
-            Some(most) if self.last_call_end.is_some() && !self.is_unclosed_block => {
+            Some(most) if self.is_after_call() && !self.is_unclosed_block => {
                 // How much was held must not depend on the chunks.
                 let held = last_boundary(text, most - self.tail.len());
                 self.tail.push_str(&text[..held]);
@@ -228,12 +227,15 @@ impl Sent {
         }
     }
 
-    /// Whether what is taken now is held back.
+    /// Whether text is held back now.
     fn is_after_call(&self) -> bool {
         self.max_tail.is_some() && self.last_call_end.is_some()
     }
 
     fn release_tail(&mut self, out: &mut impl Output) {
+        if self.tail.is_empty() {
+            return;
+        }
         let tail = std::mem::take(&mut self.tail);
         let mut done = 0;
         for (at, phase) in std::mem::take(&mut self.tail_messages) {
