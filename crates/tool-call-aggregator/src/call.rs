@@ -18,6 +18,8 @@ pub(crate) struct Call {
     pub(crate) arguments: String,
     /// The backend's id of the call.
     pub(crate) backend_id: Option<Box<str>>,
+    /// The call that had the same backend id before.
+    pub(crate) same_id: Option<usize>,
     /// The backend's id of the item that holds it.
     pub(crate) item_id: Option<Box<str>>,
     pub(crate) chat_index: Option<u64>,

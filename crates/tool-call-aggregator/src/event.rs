@@ -13,7 +13,8 @@
 pub struct CallEvent<'a> {
     /// The backend's id of the call. Empty counts as absent, here and below.
     pub call_id: Option<&'a str>,
-    /// The backend's id of the item that holds the call.
+    /// The backend's id of the item that holds the call. Items with different ids hold different
+    /// calls, also if the calls have the same id. The call's own id counts as absent here.
     pub item_id: Option<&'a str>,
     /// The call's place, where that identifies it.
     pub position: Option<Position>,
@@ -85,12 +86,13 @@ impl<'a> CallEvent<'a> {
         self.call_id.is_none() && self.item_id.is_none() && self.position.is_none()
     }
 
-    /// The same without empty ids and an empty name.
+    /// The same without empty ids, an empty name, and an item id that is only the call's again.
     pub(crate) fn normalised(self) -> Self {
         let present = |text: Option<&'a str>| text.filter(|text| !text.is_empty());
+        let call_id = present(self.call_id);
         Self {
-            call_id: present(self.call_id),
-            item_id: present(self.item_id),
+            call_id,
+            item_id: present(self.item_id).filter(|id| call_id != Some(*id)),
             name: present(self.name),
             ..self
         }

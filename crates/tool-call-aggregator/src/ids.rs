@@ -18,7 +18,8 @@ pub enum IdPolicy {
     Ordinal,
     /// `tool_<choice>_<ordinal>_<suffix>`: unique over turns. The suffix is the tail of the backend's
     /// id where that is `call_` and up to 28 letters or digits, so that [`backend_call_id`] leads back
-    /// to it; otherwise it comes from the given source, which should be random.
+    /// to it. Otherwise it comes from the given source, which should be random; also for all but one
+    /// of the calls to which a backend has given the same id.
     BackendSuffix(SuffixSource),
     /// Ids of the caller's own. One that is empty, too long or taken gives way to the ordinal one.
     Factory(IdFactory),
@@ -47,8 +48,14 @@ pub struct IdContext<'a> {
 // === impl IdPolicy ===
 
 impl IdPolicy {
-    /// An id; `is_taken` says whether another call has it.
-    pub(crate) fn make(&self, context: &IdContext<'_>, is_taken: impl Fn(&str) -> bool) -> String {
+    /// An id. `has_own_id` says whether the backend's id is not another call's as well, and `is_taken`
+    /// whether an id is in use.
+    pub(crate) fn make(
+        &self,
+        context: &IdContext<'_>,
+        has_own_id: bool,
+        is_taken: impl Fn(&str) -> bool,
+    ) -> String {
         let ordinal = format!("tool_{}_{}", context.choice, context.ordinal);
         let wanted = match self {
             Self::Ordinal => None,
@@ -57,7 +64,8 @@ impl IdPolicy {
                     let id = format!("{ordinal}_{suffix}");
                     (is_suffix(suffix) && id.len() <= LONGEST_ID).then_some(id)
                 };
-                let carried = context.backend_id.and_then(|id| id.strip_prefix(BACKEND_PREFIX));
+                let backend_id = context.backend_id.filter(|_| has_own_id);
+                let carried = backend_id.and_then(|id| id.strip_prefix(BACKEND_PREFIX));
                 carried.and_then(with).or_else(|| with(&source()))
             }
             Self::Factory(factory) => {

@@ -9,6 +9,9 @@ use crate::choice::Choice;
 use crate::event::{Arguments, CallEvent, Position};
 use crate::twin::mean_the_same;
 
+/// How many calls with the same id are told apart by their names.
+const MOST_OF_ONE_ID: usize = 16;
+
 // === impl Choice ===
 
 impl Choice {
@@ -29,13 +32,38 @@ impl Choice {
 
     fn find_by_call_id(&self, event: &CallEvent<'_>) -> Option<usize> {
         let id = event.call_id?;
-        let call = *self.by_call_id.get(id).or_else(|| self.by_item_id.get(id))?;
-        let Some(there) = self.call_at(event.position) else {
-            // Some servers give every call the same id: a header for another place is another call.
-            return (!self.is_header_for_another(call, event)).then_some(call);
-        };
-        let has_same_id = self.calls[there].backend_id.as_deref() == Some(id);
-        Some(if has_same_id { there } else { call })
+        let newest = *self.by_call_id.get(id).or_else(|| self.by_item_id.get(id))?;
+        let there = self.call_at(event.position);
+        if let Some(there) = there
+            && self.calls[there].backend_id.as_deref() == Some(id)
+            && !self.is_other_item_in_message(there, event)
+        {
+            return Some(there);
+        }
+        // Some servers give every call the same id: another item, or a header for another place, is
+        // another call.
+        let call = self.with_name(newest, event);
+        let is_other = self.calls[call].is_another_item(event)
+            || (there.is_none() && self.is_header_for_another(call, event));
+        (!is_other).then_some(call)
+    }
+
+    /// Whether an item of a list is another one than the call at its place. An equal `output_index`
+    /// means one call, whatever the item ids are; lists are counted anew.
+    fn is_other_item_in_message(&self, there: usize, event: &CallEvent<'_>) -> bool {
+        matches!(event.position, Some(Position::InMessage(_)))
+            && self.calls[there].is_another_item(event)
+    }
+
+    /// Of the calls with the id of `newest`, the one that an event without an item id names; `newest`
+    /// if there is none. Only the last few are compared, so that an event has a fixed cost.
+    fn with_name(&self, newest: usize, event: &CallEvent<'_>) -> usize {
+        if event.item_id.is_some() || !self.calls[newest].has_another_name(event) {
+            return newest;
+        }
+        let calls = std::iter::successors(Some(newest), |call| self.calls[*call].same_id);
+        let mut calls = calls.take(MOST_OF_ONE_ID);
+        calls.find(|call| event.name == Some(&self.calls[*call].name)).unwrap_or(newest)
     }
 
     /// The call that is known to stand at a place.
@@ -120,25 +148,23 @@ impl Choice {
     pub(crate) fn bytes_to_learn(&self, call: usize, event: &CallEvent<'_>) -> usize {
         let known = &self.calls[call];
         // Kept with the call, and as a key.
-        let bytes = |known: &Option<Box<str>>, said: Option<&str>| match (known, said) {
-            (None, Some(said)) => 2 * said.len(),
-            _ => 0,
-        };
-        bytes(&known.backend_id, event.call_id) + bytes(&known.item_id, event.item_id)
+        let bytes = |id: Option<&str>| id.map_or(0, |id| 2 * id.len());
+        let (call_id, item_id) = known.ids_to_learn(event);
+        bytes(call_id) + bytes(item_id)
     }
 
     /// Remembers by which ids the call can be found again.
     pub(crate) fn learn_ids(&mut self, call: usize, event: &CallEvent<'_>) {
         let known = &mut self.calls[call];
+        let (call_id, item_id) = known.ids_to_learn(event);
         // An id that was another call's is this one's now: a later response may count anew.
-        for (place, id, calls) in [
-            (&mut known.backend_id, event.call_id, &mut self.by_call_id),
-            (&mut known.item_id, event.item_id, &mut self.by_item_id),
-        ] {
-            if let (None, Some(id)) = (&place, id) {
-                *place = Some(id.into());
-                calls.insert(id.into(), call);
-            }
+        if let Some(id) = call_id {
+            known.backend_id = Some(id.into());
+            known.same_id = self.by_call_id.insert(id.into(), call);
+        }
+        if let Some(id) = item_id {
+            known.item_id = Some(id.into());
+            self.by_item_id.insert(id.into(), call);
         }
     }
 
@@ -229,9 +255,28 @@ impl Call {
 
     /// Whether an event for the same place is about another call.
     fn is_another_than(&self, event: &CallEvent<'_>) -> bool {
-        self.has_another_id(event)
-            || self.has_another_name(event)
-            || differ(self.item_id.as_deref(), event.item_id)
+        self.has_another_id(event) || self.has_another_name(event) || self.is_another_item(event)
+    }
+
+    /// Whether an event is about an item with another id.
+    fn is_another_item(&self, event: &CallEvent<'_>) -> bool {
+        let (known, said) = self.item_ids(event);
+        differ(known, said)
+    }
+
+    /// The ids of an event that are to be remembered: the call's and the item's.
+    fn ids_to_learn<'e>(&self, event: &CallEvent<'e>) -> (Option<&'e str>, Option<&'e str>) {
+        let (known, said) = self.item_ids(event);
+        let call_id = event.call_id.filter(|_| self.backend_id.is_none());
+        (call_id, said.filter(|_| known.is_none()))
+    }
+
+    /// The id of this call's item, and of an event's. The call's own id is no item id: some servers
+    /// write it in both fields, or in the wrong one.
+    fn item_ids<'e>(&self, event: &CallEvent<'e>) -> (Option<&str>, Option<&'e str>) {
+        let is_call_id = |id: &str| [event.call_id, self.backend_id.as_deref()].contains(&Some(id));
+        let known = self.item_id.as_deref().filter(|id| !is_call_id(id));
+        (known, event.item_id.filter(|id| !is_call_id(id)))
     }
 
     /// Whether a whole call without an id says something else than this one, which is whole as well.
@@ -259,7 +304,8 @@ impl Call {
             Origin::Structured | Origin::Text => said == self.arguments,
             Origin::Both => mean_the_same(said, &self.arguments),
         };
-        event.name == Some(self.name.as_str()) && is_same && !self.has_another_id(event)
+        let is_other = self.has_another_id(event) || self.is_another_item(event);
+        event.name == Some(self.name.as_str()) && is_same && !is_other
     }
 }
 

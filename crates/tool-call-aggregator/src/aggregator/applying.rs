@@ -240,7 +240,8 @@ impl ToolCallAggregator {
             backend_id: call.backend_id.as_deref(),
             name: &call.name,
         };
-        let id = self.id_policy.make(&context, |id| self.turn.ids.contains(id));
+        let has_own_id = call.same_id.is_none();
+        let id = self.id_policy.make(&context, has_own_id, |id| self.turn.ids.contains(id));
         self.turn.ids.insert(id.as_str().into());
         if let Some(calls) = self.turn.choices.get_mut(choice) {
             calls.appear(index, id);

@@ -219,10 +219,14 @@ fn identities_do_not_pile_up() {
     let mut calls = ToolCallAggregator::builder().limits(limits).build();
     calls.ingest(0, &named("a", "f", ""));
     for index in 0..10_000 {
-        let position = Some(Position::ChatIndex(index));
         let item = format!("fc_{index}");
-        let event = CallEvent { position, item_id: Some(&item), name: None, ..named("a", "", "") };
-        assert_eq!(calls.ingest(0, &event).limit, None);
+        let event = CallEvent { name: None, ..named("a", "", "") };
+        for event in [
+            CallEvent { position: Some(Position::ChatIndex(index)), ..event },
+            CallEvent { position: Some(Position::OutputIndex(0)), item_id: Some(&item), ..event },
+        ] {
+            assert_eq!(calls.ingest(0, &event).limit, None);
+        }
     }
     assert_eq!(calls.snapshot(0).len(), 1);
     // The place that it had first is free again.

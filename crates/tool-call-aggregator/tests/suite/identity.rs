@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use tool_call_aggregator::{CallEvent, IdContext, IdPolicy, ToolCallAggregator, backend_call_id};
+use tool_call_aggregator::{
+    Arguments, CallEvent, IdContext, IdPolicy, Position, ToolCallAggregator, backend_call_id,
+};
 
 #[test]
 fn ids_follow_the_policy() {
@@ -40,6 +42,37 @@ fn ids_follow_the_policy() {
         ids(IdPolicy::Factory(Arc::new(factory)), &["a", "b", "c", "d", "e"]),
         ["f-a".to_owned(), "tool_7_1".into(), "tool_7_2".into(), "tool_7_3".into(), "é".repeat(40)]
     );
+}
+
+#[test]
+fn a_backend_id_is_carried_once() {
+    let random = std::sync::atomic::AtomicU32::new(0);
+    let random = move || format!("r{}", random.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
+    let policy = IdPolicy::BackendSuffix(Arc::new(random));
+    let mut calls = ToolCallAggregator::builder().id_policy(policy).build();
+    let mut ids = |choice: u32| {
+        for item in ["fc_1", "fc_2", "fc_3"] {
+            let event = CallEvent { item_id: Some(item), ..CallEvent::whole("call_x", "f", "") };
+            calls.ingest(choice, &event);
+        }
+        let records = calls.snapshot(choice);
+        assert!(records.iter().all(|record| record.backend_id.as_deref() == Some("call_x")));
+        records.into_iter().map(|record| record.id).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(0), ["tool_0_0_x", "tool_0_1_r0", "tool_0_2_r1"]);
+    assert_eq!(ids(1), ["tool_1_0_x", "tool_1_1_r2", "tool_1_2_r3"]);
+    // A header under another chat index.
+    let event = |index| CallEvent {
+        position: Some(Position::ChatIndex(index)),
+        arguments: Arguments::Increment(""),
+        complete: false,
+        ..CallEvent::whole("call_y", "f", "")
+    };
+    for index in 0..2 {
+        calls.ingest(2, &event(index));
+    }
+    let found: Vec<_> = calls.snapshot(2).into_iter().map(|record| record.id).collect();
+    assert_eq!(found, ["tool_2_0_y", "tool_2_1_r4"]);
 }
 
 #[test]

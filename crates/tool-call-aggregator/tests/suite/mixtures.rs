@@ -145,6 +145,49 @@ fn two_calls_from_every_source_in_any_order() {
 }
 
 #[test]
+fn two_items_with_one_call_id_in_any_order() {
+    let law = |(spoken, with, picks): ([Spoken; 2], [bool; 3], Vec<Index>)| {
+        let with_one_id = |steps: Vec<Value>| -> Vec<Value> {
+            let text = Value::from(steps).to_string().replace("\"call_1\"", "\"call_0\"");
+            serde_json::from_str(&text).unwrap()
+        };
+        let mut lanes = Vec::new();
+        for (call, spoken) in spoken.iter().enumerate() {
+            lanes.push(with_one_id(responses(call, spoken, with[0])));
+            if with[1] {
+                // Requests name the call id alone: they come when the items are known.
+                lanes.push(with_one_id(codex(call, spoken, true)[..1].to_vec()));
+            }
+        }
+        if with[2] {
+            let output = [item(0, &spoken[0].text), item(1, &spoken[1].text)];
+            let event = json!({"type": "response.completed", "response": {"output": output}});
+            lanes.push(with_one_id(vec![json!({ "event": event })]));
+        }
+        let mut steps = interleave(lanes, &picks);
+        for (call, spoken) in spoken.iter().enumerate() {
+            steps.extend(with_one_id(codex(call, spoken, false)));
+        }
+        let (mut calls, mut client) = (ToolCallAggregator::new(), Client::default());
+        for step in steps {
+            client.take(&ingest(&mut calls, &step))?;
+        }
+        prop_assert!(!client.replaced);
+        let records = calls.snapshot(0);
+        prop_assert_eq!(records.len(), 2, "{:?}", records);
+        for record in records {
+            let call = usize::from(record.name == "tool_1");
+            prop_assert_eq!(record.backend_id.as_deref(), Some("call_0"));
+            prop_assert_eq!(&record.arguments, &spoken[call].text);
+            prop_assert_eq!(&client.texts[&record.id], &spoken[call].text);
+        }
+        Ok(())
+    };
+    let input = ([spoken(), spoken()], any::<[bool; 3]>(), vec(any::<Index>(), 1..40));
+    runner(3000).run(&input, law).unwrap();
+}
+
+#[test]
 fn chat_streams_of_two_choices_never_mix() {
     let law = |(spoken, ids, picks): ([Spoken; 4], bool, Vec<Index>)| {
         let lane = |(at, spoken): (usize, &Spoken)| {

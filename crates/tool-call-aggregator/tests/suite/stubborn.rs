@@ -107,6 +107,72 @@ fn one_id_for_every_call() {
     assert!(!calls.ingest_message(&message, 0, TextCalls::Ignore).updated);
 }
 
+fn item(id: Option<&str>, call: &str, name: &str, arguments: &str) -> Value {
+    json!({"type": "function_call", "id": id, "call_id": call, "name": name, "arguments": arguments})
+}
+
+#[test]
+fn one_call_id_on_items_with_different_ids() {
+    let (first, second) =
+        (item(Some("fc_1"), "x", "f", "[1]"), item(Some("fc_2"), "x", "f", "[1]"));
+    let both = [("f", "[1]"), ("f", "[1]")];
+    let response = json!({"type": "response.completed", "response": {"output": [first, second]}});
+    let lists = [json!([first, second]), json!([second]), json!([first])];
+    let steps = [vec![first.clone(), second.clone()], vec![response], lists.to_vec()];
+    for one in &steps {
+        for other in &steps {
+            let mut calls = calls_of(one);
+            assert_eq!(names_and_arguments(&calls.snapshot(0)), both, "{one:?}");
+            for event in other {
+                assert!(!calls.ingest_delta(event, 0).updated, "{one:?}, then {event}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_item_id_that_is_the_call_id() {
+    // As `item/started` has it.
+    let calls = calls_of(&[
+        item(Some("x"), "x", "f", ""),
+        item(Some("fc_1"), "x", "f", ""),
+        item(Some("x"), "x", "f", "{}"),
+    ]);
+    assert_eq!(names_and_arguments(&calls.snapshot(0)), [("f", "{}")]);
+    // The call id in the place of the item id, then both, then the item id alone.
+    let increment = |item: &str, text: &str| json!({"type": "response.function_call_arguments.delta", "item_id": item, "delta": text});
+    let added =
+        json!({"type": "response.output_item.added", "item": item(Some("fc_1"), "x", "f", "")});
+    let calls = calls_of(&[increment("x", "{"), added, increment("fc_1", "}")]);
+    assert_eq!(names_and_arguments(&calls.snapshot(0)), [("f", "{}")]);
+}
+
+#[test]
+fn an_output_index_is_one_call_whatever_its_item_ids_are() {
+    let calls = calls_of(&[
+        added(0, "fc_1", "x", "f"),
+        part(0, "fc_2", "[1]"),
+        added(0, "fc_3", "x", "f"),
+        added(1, "fc_4", "x", "f"),
+        part(1, "fc_5", "[2]"),
+    ]);
+    assert_eq!(names_and_arguments(&calls.snapshot(0)), [("f", "[1]"), ("f", "[2]")]);
+}
+
+#[test]
+fn requests_for_calls_with_one_id_are_told_apart_by_their_names() {
+    let request = |tool: &str| json!({"method": "item/tool/call", "params": {"callId": "x", "tool": tool, "arguments": {}}});
+    let mut calls = calls_of(&[
+        item(Some("fc_1"), "x", "f", "[1]"),
+        item(Some("fc_2"), "x", "g", "[2]"),
+        item(Some("fc_3"), "x", "h", "[3]"),
+    ]);
+    for tool in ["f", "g", "h"] {
+        assert!(!calls.ingest_delta(&request(tool), 0).updated, "{tool}");
+    }
+    assert_eq!(names_and_arguments(&calls.snapshot(0)), [("f", "[1]"), ("g", "[2]"), ("h", "[3]")]);
+}
+
 #[test]
 fn messages_without_ids_said_again_and_again() {
     let mut calls = ToolCallAggregator::new();
