@@ -101,6 +101,7 @@ pub fn calls(count: usize) -> Vec<TurnEvent> {
     let calls = TOOLS.iter().cycle().take(count).enumerate().map(|(index, name)| {
         TurnEvent::ToolCall(ToolCall {
             call_id: format!("call_{index}"),
+            item_id: None,
             name: (*name).to_owned(),
             arguments: format!(r#"{{"city": "C{index}"}}"#),
             kind: ToolCallKind::Function,
@@ -115,7 +116,8 @@ pub fn streamed_call(fragments: usize) -> Vec<TurnEvent> {
     let start = TurnEvent::ToolCallStart { call_id: call_id.clone(), name: name.clone() };
     let fragment = |index| format!("{index:020}");
     let arguments = (0..fragments).map(fragment).collect();
-    let call = ToolCall { call_id, name, arguments, kind: ToolCallKind::Function };
+    let kind = ToolCallKind::Function;
+    let call = ToolCall { call_id, item_id: None, name, arguments, kind };
     let fragments = (0..fragments).map(fragment).map(TurnEvent::ToolCallArguments);
     let end = [TurnEvent::ToolCall(call), response_end()];
     [start].into_iter().chain(fragments).chain(end).collect()

@@ -301,8 +301,7 @@ impl Reply {
         // A message ends before the call that follows it.
         self.flush(out);
         if self.ending.is_none() {
-            let spoken = Spoken::structured(&call.call_id, &call.name, &call.arguments);
-            self.forward(spoken, now, out);
+            self.forward(Spoken::structured(call), now, out);
         }
     }
 

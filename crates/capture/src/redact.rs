@@ -117,6 +117,7 @@ impl Record {
                 }
                 TurnEvent::ToolCall(call) => {
                     call.call_id = mask_call_id(&call.call_id, mask);
+                    call.item_id = call.item_id.take().map(|id| mask.text(&id));
                     call.name = mask.text(&call.name);
                     call.arguments = match channel {
                         Some(channel) => masked[&channel].clone(),

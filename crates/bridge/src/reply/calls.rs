@@ -46,7 +46,7 @@ pub(super) struct Spoken<'a> {
 
 #[derive(Debug, Clone, Copy)]
 enum Way<'a> {
-    Structured { call_id: &'a str },
+    Structured { call_id: &'a str, item_id: Option<&'a str> },
     Block { raw: &'a str, position: usize },
 }
 
@@ -189,7 +189,7 @@ impl Calls {
         &mut self,
         call: &ToolCall,
     ) -> Result<Option<ToolCallDelta<'_>>, Failure> {
-        let whole = CallEvent::whole(&call.call_id, &call.name, &call.arguments);
+        let whole = Spoken::structured(call).event();
         if call.arguments.is_empty() {
             if self.open.as_ref().is_some_and(|open| open.bytes > 0) {
                 return Err(changed());
@@ -268,8 +268,9 @@ impl Calls {
 // === impl Spoken ===
 
 impl<'a> Spoken<'a> {
-    pub(super) fn structured(call_id: &'a str, name: &'a str, arguments: &'a str) -> Self {
-        Self { name, arguments, way: Way::Structured { call_id } }
+    pub(super) fn structured(call: &'a ToolCall) -> Self {
+        let way = Way::Structured { call_id: &call.call_id, item_id: call.item_id.as_deref() };
+        Self { name: &call.name, arguments: &call.arguments, way }
     }
 
     /// A block of a text that began `offset` bytes into everything that was said.
@@ -296,7 +297,9 @@ impl<'a> Spoken<'a> {
 
     fn event(self) -> CallEvent<'a> {
         match self.way {
-            Way::Structured { call_id } => CallEvent::whole(call_id, self.name, self.arguments),
+            Way::Structured { call_id, item_id } => {
+                CallEvent { item_id, ..CallEvent::whole(call_id, self.name, self.arguments) }
+            }
             Way::Block { position, .. } => CallEvent {
                 position: Some(Position::TextBlock(position)),
                 name: Some(self.name),

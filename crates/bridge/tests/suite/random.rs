@@ -195,10 +195,12 @@ fn lines() -> impl Strategy<Value = Vec<Line>> {
         1 => select(vec![think(0, "why"), think(1, "how")]),
         1 => select(vec![wait(GRACE / 2), wait(GRACE)]),
     ];
-    vec(line, 0..9).prop_map(|mut lines| {
+    // Some upstreams give several items the same call id.
+    (vec(line, 0..9), select(vec![1, 2, 9])).prop_map(|(mut lines, call_ids)| {
         for (number, line) in lines.iter_mut().enumerate() {
             if let Line::Event(TurnEvent::ToolCall(call)) = line {
-                call.call_id = format!("call_{number}");
+                call.call_id = format!("call_{}", number % call_ids);
+                call.item_id = Some(format!("fc_{number}"));
             }
         }
         lines

@@ -4,8 +4,10 @@ use std::num::NonZeroUsize;
 
 use bridge::{OutputMode, TurnPolicy};
 
-use crate::play::{Sent, called, json, play, rendered, shown, text, with_calls, xml};
-use crate::script::{Line, block, call_as, end, say};
+use crate::play::{
+    Answer, Sent, called, json, play, play_whole, rendered, shown, text, with_calls, xml,
+};
+use crate::script::{Line, arguments, block, call_as, end, item_as, say, start};
 
 const ARGUMENTS: &str = r#"{"x":1,"y":2}"#;
 const SAME: &str = r#"{ "y": 2, "x": 1 }"#;
@@ -193,5 +195,32 @@ fn the_delimiter_stands_between_adjacent_blocks_only() {
         play(policy(xml()), &around_a_twin),
         with_calls([shown(&one), a(0, "1"), text("\n\n"), shown(&two), a(1, "2")])
             .suppressing(&one)
+    );
+}
+
+#[test]
+fn items_with_one_call_id_are_calls_of_their_own() {
+    let one = |item| item_as(Some(item), "call_1", "a", "[1]");
+    let two = |item| item_as(Some(item), "call_1", "b", "[2]");
+    let sent = [called(0, "a", "[1]"), called(1, "b", "[2]")];
+    for script in [
+        vec![one("fc_1"), two("fc_2"), end()],
+        vec![one("fc_1"), two("fc_2"), one("fc_1"), two("fc_2"), end()],
+        vec![start("call_1", "a"), arguments("[1"), one("fc_1"), two("fc_2"), end()],
+        vec![one("fc_1"), start("call_1", "b"), arguments("[2"), two("fc_2"), end()],
+    ] {
+        let played = play_whole(json(), &script);
+        let ids = played.report.call_ids.clone();
+        assert_eq!(ids, ["tool_2_0_1", "tool_2_1_text"]);
+        assert_eq!(Answer::from(played), with_calls(sent.clone()), "{script:?}");
+    }
+    let equal = [one("fc_1"), one("fc_2"), end()];
+    let sent = [called(0, "a", "[1]"), called(1, "a", "[1]")];
+    assert_eq!(play(json(), &equal), with_calls(sent.clone()));
+    let [first, _] = sent;
+    assert_eq!(
+        play(dedup(json()), &equal),
+        with_calls([first]).truncated(),
+        "deduplication looks at name and arguments alone"
     );
 }

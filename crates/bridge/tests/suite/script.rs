@@ -32,8 +32,14 @@ pub(crate) fn call(name: &str, arguments: &str) -> Line {
 
 /// A structured call with this id.
 pub(crate) fn call_as(call_id: &str, name: &str, arguments: &str) -> Line {
+    item_as(None, call_id, name, arguments)
+}
+
+/// A structured call with this id, in an item with that one.
+pub(crate) fn item_as(item_id: Option<&str>, call_id: &str, name: &str, arguments: &str) -> Line {
     Line::Event(TurnEvent::ToolCall(ToolCall {
         call_id: call_id.to_owned(),
+        item_id: item_id.map(str::to_owned),
         name: name.to_owned(),
         arguments: arguments.to_owned(),
         kind: ToolCallKind::Function,

@@ -4,7 +4,7 @@ use bridge::{CallShape, StopAfterTools, TurnPolicy};
 use codex_app_server::FailureKind;
 
 use crate::play::{json, play_whole, xml};
-use crate::script::{Line, block, call, call_as, end, fail, say};
+use crate::script::{Line, block, call, call_as, end, fail, item_as, say};
 
 fn told_everything(policy: TurnPolicy, script: &[Line]) -> bool {
     play_whole(policy, script).told_everything
@@ -23,6 +23,8 @@ fn nothing_that_is_cut_left_out_or_told_otherwise() {
     let one = std::num::NonZeroUsize::new(1);
     let two_calls = [call("a", "{}"), call("b", "{}"), end()];
     let same_calls = [call("a", "{}"), call("a", "{}"), end()];
+    let one_id = ["fc_1", "fc_2"].map(|item| item_as(Some(item), "call_1", "a", "{}"));
+    let one_id = [&one_id[..], &[end()]].concat();
     let block = block("a", "{}");
     for (why, policy, script) in [
         ("not ended", json(), &[say("Hi.")][..]),
@@ -46,6 +48,7 @@ fn nothing_that_is_cut_left_out_or_told_otherwise() {
         ("blocks as calls", json(), &[say(&block), end()]),
         ("an id that a client cannot carry", json(), &[call_as("toolu_1", "a", "{}"), end()]),
         ("another", json(), &[call_as("call_1_0", "a", "{}"), end()]),
+        ("two calls with one id", json(), &one_id),
         (
             "the legacy way, without ids",
             TurnPolicy { shape: CallShape::FunctionCall, ..json() },

@@ -104,6 +104,7 @@ fn text(text: &str) -> What {
 fn call(id: &str, name: &str, arguments: &str) -> What {
     event(TurnEvent::ToolCall(ToolCall {
         call_id: id.to_owned(),
+        item_id: Some(format!("fc_{id}")),
         name: name.to_owned(),
         arguments: arguments.to_owned(),
         kind: ToolCallKind::Function,
@@ -297,10 +298,10 @@ fn script(choices: u32) -> impl Strategy<Value = Vec<What>> {
             .prop_map(|(summary, encrypted_content)| {
                 vec![TurnEvent::ReasoningItem(ReasoningItem { summary, encrypted_content })]
             }),
-        2 => ("call_[a-c]", "(get_weather|mystery|readNote)", arguments).prop_map(
-            |(call_id, name, arguments)| {
+        2 => ("call_[a-c]", prop::option::of("fc_[a-c]"), "(get_weather|mystery|readNote)", arguments).prop_map(
+            |(call_id, item_id, name, arguments)| {
                 let kind = ToolCallKind::Function;
-                vec![TurnEvent::ToolCall(ToolCall { call_id, name, arguments, kind })]
+                vec![TurnEvent::ToolCall(ToolCall { call_id, item_id, name, arguments, kind })]
             }
         ),
     ];

@@ -133,11 +133,7 @@ impl EarlyCalls {
     }
 
     /// A call has come whole, under its name towards Codex. Returns when it started, if it was streamed.
-    pub(crate) fn on_call(
-        &mut self,
-        item_id: Option<&str>,
-        call: &ToolCall,
-    ) -> Result<Option<Instant>, Contradiction> {
+    pub(crate) fn on_call(&mut self, call: &ToolCall) -> Result<Option<Instant>, Contradiction> {
         let open = self.open.take();
         // Not every item is counted, so that its index may still be to come.
         if self.wanted {
@@ -147,6 +143,7 @@ impl EarlyCalls {
         let Some(OpenCall { started, arguments, since }) = open else {
             return Ok(None);
         };
+        let item_id = call.item_id.as_deref();
         let is_same = item_id.is_none_or(|id| id == &*started.item_id)
             && call.call_id == started.call_id
             && call.name == started.name;

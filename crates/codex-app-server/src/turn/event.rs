@@ -85,6 +85,10 @@ pub struct ReasoningItem {
 pub struct ToolCall {
     /// The upstream's id of the call; the call's output refers to it.
     pub call_id: String,
+    /// The upstream's id of the item that holds it, if there is one. Some upstreams give several items
+    /// the same call id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item_id: Option<String>,
     /// Name of the tool, as the client declared it.
     pub name: String,
     /// Exact argument text, which may be empty or malformed.
@@ -134,7 +138,10 @@ impl TurnEvent {
             | Self::ToolCallArguments(text)
             | Self::Refusal(text) => text.len(),
             Self::ToolCallStart { call_id, name } => call_id.len() + name.len(),
-            Self::ToolCall(call) => call.call_id.len() + call.name.len() + call.arguments.len(),
+            Self::ToolCall(call) => {
+                let item_id = call.item_id.as_ref().map_or(0, String::len);
+                call.call_id.len() + item_id + call.name.len() + call.arguments.len()
+            }
             Self::ResponseEnd { response_id, .. } => response_id.len(),
             Self::Failed(failure) => failure.message.len(),
             Self::ReasoningItem(item) => item.bytes(),

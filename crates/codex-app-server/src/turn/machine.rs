@@ -381,12 +381,12 @@ impl TurnMachine {
                     self.refuse_repetition("a second message began in an open one", now, steps);
                 }
             },
-            Happening::Said { raw, what: Utterance::Call { item_id, call } } => {
+            Happening::Said { raw, what: Utterance::Call(call) } => {
                 self.note(&raw);
                 if let Notes::Open(keeping) = &mut self.notes {
                     keeping.on_call(&call);
                 }
-                self.complete_call(item_id.as_deref(), call, now, steps);
+                self.complete_call(call, now, steps);
             }
             Happening::ResponseCompleted { response_id, usage } if self.withholds_all() => {
                 self.await_refusal(response_id, usage, now, steps);

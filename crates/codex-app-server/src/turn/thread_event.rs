@@ -65,7 +65,7 @@ pub(crate) enum Happening<'a> {
 /// What a new item is, as far as it is not told otherwise.
 #[derive(Debug)]
 pub(crate) enum Utterance {
-    Call { item_id: Option<String>, call: ToolCall },
+    Call(ToolCall),
     Reasoning(ReasoningItem),
     Other,
 }
@@ -232,10 +232,12 @@ fn utterance(item: &RawValue) -> Result<Utterance, serde_json::Error> {
     let raw: RawItem<'_> = serde_json::from_str(item.get())?;
     let text = |text: Option<Text<'_>>| text.map(|text| text.0.into_owned()).unwrap_or_default();
     let call_id = text(raw.call_id);
+    let item_id = raw.id.map(|id| id.0.into_owned());
     let namespace = raw.namespace.as_ref().map(|namespace| &*namespace.0);
     let call = match raw.r#type.as_ref() {
         "function_call" => ToolCall {
             call_id,
+            item_id,
             name: qualified(namespace, text(raw.name)),
             // Anything but a string would be a new kind of upstream: keep its text as it is.
             arguments: raw.arguments.map_or_else(String::new, |arguments| {
@@ -245,6 +247,7 @@ fn utterance(item: &RawValue) -> Result<Utterance, serde_json::Error> {
         },
         "custom_tool_call" => ToolCall {
             call_id,
+            item_id,
             name: qualified(namespace, text(raw.name)),
             arguments: text(raw.input),
             kind: ToolCallKind::Custom,
@@ -252,6 +255,7 @@ fn utterance(item: &RawValue) -> Result<Utterance, serde_json::Error> {
         // Codex would try to serve these itself, and asks the model again.
         foreign @ ("local_shell_call" | "tool_search_call") => ToolCall {
             call_id,
+            item_id,
             name: foreign.to_owned(),
             arguments: without_internals(item)?,
             kind: ToolCallKind::Foreign,
@@ -264,8 +268,7 @@ fn utterance(item: &RawValue) -> Result<Utterance, serde_json::Error> {
         }
         _ => return Ok(Utterance::Other),
     };
-    let item_id = raw.id.map(|id| id.0.into_owned());
-    Ok(Utterance::Call { item_id, call })
+    Ok(Utterance::Call(call))
 }
 
 /// The item without what Codex has added to it.

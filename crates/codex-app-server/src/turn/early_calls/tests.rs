@@ -15,6 +15,7 @@ fn started(output_index: u64, id: &str) -> StartedCall {
 fn whole(id: &str, arguments: &str) -> ToolCall {
     ToolCall {
         call_id: format!("call_{id}"),
+        item_id: Some(format!("fc_{id}")),
         name: "f".to_owned(),
         arguments: arguments.to_owned(),
         kind: ToolCallKind::Function,
@@ -53,7 +54,7 @@ impl Bench {
     }
 
     fn whole(&mut self, id: &str, arguments: &str) -> Result<Option<Instant>, Contradiction> {
-        self.early.on_call(Some(&format!("fc_{id}")), &whole(id, arguments))
+        self.early.on_call(&whole(id, arguments))
     }
 }
 
@@ -154,7 +155,8 @@ fn a_whole_call_has_to_be_the_one_that_was_streamed() {
     };
     let good = whole("a", "{\"x\":1}");
     let confirms = |item_id: Option<&str>, call: &ToolCall| {
-        matches!(streamed().early.on_call(item_id, call), Ok(Some(_)))
+        let call = ToolCall { item_id: item_id.map(str::to_owned), ..call.clone() };
+        matches!(streamed().early.on_call(&call), Ok(Some(_)))
     };
     assert!(confirms(Some("fc_a"), &good));
     assert!(confirms(None, &good), "not every whole item has an id");

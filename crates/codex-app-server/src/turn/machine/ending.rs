@@ -74,7 +74,7 @@ impl TurnMachine {
             Happening::TurnCompleted { .. } => self.close(steps),
             Happening::MessageStarted(_)
             | Happening::ReasoningStarted
-            | Happening::Said { what: Utterance::Call { .. }, .. }
+            | Happening::Said { what: Utterance::Call(_), .. }
                 if self.response_ended =>
             {
                 self.count_extra_request(steps);

@@ -78,14 +78,8 @@ impl TurnMachine {
     }
 
     /// A call is whole. It confirms the one that was streamed, if one was.
-    pub(super) fn complete_call(
-        &mut self,
-        item_id: Option<&str>,
-        call: ToolCall,
-        now: Instant,
-        steps: &mut Steps,
-    ) {
-        match self.early.on_call(item_id, &call) {
+    pub(super) fn complete_call(&mut self, call: ToolCall, now: Instant, steps: &mut Steps) {
+        match self.early.on_call(&call) {
             Ok(None) => {}
             Ok(Some(start)) => steps.push_back(Step::HeadStart(now.duration_since(start))),
             Err(Contradiction) => {
@@ -226,7 +220,7 @@ pub(super) fn is_output_beside_a_call(happening: &Happening<'_>) -> bool {
         | Happening::ResponseCompleted { .. } => true,
         Happening::TurnStarted
         | Happening::HistoryReplaced
-        | Happening::Said { what: Utterance::Call { .. } | Utterance::Other, .. }
+        | Happening::Said { what: Utterance::Call(_) | Utterance::Other, .. }
         | Happening::Error { .. }
         | Happening::TurnCompleted { .. }
         | Happening::Logged(_)

@@ -119,11 +119,12 @@ fn item(what: Utterance) -> Happening<'static> {
 fn call(name: &str) -> Happening<'static> {
     let call = ToolCall {
         call_id: "call_1".to_owned(),
+        item_id: None,
         name: name.to_owned(),
         arguments: "{}".to_owned(),
         kind: ToolCallKind::Function,
     };
-    item(Utterance::Call { item_id: None, call })
+    item(Utterance::Call(call))
 }
 
 fn text(text: &'static str) -> Happening<'static> {

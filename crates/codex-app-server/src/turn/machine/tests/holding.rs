@@ -20,15 +20,13 @@ fn raw_call(id: &str, name: &str, arguments: &str) -> Happening<'static> {
     });
     Happening::Said {
         raw: raw.to_string().into(),
-        what: Utterance::Call {
+        what: Utterance::Call(ToolCall {
+            call_id: id.to_owned(),
             item_id: Some("fc_1".to_owned()),
-            call: ToolCall {
-                call_id: id.to_owned(),
-                name: name.to_owned(),
-                arguments: arguments.to_owned(),
-                kind: ToolCallKind::Function,
-            },
-        },
+            name: name.to_owned(),
+            arguments: arguments.to_owned(),
+            kind: ToolCallKind::Function,
+        }),
     }
 }
 

@@ -41,12 +41,12 @@ fn whole_as(item_id: Option<&str>, id: &str, name: &str, arguments: &str) -> Hap
     });
     let call = ToolCall {
         call_id: id.to_owned(),
+        item_id: item_id.map(str::to_owned),
         name: name.to_owned(),
         arguments: arguments.to_owned(),
         kind: ToolCallKind::Function,
     };
-    let what = Utterance::Call { item_id: item_id.map(str::to_owned), call };
-    Happening::Said { raw: raw.to_string().into(), what }
+    Happening::Said { raw: raw.to_string().into(), what: Utterance::Call(call) }
 }
 
 pub(super) fn reasoning(name: &str) -> Happening<'static> {

@@ -101,8 +101,8 @@ impl Output {
             Self::Other => item(Utterance::Other),
             Self::Call { item_id, call_id, arguments } => {
                 let (name, kind) = ("f".to_owned(), ToolCallKind::Function);
-                let call = ToolCall { call_id, name, arguments, kind };
-                item(Utterance::Call { item_id: Some(item_id), call })
+                let item_id = Some(item_id);
+                item(Utterance::Call(ToolCall { call_id, item_id, name, arguments, kind }))
             }
             Self::ResponseEnd => response_end(),
             Self::Error { will_retry } => error(will_retry),
