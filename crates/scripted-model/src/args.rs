@@ -38,7 +38,7 @@ pub(crate) fn args(scene: &Scene<'_>) -> Result<Script, ErrorReply> {
     if options.text {
         answer = answer.message(&format!("You asked: \"{mark}\""));
     }
-    let calls: Vec<CallEvents> = tools_in_turn(scene)
+    let mut calls: Vec<CallEvents> = tools_in_turn(scene)
         .take(options.calls)
         .enumerate()
         .map(|(index, (name, namespace))| match (options.ids, answer.next_call(name, namespace)) {
@@ -46,6 +46,11 @@ pub(crate) fn args(scene: &Scene<'_>) -> Result<Script, ErrorReply> {
             (ItemIds::Unique | ItemIds::Absent, call) => call,
         })
         .collect();
+    if options.one_call_id
+        && let [first, others @ ..] = calls.as_mut_slice()
+    {
+        others.iter_mut().for_each(|call| call.call_id.clone_from(&first.call_id));
+    }
     let plan = Plan {
         mark: Arc::from(mark),
         bytes: options.bytes,

@@ -193,7 +193,7 @@ const THINK_LOOP: &str = "reasoning and N calls, again after their results";
 const ECHO_BYTES: &str = "the user's text as text and as an argument, a byte a piece of the body";
 const MARKED: &str =
     "ID:REASONING:WORDS:BLOCKS:CALLS:FILLER:PAUSE: so many, every piece with the ID and a number";
-const ARGS: &str = "calls with long arguments: bytes=N (of each), piece=N (bytes a delta), ms=N (after each), calls=N, numbered, text, interleaved, idless or same-ids, and cut, hang, failed or incomplete";
+const ARGS: &str = "calls with long arguments: bytes=N (of each), piece=N (bytes a delta), ms=N (after each), calls=N, numbered, text, interleaved, one-call-id, idless or same-ids, and cut, hang, failed or incomplete";
 const ITEMS: &str = "texts, calls ({\"name\", \"arguments\"}), reasoning ({\"reasoning\"}), pauses (MS) and a cut (null), in order";
 const FRAGMENTS: &str = "a call whose arguments come in N deltas of 20 bytes";
 const SLOW_SECOND: &str = "a call, then a second whose arguments take that time";

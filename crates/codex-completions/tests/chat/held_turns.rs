@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::asking::{ask, with_tools};
 use crate::http::Answer;
 use crate::proxy::Proxy;
-use crate::reply::Reply;
+use crate::reply::{Call, Reply};
 
 /// What an answer says, and how its turn got its thread, by its header and by the log.
 #[derive(Debug, PartialEq)]
@@ -51,11 +51,24 @@ async fn turn_line(proxy: &Proxy, answer: &Answer) -> Value {
 async fn hold(proxy: &Proxy, text: &str) -> Value {
     let mut request = with_tools(ask(text));
     let reply = Reply::of(&proxy.chat(&request).await);
-    let [call] = reply.choice().calls.as_slice() else { panic!("{reply:?}") };
-    let function = json!({"name": call.name, "arguments": call.arguments});
-    let calls = json!([{"id": call.id, "type": "function", "function": function}]);
-    let messages = request["messages"].as_array_mut().unwrap();
-    messages.push(json!({"role": "assistant", "content": null, "tool_calls": calls}));
-    messages.push(json!({"role": "tool", "tool_call_id": call.id, "content": "sunny"}));
+    assert_eq!(reply.choice().calls.len(), 1, "{reply:?}");
+    add_outputs(&mut request, &reply);
     request
+}
+
+/// Adds the calls of a reply to the request, and an output for each.
+fn add_outputs(request: &mut Value, reply: &Reply) {
+    let calls = &reply.choice().calls;
+    let entry = |call: &Call| {
+        let function = json!({"name": call.name, "arguments": call.arguments});
+        json!({"id": call.id, "type": "function", "function": function})
+    };
+    let entries: Vec<_> = calls.iter().map(entry).collect();
+    let messages = request["messages"].as_array_mut().unwrap();
+    messages.push(json!({"role": "assistant", "content": null, "tool_calls": entries}));
+    messages.extend(
+        calls
+            .iter()
+            .map(|call| json!({"role": "tool", "tool_call_id": call.id, "content": "sunny"})),
+    );
 }

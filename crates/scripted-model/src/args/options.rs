@@ -8,7 +8,7 @@ use crate::scenario::{A_DAY, A_GIBIBYTE};
 const MOST_CALLS: u64 = 10_000;
 
 const ALLOWED: &str = "`bytes=N`, `piece=N`, `ms=N`, `calls=N`, `numbered`, `text`, `interleaved`, \
-    `idless` or `same-ids`, and one of `cut`, `hang`, `failed` and `incomplete`";
+    `one-call-id`, `idless` or `same-ids`, and one of `cut`, `hang`, `failed` and `incomplete`";
 
 /// What the calls are like, and how the response ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub(super) struct Options {
     pub(super) text: bool,
     /// Whether the deltas of the calls alternate.
     pub(super) interleaved: bool,
+    /// Whether all calls have the same call id.
+    pub(super) one_call_id: bool,
     pub(super) ids: ItemIds,
     pub(super) end: End,
 }
@@ -78,6 +80,7 @@ impl Options {
             ("numbered", None) => self.numbered = true,
             ("text", None) => self.text = true,
             ("interleaved", None) => self.interleaved = true,
+            ("one-call-id", None) => self.one_call_id = true,
             ("idless", None) => self.set_ids(ItemIds::Absent)?,
             ("same-ids", None) => self.set_ids(ItemIds::Same)?,
             ("cut", None) => self.set_end(End::Cut)?,
@@ -116,6 +119,7 @@ impl Default for Options {
             numbered: false,
             text: false,
             interleaved: false,
+            one_call_id: false,
             ids: ItemIds::Unique,
             end: End::Completed,
         }

@@ -198,6 +198,17 @@ fn items_may_have_no_ids_and_keep_those_of_their_calls() {
 }
 
 #[test]
+fn calls_may_have_the_same_call_id() {
+    let ids = |options: &str, key: &str| {
+        let items = events(&steps(options), DONE);
+        items.iter().map(|done| done["item"][key].to_string()).collect::<HashSet<_>>().len()
+    };
+    assert_eq!((ids("calls=3", "call_id"), ids("calls=3", "id")), (3, 3));
+    let options = "calls=3,one-call-id";
+    assert_eq!((ids(options, "call_id"), ids(options, "id")), (1, 3));
+}
+
+#[test]
 fn item_ids_may_be_the_same_in_every_response() {
     let ids = Ids::new(1);
     let body = asked("[[args:same-ids,calls=2]]");

@@ -1,9 +1,14 @@
 //! Turns that nobody can go on with are held for no longer than that is known.
 
+use std::collections::HashSet;
+
+use scripted_model::long_arguments;
 use serde_json::Value;
 
-use super::{Told, hold};
+use super::{Told, add_outputs, hold};
+use crate::asking::{ask, with_tools};
 use crate::proxy::Proxy;
+use crate::reply::Reply;
 use crate::samples::Samples;
 
 async fn held(proxy: &Proxy) -> String {
@@ -38,4 +43,31 @@ async fn nothing_is_kept_once_it_is_switched_off() {
     let told = Told::by(&proxy, &proxy.chat(&request).await).await;
     assert_eq!(told, Told::fresh("get_weather: sunny", "off"));
     assert_eq!(held(&proxy).await, "0");
+}
+
+/// An output would not say which of the calls it is for.
+#[tokio::test]
+async fn calls_with_one_id_of_the_upstream_are_not_held_and_get_ids_of_their_own() {
+    let proxy = Proxy::start(&[]).await;
+    proxy.until_early_arguments("on").await;
+    for streams in [false, true] {
+        let mut request = with_tools(ask("x [[args:calls=2,one-call-id,ms=5]]"));
+        request["stream"] = streams.into();
+        let answer = proxy.chat(&request).await;
+        let reply = Reply::of(&answer);
+        let texts = [0, 1].map(|index| long_arguments(index, "x", 200));
+        assert_eq!(
+            reply.choice().called(),
+            [("get_weather", &*texts[0]), ("get_time", &*texts[1])],
+            "{answer:?}"
+        );
+        let calls = reply.choice().calls.iter();
+        let ids: HashSet<_> =
+            calls.filter_map(|call| tool_call_aggregator::backend_call_id(&call.id)).collect();
+        assert_eq!(ids.len(), 2, "{answer:?}");
+        assert_eq!(held(&proxy).await, "0");
+        add_outputs(&mut request, &reply);
+        let told = Told::by(&proxy, &proxy.chat(&request).await).await;
+        assert_eq!(told.continuity, "fresh");
+    }
 }
