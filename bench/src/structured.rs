@@ -94,7 +94,7 @@ impl Open {
     pub fn json(&mut self, events: &Events) -> usize {
         let mut appended = 0;
         for event in &events.0 {
-            let ingest = self.0.ingest_json(black_box(event), 0).expect("JSON");
+            let ingest = self.0.ingest_json(black_box(event), None).expect("JSON");
             appended += ingest.deltas.map(|delta| delta.appended.len()).sum::<usize>();
         }
         appended
@@ -105,7 +105,7 @@ impl Open {
         let mut appended = 0;
         for event in &events.0 {
             let event = parse(event);
-            let ingest = self.0.ingest_delta(&event, 0);
+            let ingest = self.0.ingest_delta(&event, None);
             appended += ingest.deltas.map(|delta| delta.appended.len()).sum::<usize>();
         }
         appended

@@ -18,7 +18,7 @@ use crate::options::{FragmentMode, RepeatPolicy, TextCalls};
 use crate::record::ToolCallRecord;
 use crate::sequence::Responses;
 use crate::text::{Extracted, ParsedTextBlock, TextPatterns, TextScanner};
-use crate::wire::{self, DeltaText, Sink};
+use crate::wire::{self, ChoiceOf, DeltaText, Sink};
 pub use builder::Builder;
 
 /// Puts the calls of one turn together, whatever the backend says about them and in whatever pieces.
@@ -33,7 +33,7 @@ pub use builder::Builder;
 ///     json!({"tool_calls": [{"index": 0, "function": {"arguments": "{\"a\":"}}]}),
 ///     json!({"tool_calls": [{"index": 0, "function": {"arguments": "1}"}}]}),
 /// ] {
-///     for delta in calls.ingest_delta(&delta, 0).deltas {
+///     for delta in calls.ingest_delta(&delta, None).deltas {
 ///         println!("{}", serde_json::to_string(&delta)?);
 ///     }
 /// }
@@ -92,12 +92,25 @@ impl ToolCallAggregator {
     }
 
     /// Takes one event of a stream: a Codex app-server message, a Responses event, a chat chunk or a
-    /// part of one. What says nothing about calls changes nothing. `choice` is used where the payload
-    /// itself names none.
-    pub fn ingest_delta(&mut self, event: &Value, choice: u32) -> Ingest<'_> {
-        self.begin();
-        wire::read(event, choice, wire::Whole::No, self);
-        self.outcome()
+    /// part of one. What says nothing about calls changes nothing.
+    ///
+    /// Everything in the payload belongs to `choice`. With `None` the payload's own index counts
+    /// (`choices[].index`, `choice_index`), and without one choice 0. So several streams, each of which
+    /// counts from 0, can be merged:
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use tool_call_aggregator::ToolCallAggregator;
+    ///
+    /// let mut calls = ToolCallAggregator::new();
+    /// let delta = json!({"tool_calls": [{"index": 0, "function": {"name": "now", "arguments": ""}}]});
+    /// let chunk = json!({"choices": [{"index": 0, "delta": delta}]});
+    /// calls.ingest_delta(&chunk, None);
+    /// calls.ingest_delta(&chunk, 1);
+    /// assert_eq!(calls.choices().collect::<Vec<_>>(), [0, 1]);
+    /// ```
+    pub fn ingest_delta(&mut self, event: &Value, choice: impl Into<Option<u32>>) -> Ingest<'_> {
+        self.ingest_payload(event, choice.into(), wire::Whole::No, TextCalls::Ignore)
     }
 
     /// Takes one event of a stream as JSON text, as [`ingest_delta`](Self::ingest_delta) does a parsed
@@ -109,12 +122,22 @@ impl ToolCallAggregator {
     pub fn ingest_json(
         &mut self,
         event: &str,
-        choice: u32,
+        choice: impl Into<Option<u32>>,
+    ) -> Result<Ingest<'_>, serde_json::Error> {
+        self.ingest_text(event, choice.into())
+    }
+
+    fn ingest_text(
+        &mut self,
+        event: &str,
+        choice: Option<u32>,
     ) -> Result<Ingest<'_>, serde_json::Error> {
         let Some(delta) = DeltaText::read(event) else {
             let event = serde_json::from_str(event)?;
             return Ok(self.ingest_delta(&event, choice));
         };
+        // Such an event names no choice.
+        let choice = choice.unwrap_or_default();
         self.begin();
         if self.admit(choice, delta.stamp()) {
             let event = delta.event();
@@ -126,16 +149,28 @@ impl ToolCallAggregator {
     }
 
     /// Takes a whole message, response or list of items: what it says about a call is the last word.
+    /// `choice` is as for [`ingest_delta`](Self::ingest_delta).
     pub fn ingest_message(
         &mut self,
         message: &Value,
-        choice: u32,
+        choice: impl Into<Option<u32>>,
         text_calls: TextCalls,
     ) -> Ingest<'_> {
+        self.ingest_payload(message, choice.into(), wire::Whole::Yes, text_calls)
+    }
+
+    fn ingest_payload(
+        &mut self,
+        payload: &Value,
+        choice: Option<u32>,
+        whole: wire::Whole,
+        text_calls: TextCalls,
+    ) -> Ingest<'_> {
+        let choice = ChoiceOf::from(choice);
         self.begin();
-        wire::read(message, choice, wire::Whole::Yes, self);
+        wire::read(payload, choice, whole, self);
         if text_calls == TextCalls::EmitIfMissing {
-            self.emit_missing(message, choice);
+            self.emit_missing(payload, choice);
         }
         self.outcome()
     }
@@ -153,10 +188,14 @@ impl ToolCallAggregator {
 
     /// Takes a block that was found in the text. One that is equal in name and JSON value to a
     /// structured call of the choice *is* that call. Structured calls should be complete by then: a
-    /// call of which half is known is not equal to anything.
-    pub fn ingest_block(&mut self, block: &ParsedTextBlock, choice: u32) -> Ingest<'_> {
+    /// call of which half is known is not equal to anything. Without a choice it is one of choice 0.
+    pub fn ingest_block(
+        &mut self,
+        block: &ParsedTextBlock,
+        choice: impl Into<Option<u32>>,
+    ) -> Ingest<'_> {
         self.begin();
-        self.apply_block(choice, block, 0);
+        self.apply_block(choice.into().unwrap_or_default(), block, 0);
         self.outcome()
     }
 
@@ -170,7 +209,7 @@ impl ToolCallAggregator {
     ///
     /// let mut calls = ToolCallAggregator::new();
     /// let chunk = json!({"tool_calls": [{"index": 0, "function": {"name": "now", "arguments": ""}}]});
-    /// calls.ingest_delta(&chunk, 0);
+    /// calls.ingest_delta(&chunk, None);
     /// let frames: Vec<_> = calls.finish(0).deltas.map(|delta| serde_json::to_string(&delta)).collect();
     /// assert_eq!(frames[0].as_deref().ok(), Some(r#"{"index":0,"function":{"arguments":"{}"}}"#));
     /// assert!(!calls.finish(0).updated);
@@ -285,7 +324,7 @@ impl ToolCallAggregator {
         }
     }
 
-    fn emit_missing(&mut self, message: &Value, choice: u32) {
+    fn emit_missing(&mut self, message: &Value, choice: ChoiceOf) {
         let mut texts = Vec::new();
         wire::texts(message, choice, &mut texts);
         let mut offset = 0;

@@ -15,11 +15,11 @@
 //! let mut calls = ToolCallAggregator::new();
 //! let started = json!({"method": "item/tool/call", "params":
 //!     {"callId": "call_1", "tool": "get_time", "arguments": {"zone": "UTC"}}});
-//! for delta in calls.ingest_delta(&started, 0).deltas {
+//! for delta in calls.ingest_delta(&started, None).deltas {
 //!     let frame = serde_json::to_value(delta)?; // an error if it takes back what was sent
 //!     assert_eq!(frame["function"], json!({"name": "get_time", "arguments": r#"{"zone":"UTC"}"#}));
 //! }
-//! assert!(!calls.ingest_delta(&started, 0).updated);
+//! assert!(!calls.ingest_delta(&started, None).updated);
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 //!
@@ -31,7 +31,7 @@
 //!
 //! let mut calls = ToolCallAggregator::new();
 //! let message = json!({"content": "<use_tool><name>readNote</name><notePath>a.md</notePath></use_tool>"});
-//! calls.ingest_message(&message, 0, TextCalls::EmitIfMissing);
+//! calls.ingest_message(&message, None, TextCalls::EmitIfMissing);
 //! assert_eq!(json!(calls.snapshot(0)[0])["function"]["arguments"], r#"{"notePath":"a.md"}"#);
 //! ```
 //!

@@ -40,6 +40,39 @@ impl Stamp<'_> {
     }
 }
 
+/// The choice that a payload, or a part of one, belongs to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ChoiceOf {
+    /// The one that the caller has named, whatever the payload says.
+    Caller(u32),
+    /// The one that the payload has named last, or the default.
+    Payload(u32),
+}
+
+// === impl ChoiceOf ===
+
+impl ChoiceOf {
+    pub(crate) fn number(self) -> u32 {
+        match self {
+            Self::Caller(choice) | Self::Payload(choice) => choice,
+        }
+    }
+
+    /// The choice of a part that may name one.
+    fn or_named(self, named: Option<u32>) -> Self {
+        match (self, named) {
+            (Self::Payload(_), Some(choice)) => Self::Payload(choice),
+            _ => self,
+        }
+    }
+}
+
+impl From<Option<u32>> for ChoiceOf {
+    fn from(choice: Option<u32>) -> Self {
+        choice.map_or(Self::Payload(0), Self::Caller)
+    }
+}
+
 /// Whether calls without any other sign are whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Whole {
@@ -53,11 +86,11 @@ pub(crate) enum Whole {
 const DEEPEST_ENVELOPE: usize = 8;
 
 /// Reads a payload of any known shape.
-pub(crate) fn read(payload: &Value, choice: u32, whole: Whole, sink: &mut dyn Sink) {
+pub(crate) fn read(payload: &Value, choice: ChoiceOf, whole: Whole, sink: &mut dyn Sink) {
     read_within(payload, choice, whole, 0, sink);
 }
 
-fn read_within(payload: &Value, choice: u32, whole: Whole, depth: usize, sink: &mut dyn Sink) {
+fn read_within(payload: &Value, choice: ChoiceOf, whole: Whole, depth: usize, sink: &mut dyn Sink) {
     match payload {
         Value::Object(event) => read_event(event, choice, whole, depth, sink),
         Value::Array(entries) if depth == 0 => read_list(entries, choice, whole, sink),
@@ -66,7 +99,7 @@ fn read_within(payload: &Value, choice: u32, whole: Whole, depth: usize, sink: &
 }
 
 /// A list of calls without ids is told apart by their places.
-fn read_list(entries: &[Value], choice: u32, whole: Whole, sink: &mut dyn Sink) {
+fn read_list(entries: &[Value], choice: ChoiceOf, whole: Whole, sink: &mut dyn Sink) {
     let mut place = 0;
     for entry in entries {
         match entry {
@@ -83,8 +116,8 @@ fn read_list(entries: &[Value], choice: u32, whole: Whole, sink: &mut dyn Sink) 
     }
 }
 
-fn read_event(event: &Object, choice: u32, whole: Whole, depth: usize, sink: &mut dyn Sink) {
-    let choice = choice_of(event).unwrap_or(choice);
+fn read_event(event: &Object, choice: ChoiceOf, whole: Whole, depth: usize, sink: &mut dyn Sink) {
+    let choice = choice.or_named(choice_of(event));
     if fields::is_echo(event) {
         return;
     }
@@ -98,7 +131,7 @@ fn read_event(event: &Object, choice: u32, whole: Whole, depth: usize, sink: &mu
         }
         return;
     }
-    if !sink.admit(choice, responses::stamp(event)) {
+    if !sink.admit(choice.number(), responses::stamp(event)) {
         return;
     }
     if responses::read(event, choice, sink) {

@@ -12,8 +12,8 @@ pub(super) struct Events {
 
 /// What a record is.
 enum Said<'a> {
-    Event { event: &'a Value, choice: u32 },
-    Message { message: &'a Value, choice: u32, text_calls: TextCalls },
+    Event { event: &'a Value, choice: Option<u32> },
+    Message { message: &'a Value, choice: Option<u32>, text_calls: TextCalls },
 }
 
 // === impl Events ===
@@ -89,7 +89,7 @@ impl<'a> Said<'a> {
     /// its keys are.
     fn of(record: &'a Value) -> Result<Self, Fault> {
         let Value::Object(object) = record else {
-            return Ok(Self::Event { event: record, choice: 0 });
+            return Ok(Self::Event { event: record, choice: None });
         };
         let has_only = |keys: &[&str]| object.keys().all(|key| keys.contains(&key.as_str()));
         if let Some(event) = object.get("event")
@@ -113,16 +113,18 @@ impl<'a> Said<'a> {
             let text_calls = TextCalls::Ignore;
             return Ok(Self::Message { message, choice: choice(object)?, text_calls });
         }
-        Ok(Self::Event { event: record, choice: 0 })
+        Ok(Self::Event { event: record, choice: None })
     }
 }
 
-fn choice(object: &Map<String, Value>) -> Result<u32, Fault> {
+/// The choice that a wrapper names, which counts for everything in it.
+fn choice(object: &Map<String, Value>) -> Result<Option<u32>, Fault> {
     let Some(choice) = object.get("choice") else {
-        return Ok(0);
+        return Ok(None);
     };
     let number = choice.as_u64().and_then(|choice| u32::try_from(choice).ok());
-    number.ok_or(Fault::Field { name: "choice", allowed: "a whole number from 0 to 4294967295" })
+    let fault = Fault::Field { name: "choice", allowed: "a whole number from 0 to 4294967295" };
+    number.map(Some).ok_or(fault)
 }
 
 fn text_calls(emit: &Value) -> Result<TextCalls, Fault> {

@@ -27,9 +27,10 @@ pub(crate) struct CallsOptions {
     /// Read an event a line, and show what each changes and the calls at the end
     ///
     /// A line is a Codex app-server message, a Responses event, a chat chunk or a part of one. Two
-    /// wrappers say more: `{"choice":1,"event":{…}}` is an event of another choice than 0, and
-    /// `{"message":{…},"emit_if_missing":true}` a whole message, whose text is searched for calls if
-    /// there are no others; it may have a `choice` too.
+    /// wrappers say more: `{"choice":1,"event":{…}}` is an event of choice 1, whatever index it has
+    /// itself, and `{"message":{…},"emit_if_missing":true}` a whole message, whose text is searched for
+    /// calls if there are no others; it may have a `choice` too. Without one the index in the payload
+    /// counts, or else choice 0.
     ///
     /// For each line: `{"updated":…,"deltas":[…]}`, with a `limit` if a cap was reached. At the end:
     /// `{"snapshot":{"0":[…]},"parallel":…}`.

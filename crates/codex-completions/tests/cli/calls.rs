@@ -92,6 +92,28 @@ fn events_show_what_each_changes_and_the_calls_at_the_end() {
 }
 
 #[test]
+fn a_choice_in_the_wrapper_wins_over_an_index_in_the_payload() {
+    let chunk = |choice: u32| {
+        let delta =
+            json!({"tool_calls": [{"index": 0, "function": {"name": "f", "arguments": "{}"}}]});
+        json!({"choices": [{"index": choice, "delta": delta}]})
+    };
+    let text = json!({"choices": [{"index": 4, "message": {"content": "<use_tool><name>g</name></use_tool>"}}]});
+    let events = [
+        chunk(2),
+        json!({"event": chunk(3)}),
+        json!({"choice": 0, "event": chunk(2)}),
+        json!({"choice": 1, "event": chunk(2)}),
+        json!({"choice": 5, "message": text, "emit_if_missing": true}),
+    ];
+    let found = snapshot(&["--events"], lines(&events));
+    let choices: Vec<_> = found["snapshot"].as_object().unwrap().keys().cloned().collect();
+    assert_eq!(choices, ["0", "1", "2", "3", "5"]);
+    let calls = found["snapshot"].as_object().unwrap().values();
+    assert!(calls.clone().all(|calls| calls.as_array().unwrap().len() == 1), "{found}");
+}
+
+#[test]
 fn arguments_may_stand_beside_the_function() {
     let call = json!({"id": "tool_1", "type": "function", "function": {"name": "f"}, "arguments": "{\"a\":1}"});
     let found = snapshot(&["--events"], lines(&[json!({ "tool_calls": [call] })]));

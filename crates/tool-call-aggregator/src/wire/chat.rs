@@ -3,32 +3,32 @@
 use serde_json::Value;
 
 use super::fields::{Object, array, call_id, choice_of, number, object, text};
-use super::{Sink, Whole, item};
+use super::{ChoiceOf, Sink, Whole, item};
 use crate::event::{Arguments, CallEvent, Position};
 
 /// Reads whatever of a chat chunk, message, choice or delta there is.
-pub(super) fn read(event: &Object, choice: u32, whole: Whole, sink: &mut dyn Sink) {
+pub(super) fn read(event: &Object, choice: ChoiceOf, whole: Whole, sink: &mut dyn Sink) {
     for entry in array(event, &["choices"]).unwrap_or_default() {
         if let Value::Object(entry) = entry {
             let index = number(entry, &["index"]).and_then(|index| u32::try_from(index).ok());
-            let choice = choice_of(entry).or(index).unwrap_or(choice);
+            let choice = choice.or_named(choice_of(entry).or(index));
             read_parts(entry, choice, whole, sink);
         }
     }
     read_parts(event, choice, whole, sink);
 }
 
-fn read_parts(event: &Object, choice: u32, whole: Whole, sink: &mut dyn Sink) {
+fn read_parts(event: &Object, choice: ChoiceOf, whole: Whole, sink: &mut dyn Sink) {
     if let Some(delta) = object(event, &["delta"]) {
-        read_calls(delta, choice_of(delta).unwrap_or(choice), Whole::No, sink);
+        read_calls(delta, choice.or_named(choice_of(delta)), Whole::No, sink);
     }
     if let Some(message) = object(event, &["message"]) {
-        read_calls(message, choice_of(message).unwrap_or(choice), Whole::Yes, sink);
+        read_calls(message, choice.or_named(choice_of(message)), Whole::Yes, sink);
     }
     read_calls(event, choice, whole, sink);
 }
 
-fn read_calls(message: &Object, choice: u32, whole: Whole, sink: &mut dyn Sink) {
+fn read_calls(message: &Object, choice: ChoiceOf, whole: Whole, sink: &mut dyn Sink) {
     let entries = array(message, &["tool_calls", "toolCalls"]).unwrap_or_default();
     for (place, entry) in entries.iter().enumerate() {
         let Value::Object(entry) = entry else { continue };
@@ -46,7 +46,12 @@ fn read_calls(message: &Object, choice: u32, whole: Whole, sink: &mut dyn Sink) 
 
 /// Reads an entry of `delta.tool_calls[]`. Of several entries without an index, those with a name are
 /// new calls; the others are told apart by their places.
-pub(super) fn read_entry(entry: &Object, place: Option<usize>, choice: u32, sink: &mut dyn Sink) {
+pub(super) fn read_entry(
+    entry: &Object,
+    place: Option<usize>,
+    choice: ChoiceOf,
+    sink: &mut dyn Sink,
+) {
     let function = item::function_of(entry);
     let name = text(function, &["name"]).filter(|name| !name.is_empty());
     let index = number(entry, &["index"]).map(Position::ChatIndex);
@@ -57,11 +62,11 @@ pub(super) fn read_entry(entry: &Object, place: Option<usize>, choice: u32, sink
         ..CallEvent::default()
     };
     item::with_arguments(entry, Arguments::Increment, |arguments| {
-        sink.call(choice, &CallEvent { arguments, ..said });
+        sink.call(choice.number(), &CallEvent { arguments, ..said });
     });
 }
 
-fn read_function_call(function: &Object, choice: u32, whole: Whole, sink: &mut dyn Sink) {
+fn read_function_call(function: &Object, choice: ChoiceOf, whole: Whole, sink: &mut dyn Sink) {
     let said = CallEvent {
         position: Some(Position::FunctionCall),
         name: text(function, &["name"]),
@@ -73,6 +78,6 @@ fn read_function_call(function: &Object, choice: u32, whole: Whole, sink: &mut d
         Whole::No => Arguments::Increment,
     };
     item::with_arguments(function, kind, |arguments| {
-        sink.call(choice, &CallEvent { arguments, ..said });
+        sink.call(choice.number(), &CallEvent { arguments, ..said });
     });
 }

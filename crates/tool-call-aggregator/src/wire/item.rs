@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::fields::{Object, call_id, field, object, text};
-use super::{Sink, Whole, chat};
+use super::{ChoiceOf, Sink, Whole, chat};
 use crate::event::{Arguments, CallEvent, Position};
 
 /// The kinds of items that are calls.
@@ -47,18 +47,18 @@ pub(super) fn is_chat_entry(item: &Object) -> bool {
 }
 
 /// Reads a call that stands alone.
-pub(super) fn read(item: &Object, choice: u32, whole: Whole, sink: &mut dyn Sink) {
+pub(super) fn read(item: &Object, choice: ChoiceOf, whole: Whole, sink: &mut dyn Sink) {
     if whole == Whole::No && is_chat_entry(item) {
         chat::read_entry(item, None, choice, sink);
     } else {
-        with_call(item, |said| sink.call(choice, &said));
+        with_call(item, |said| sink.call(choice.number(), &said));
     }
 }
 
 /// Reads a whole call that stands at a place in a list.
-pub(super) fn read_listed(item: &Object, place: usize, choice: u32, sink: &mut dyn Sink) {
+pub(super) fn read_listed(item: &Object, place: usize, choice: ChoiceOf, sink: &mut dyn Sink) {
     let position = Some(Position::InMessage(place));
-    with_call(item, |said| sink.call(choice, &CallEvent { position, ..said }));
+    with_call(item, |said| sink.call(choice.number(), &CallEvent { position, ..said }));
 }
 
 /// What a whole call says of itself.

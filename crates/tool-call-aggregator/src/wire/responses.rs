@@ -1,7 +1,7 @@
 //! Events and responses of the Responses API.
 
 use super::fields::{Object, array, call_id, flag, item_id, number, object, text};
-use super::{Sink, Stamp, item};
+use super::{ChoiceOf, Sink, Stamp, item};
 use crate::event::{Arguments, CallEvent, Position};
 
 /// What tells an event from its repetition.
@@ -14,18 +14,18 @@ pub(super) fn stamp(event: &Object) -> Stamp<'_> {
 }
 
 /// Reads an event of a response, or a whole response; false if it is neither.
-pub(super) fn read(event: &Object, choice: u32, sink: &mut dyn Sink) -> bool {
+pub(super) fn read(event: &Object, choice: ChoiceOf, sink: &mut dyn Sink) -> bool {
     let kind = text(event, &["type"]).unwrap_or_default();
     match kind {
         "response.output_item.added" => read_item(event, choice, Stage::Added, sink),
         "response.output_item.done" => read_item(event, choice, Stage::Done, sink),
         "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta" => {
             let delta = text(event, &["delta"]).unwrap_or_default();
-            sink.call(choice, &part(event, Arguments::Increment(delta), false));
+            sink.call(choice.number(), &part(event, Arguments::Increment(delta), false));
         }
         "response.function_call_arguments.done" | "response.custom_tool_call_input.done" => {
             let whole = text(event, &["arguments", "input"]).unwrap_or_default();
-            sink.call(choice, &part(event, Arguments::Snapshot(whole), true));
+            sink.call(choice.number(), &part(event, Arguments::Snapshot(whole), true));
         }
         _ => {
             let response = object(event, &["response"]);
@@ -47,13 +47,13 @@ enum Stage {
     Done,
 }
 
-fn read_item(event: &Object, choice: u32, stage: Stage, sink: &mut dyn Sink) {
+fn read_item(event: &Object, choice: ChoiceOf, stage: Stage, sink: &mut dyn Sink) {
     let Some(call) = object(event, &["item"]).filter(|item| item::is_call(item)) else {
         return;
     };
     with_stage(call, stage, |said| {
         let item_id = said.item_id.or_else(|| item_id(event));
-        sink.call(choice, &CallEvent { item_id, position: position(event), ..said });
+        sink.call(choice.number(), &CallEvent { item_id, position: position(event), ..said });
     });
 }
 
@@ -69,7 +69,7 @@ fn with_stage(item: &Object, stage: Stage, say: impl FnOnce(CallEvent<'_>)) {
     });
 }
 
-fn read_response(response: &Object, choice: u32, stage: Stage, sink: &mut dyn Sink) {
+fn read_response(response: &Object, choice: ChoiceOf, stage: Stage, sink: &mut dyn Sink) {
     if flag(response, &["parallel_tool_calls", "parallelToolCalls"]) == Some(false) {
         sink.no_parallel_calls();
     }
@@ -77,7 +77,7 @@ fn read_response(response: &Object, choice: u32, stage: Stage, sink: &mut dyn Si
         if let Some(call) = output.as_object().filter(|item| item::is_call(item)) {
             with_stage(call, stage, |said| {
                 let position = Some(Position::OutputIndex(place as u64));
-                sink.call(choice, &CallEvent { position, ..said });
+                sink.call(choice.number(), &CallEvent { position, ..said });
             });
         }
     }

@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use super::DEEPEST_ENVELOPE;
 use super::fields::{Object, array, choice_of, field, is_echo, number, object, text};
+use super::{ChoiceOf, DEEPEST_ENVELOPE};
 
 /// The kinds of parts that are shown.
 const SHOWN_PARTS: [&str; 2] = ["text", "output_text"];
@@ -14,9 +14,9 @@ const MESSAGES: [&str; 3] = ["message", "agentMessage", "agent_message"];
 const ENVELOPES: [&str; 4] = ["params", "msg", "response", "item"];
 
 /// Collects the texts of a message of any known shape, each with its choice.
-pub(crate) fn texts<'a>(message: &'a Value, choice: u32, found: &mut Vec<(u32, &'a str)>) {
+pub(crate) fn texts<'a>(message: &'a Value, choice: ChoiceOf, found: &mut Vec<(u32, &'a str)>) {
     match message {
-        Value::String(text) => found.push((choice, text)),
+        Value::String(text) => found.push((choice.number(), text)),
         Value::Array(messages) => {
             for message in messages.iter().filter_map(Value::as_object) {
                 collect(message, choice, 0, found);
@@ -27,11 +27,16 @@ pub(crate) fn texts<'a>(message: &'a Value, choice: u32, found: &mut Vec<(u32, &
     }
 }
 
-fn collect<'a>(message: &'a Object, choice: u32, depth: usize, found: &mut Vec<(u32, &'a str)>) {
+fn collect<'a>(
+    message: &'a Object,
+    choice: ChoiceOf,
+    depth: usize,
+    found: &mut Vec<(u32, &'a str)>,
+) {
     if depth > DEEPEST_ENVELOPE || is_echo(message) {
         return;
     }
-    let choice = choice_of(message).unwrap_or(choice);
+    let choice = choice.or_named(choice_of(message));
     if let Some(inner) = ENVELOPES.iter().find_map(|name| object(message, &[name])) {
         return collect(inner, choice, depth + 1, found);
     }
@@ -44,7 +49,7 @@ fn collect<'a>(message: &'a Object, choice: u32, depth: usize, found: &mut Vec<(
         array(message, &["choices"]).unwrap_or_default().iter().filter_map(Value::as_object)
     {
         let index = number(entry, &["index"]).and_then(|index| u32::try_from(index).ok());
-        collect(entry, index.unwrap_or(choice), depth + 1, found);
+        collect(entry, choice.or_named(index), depth + 1, found);
     }
     for item in array(message, &["output"]).unwrap_or_default().iter().filter_map(Value::as_object)
     {
@@ -52,16 +57,16 @@ fn collect<'a>(message: &'a Object, choice: u32, depth: usize, found: &mut Vec<(
     }
     match field(message, &["message"]) {
         Some(Value::Object(inner)) => collect(inner, choice, depth + 1, found),
-        Some(Value::String(text)) if kind.is_some() => found.push((choice, text)),
+        Some(Value::String(text)) if kind.is_some() => found.push((choice.number(), text)),
         _ => {}
     }
     match field(message, &["content"]) {
-        Some(Value::String(text)) => found.push((choice, text)),
-        Some(Value::Array(parts)) => found.extend(shown(parts).map(|text| (choice, text))),
+        Some(Value::String(text)) => found.push((choice.number(), text)),
+        Some(Value::Array(parts)) => found.extend(shown(parts).map(|text| (choice.number(), text))),
         _ => {}
     }
     if kind == Some("agentMessage") {
-        found.extend(text(message, &["text"]).map(|text| (choice, text)));
+        found.extend(text(message, &["text"]).map(|text| (choice.number(), text)));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Events of any shape: nothing panics, and a client holds what the snapshots say.
 
 use proptest::collection::{btree_map, vec};
+use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
@@ -32,7 +33,7 @@ proptest! {
 
     #[test]
     fn anything_can_be_said_in_any_order(
-        events in vec((any_json(), 0_u32..3, any::<bool>()), 1..12),
+        events in vec((any_json(), option::of(0_u32..3), any::<bool>()), 1..12),
         options in 0_u8..8,
     ) {
         let mut checked = Checked::new(options);
@@ -68,8 +69,8 @@ proptest! {
             _ => json!({"message": {"function_call": bare.first()}}),
         };
         let mut calls = ToolCallAggregator::new();
-        let count = calls.ingest_message(&message, 0, TextCalls::EmitIfMissing).deltas.count();
-        prop_assert!(!calls.ingest_message(&message, 0, TextCalls::EmitIfMissing).updated);
+        let count = calls.ingest_message(&message, None, TextCalls::EmitIfMissing).deltas.count();
+        prop_assert!(!calls.ingest_message(&message, None, TextCalls::EmitIfMissing).updated);
         let of_text = usize::from(shape == 0 && entries.is_empty());
         let of_one = if shape > 4 { entries.len().min(1) } else { entries.len() };
         prop_assert_eq!(count, of_one + of_text);
@@ -80,8 +81,8 @@ proptest! {
         let limits = Limits { calls: 3, name_bytes: 4, argument_bytes: 64, held_bytes: 32 };
         let mut calls = ToolCallAggregator::builder().limits(limits).build();
         for event in &events {
-            calls.ingest_message(event, 0, TextCalls::EmitIfMissing);
-            calls.ingest_delta(event, 0);
+            calls.ingest_message(event, None, TextCalls::EmitIfMissing);
+            calls.ingest_delta(event, None);
         }
         let snapshots: Vec<_> = calls.choices().flat_map(|choice| calls.snapshot(choice)).collect();
         prop_assert!(snapshots.len() <= 3);

@@ -92,10 +92,10 @@ fn choices_are_apart_and_are_reset_apart() {
         {"index": 2, "delta": {"tool_calls": [{"index": 0, "function": {"name": "two", "arguments": "2"}}]}},
         {"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {"name": "zero", "arguments": "0"}}]}},
     ]});
-    calls.ingest_delta(&chunk, 7);
+    calls.ingest_delta(&chunk, None);
     calls.ingest_delta(
         &json!({"choice_index": 5, "tool_calls": [{"index": 0, "function": {"name": "five"}}]}),
-        7,
+        None,
     );
     assert_eq!(calls.choices().collect::<Vec<_>>(), [0, 2, 5]);
     assert_eq!(names_and_arguments(&calls.snapshot(2)), [("two", "2")]);

@@ -151,7 +151,7 @@ pub(crate) fn events(data: &[u8]) {
     if kind % 2 == 0 {
         for line in input.split(|byte| *byte == b'\n') {
             if let Ok(event) = serde_json::from_slice(line) {
-                checked.ingest(&event, 0, kind % 4 == 0);
+                checked.ingest(&event, None, kind % 4 == 0);
             }
         }
     } else {
@@ -159,7 +159,8 @@ pub(crate) fn events(data: &[u8]) {
         while bytes.len() > 0 {
             let head = bytes.next().unwrap_or_default();
             let event = made_of(&mut bytes, 5);
-            checked.ingest(&event, u32::from(head % 3), head & 4 > 0);
+            let choice = u32::from(head % 3);
+            checked.ingest(&event, (choice > 0).then_some(choice), head & 4 > 0);
         }
     }
     checked.finish();
@@ -222,12 +223,15 @@ impl Checked {
     }
 
     /// Takes an event; the client must then hold what the snapshots say.
-    pub(crate) fn ingest(&mut self, event: &Value, choice: u32, is_message: bool) {
+    pub(crate) fn ingest(&mut self, event: &Value, choice: Option<u32>, is_message: bool) {
         let ingest = if is_message {
             self.calls.ingest_message(event, choice, TextCalls::EmitIfMissing)
         } else {
             self.calls.ingest_delta(event, choice)
         };
+        if let Some(choice) = choice {
+            assert!(ingest.deltas.clone().all(|delta| delta.choice == choice));
+        }
         receive(&mut self.held, ingest);
         self.compare(|held, on_the_wire| {
             held == on_the_wire || (held.is_empty() && on_the_wire == "{}")

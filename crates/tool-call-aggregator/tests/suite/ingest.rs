@@ -22,7 +22,7 @@ pub(crate) fn aggregator(options: &Value) -> ToolCallAggregator {
 
 /// Takes one step of a case.
 pub(crate) fn ingest(calls: &mut ToolCallAggregator, step: &Value) -> Value {
-    let choice = step["choice"].as_u64().unwrap_or_default().try_into().unwrap();
+    let choice: Option<u32> = step["choice"].as_u64().map(|choice| choice.try_into().unwrap());
     let ingest = match step.get("message") {
         Some(message) => {
             let emit = step["emit_if_missing"] == true;

@@ -1,6 +1,7 @@
 //! Deltas and records in OpenAI's shape, taken in as a real client takes them in.
 
 use proptest::collection::vec;
+use proptest::option;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tool_call_aggregator::{
@@ -140,6 +141,7 @@ proptest! {
     #[test]
     fn events_as_text_say_the_same_as_parsed_ones(
         events in vec((0_u64..3, "[a}\"é\\\\{]{0,3}", 0_usize..6, 0_u64..12), 0..16),
+        choice in option::of(0_u32..2),
     ) {
         let (mut text, mut parsed) = (ToolCallAggregator::new(), ToolCallAggregator::new());
         for (index, delta, shape, sequence) in events {
@@ -154,8 +156,8 @@ proptest! {
                 4 => json!({"type": increment, "item_id": "\n", "delta": delta, "choice_index": 1}),
                 _ => json!({"type": increment, "item_id": item, "delta": 7}),
             };
-            let one: Vec<String> = parsed.ingest_delta(&event, 0).deltas.map(|delta| format!("{delta:?}")).collect();
-            let ingest = text.ingest_json(&event.to_string(), 0).unwrap();
+            let one: Vec<String> = parsed.ingest_delta(&event, choice).deltas.map(|delta| format!("{delta:?}")).collect();
+            let ingest = text.ingest_json(&event.to_string(), choice).unwrap();
             prop_assert_eq!(ingest.deltas.map(|delta| format!("{delta:?}")).collect::<Vec<_>>(), one);
         }
         prop_assert_eq!(text.snapshot(0), parsed.snapshot(0));
@@ -179,10 +181,10 @@ fn text_blocks_of_a_message_become_calls_only_where_asked_for() {
         {"index": 1, "message": {"content": [{"type": "text", "text": "<use_tool><name>b</name></use_tool>"}]}},
     ]});
     let mut calls = ToolCallAggregator::new();
-    assert!(!calls.ingest_message(&message, 0, TextCalls::Ignore).updated);
+    assert!(!calls.ingest_message(&message, None, TextCalls::Ignore).updated);
     assert_eq!(calls.extract_blocks("<use_tool><name>b</name></use_tool>", 0).blocks.len(), 1);
     assert!(!calls.has_any_calls());
-    assert!(calls.ingest_message(&message, 0, TextCalls::EmitIfMissing).updated);
+    assert!(calls.ingest_message(&message, None, TextCalls::EmitIfMissing).updated);
     let names =
         |choice| calls.snapshot(choice).into_iter().map(|call| call.name).collect::<Vec<_>>();
     assert_eq!((names(0), names(1)), (vec!["a".to_owned()], vec!["b".to_owned()]));

@@ -34,7 +34,7 @@ fn every_recorded_call_appears_once_and_verbatim() {
         let mut calls = ToolCallAggregator::new();
         let mut streamed: Vec<String> = Vec::new();
         for event in recording["events"].as_array().unwrap() {
-            for delta in calls.ingest_delta(event, 0).deltas {
+            for delta in calls.ingest_delta(event, None).deltas {
                 assert!(!delta.replaced && delta.complete, "{}: {delta:?}", recording["source"]);
                 if delta.is_first() {
                     assert_eq!(delta.index, streamed.len());
@@ -61,8 +61,8 @@ fn a_recording_taken_without_its_envelopes_gives_the_same_calls() {
     for recording in recordings() {
         let (mut whole, mut bare) = (ToolCallAggregator::new(), ToolCallAggregator::new());
         for event in recording["events"].as_array().unwrap() {
-            whole.ingest_delta(event, 0);
-            bare.ingest_delta(&event["params"], 0);
+            whole.ingest_delta(event, None);
+            bare.ingest_delta(&event["params"], None);
         }
         assert_eq!(whole.snapshot(0), bare.snapshot(0), "{}", recording["source"]);
     }
@@ -74,11 +74,11 @@ fn a_recording_taken_twice_changes_nothing_the_second_time() {
         let mut calls = ToolCallAggregator::new();
         let events = recording["events"].as_array().unwrap();
         for event in events {
-            calls.ingest_delta(event, 0);
+            calls.ingest_delta(event, None);
         }
         let snapshot = calls.snapshot(0);
         for event in events {
-            assert!(!calls.ingest_delta(event, 0).updated, "{event}");
+            assert!(!calls.ingest_delta(event, None).updated, "{event}");
         }
         assert_eq!(calls.snapshot(0), snapshot);
     }
