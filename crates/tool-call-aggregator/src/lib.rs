@@ -53,6 +53,7 @@
 #![forbid(unsafe_code)]
 
 mod aggregator;
+mod arguments_value;
 mod call;
 mod choice;
 mod delta;
@@ -70,6 +71,7 @@ mod twin;
 mod wire;
 
 pub use aggregator::{Builder, ToolCallAggregator};
+pub use arguments_value::ArgumentsValue;
 pub use delta::{Deltas, FunctionCallDelta, Ingest, Replaced, ToolCallDelta};
 pub use event::{Arguments, CallEvent, Position};
 pub use ids::{IdContext, IdFactory, IdPolicy, SuffixSource, backend_call_id};

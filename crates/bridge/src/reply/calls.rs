@@ -1,15 +1,15 @@
 //! The calls of one choice: which are forwarded, and how they look.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use codex_app_server::Failure;
 use codex_app_server::turn::event::ToolCall;
-use serde_json::{Map, Value};
 use tool_call_aggregator::obsidian::{XmlOptions, to_obsidian_xml};
 use tool_call_aggregator::{
-    Arguments, CallEvent, IdPolicy, Ingest, Limit, ParsedTextBlock, Position, SuffixSource,
-    TextPatterns, TextScanner, ToolCallAggregator, ToolCallDelta, UseTool, backend_call_id,
+    Arguments, ArgumentsValue, CallEvent, IdPolicy, Ingest, Limit, ParsedTextBlock, Position,
+    SuffixSource, TextPatterns, TextScanner, ToolCallAggregator, ToolCallDelta, UseTool,
+    backend_call_id,
 };
 
 use super::failures::{changed, too_large};
@@ -33,7 +33,7 @@ pub(super) struct Calls {
     open: Option<OpenCall>,
     dropped: bool,
     /// What was forwarded, to find repetitions; empty unless these are dropped.
-    known: Vec<Known>,
+    known: HashMap<NameAndValue, Ways>,
 }
 
 /// A call, as the model said it.
@@ -80,12 +80,12 @@ struct OpenCall {
     bytes: usize,
 }
 
+/// Equal for identical calls.
+type NameAndValue = (String, ArgumentsValue);
+
+/// In which ways a call has come.
 #[derive(Debug)]
-struct Known {
-    name: String,
-    arguments: String,
-    /// Equal for identical calls, so that few have to be parsed.
-    digest: u64,
+struct Ways {
     structured: bool,
     as_block: bool,
 }
@@ -109,7 +109,7 @@ impl Calls {
             streamed: 0,
             open: None,
             dropped: false,
-            known: Vec::new(),
+            known: HashMap::new(),
         }
     }
 
@@ -217,8 +217,8 @@ impl Calls {
     }
 
     pub(super) fn take(&mut self, spoken: Spoken<'_>) -> CallOutcome<'_> {
-        let digest = self.policy.dedup.then(|| digest(spoken));
-        if let Some(outcome) = digest.and_then(|digest| self.repetition(spoken, digest)) {
+        let key = self.policy.dedup.then(|| spoken.name_and_value());
+        if let Some(outcome) = key.as_ref().and_then(|key| self.repetition(key, spoken.way)) {
             return outcome;
         }
         let has_most = self.has_most();
@@ -241,19 +241,15 @@ impl Calls {
         if let Way::Block { .. } = spoken.way {
             self.from_text += 1;
         }
-        self.known.extend(digest.map(|digest| Known::new(spoken, digest)));
+        self.known.extend(key.map(|key| (key, Ways::of(spoken.way))));
         CallOutcome::New { delta, xml: spoken.xml(&self.policy) }
     }
 
     /// Whether a call was forwarded before: dropped if it was said in the same way, and otherwise
     /// the same call.
-    fn repetition(&mut self, spoken: Spoken<'_>, digest: u64) -> Option<CallOutcome<'static>> {
-        let known = self.known.iter_mut().find(|known| {
-            known.digest == digest
-                && known.name == spoken.name
-                && value(&known.arguments) == value(spoken.arguments)
-        })?;
-        let way = match spoken.way {
+    fn repetition(&mut self, key: &NameAndValue, way: Way<'_>) -> Option<CallOutcome<'static>> {
+        let known = self.known.get_mut(key)?;
+        let way = match way {
             Way::Structured { .. } => &mut known.structured,
             Way::Block { .. } => &mut known.as_block,
         };
@@ -295,6 +291,10 @@ impl<'a> Spoken<'a> {
         }
     }
 
+    fn name_and_value(self) -> NameAndValue {
+        (self.name.to_owned(), ArgumentsValue::of(self.arguments))
+    }
+
     fn event(self) -> CallEvent<'a> {
         match self.way {
             Way::Structured { call_id, item_id } => {
@@ -327,18 +327,12 @@ impl<'a> Spoken<'a> {
     }
 }
 
-// === impl Known ===
+// === impl Ways ===
 
-impl Known {
-    fn new(spoken: Spoken<'_>, digest: u64) -> Self {
-        let structured = matches!(spoken.way, Way::Structured { .. });
-        Self {
-            name: spoken.name.to_owned(),
-            arguments: spoken.arguments.to_owned(),
-            digest,
-            structured,
-            as_block: !structured,
-        }
+impl Ways {
+    fn of(way: Way<'_>) -> Self {
+        let structured = matches!(way, Way::Structured { .. });
+        Self { structured, as_block: !structured }
     }
 }
 
@@ -348,19 +342,4 @@ fn patterns(tools: &DeclaredTools) -> TextPatterns {
     // A set without formats takes any.
     let _ = patterns.register(UseTool::NAME, UseTool::with_schemas(tools.schemas()));
     patterns
-}
-
-fn digest(spoken: Spoken<'_>) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (spoken.name, value(spoken.arguments)).hash(&mut hasher);
-    hasher.finish()
-}
-
-/// Arguments as they are compared: by their JSON value, or else by their text. A client is sent `{}`
-/// where there are none.
-fn value(arguments: &str) -> Result<Value, &str> {
-    if arguments.trim().is_empty() {
-        return Ok(Value::Object(Map::new()));
-    }
-    serde_json::from_str(arguments).map_err(|_| arguments)
 }

@@ -199,6 +199,20 @@ fn the_delimiter_stands_between_adjacent_blocks_only() {
 }
 
 #[test]
+fn long_numbers_are_not_identical_for_being_close() {
+    let (one, two) = (r#"{"id":12345678901234567890123}"#, r#"{"id":12345678901234567890124}"#);
+    let script = [structured("call_1", one), structured("call_2", two), end()];
+    assert_eq!(play(dedup(json()), &script), with_calls([a(0, one), a(1, two)]));
+    let other = block("a", two);
+    let script = [structured("call_1", one), say(&other), end()];
+    for policy in [json(), dedup(json())] {
+        assert_eq!(play(policy, &script), with_calls([a(0, one), a(1, two)]));
+    }
+    let rewritten = [structured("call_1", "[1]"), structured("call_2", "[1.0]"), end()];
+    assert_eq!(play(dedup(json()), &rewritten), with_calls([a(0, "[1]"), a(1, "[1.0]")]));
+}
+
+#[test]
 fn items_with_one_call_id_are_calls_of_their_own() {
     let one = |item| item_as(Some(item), "call_1", "a", "[1]");
     let two = |item| item_as(Some(item), "call_1", "b", "[2]");

@@ -146,6 +146,12 @@ fn twins_mean_the_same_and_have_the_same_name() {
         ("not JSON", "f", "not JSON", true),
         ("not JSON", "f", "not json", false),
         ("{}", "f", "", true),
+        ("[12345678901234567890123]", "f", "[12345678901234567890124]", false),
+        ("[12345678901234567890123]", "f", "[ 12345678901234567890123 ]", true),
+        ("[1]", "f", "[1.0]", false),
+        ("[1e0]", "f", "[1]", false),
+        ("{\"a\":1,\"a\":2}", "f", "{\"a\":2}", true),
+        ("[\"\\u00e9\"]", "f", "[\"é\"]", true),
     ] {
         let mut calls = ToolCallAggregator::new();
         calls.ingest_block(&block(text), 0);
