@@ -117,7 +117,8 @@ impl Record {
                 }
                 TurnEvent::ToolCall(call) => {
                     call.call_id = mask_call_id(&call.call_id, mask);
-                    call.item_id = call.item_id.take().map(|id| mask.text(&id));
+                    // By the same rule: an item id that is the call id stays so.
+                    call.item_id = call.item_id.take().map(|id| mask_call_id(&id, mask));
                     call.name = mask.text(&call.name);
                     call.arguments = match channel {
                         Some(channel) => masked[&channel].clone(),

@@ -49,7 +49,9 @@ pub(crate) fn args(scene: &Scene<'_>) -> Result<Script, ErrorReply> {
     if options.one_call_id
         && let [first, others @ ..] = calls.as_mut_slice()
     {
-        others.iter_mut().for_each(|call| call.call_id.clone_from(&first.call_id));
+        for call in others {
+            call.call_id.clone_from(&first.call_id);
+        }
     }
     let plan = Plan {
         mark: Arc::from(mark),

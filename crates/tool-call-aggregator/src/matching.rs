@@ -9,7 +9,7 @@ use crate::choice::Choice;
 use crate::event::{Arguments, CallEvent, Position};
 use crate::twin::mean_the_same;
 
-/// How many calls with the same id are told apart by their names.
+/// How many calls with the same id are distinguished by their names.
 const MOST_OF_ONE_ID: usize = 16;
 
 // === impl Choice ===
@@ -55,8 +55,8 @@ impl Choice {
             && self.calls[there].is_another_item(event)
     }
 
-    /// Of the calls with the id of `newest`, the one that an event without an item id names; `newest`
-    /// if there is none. Only the last few are compared, so that an event has a fixed cost.
+    /// Of the calls with the id of `newest`, the one with the name of an event that has no item id, or
+    /// else `newest`. Only the last few are compared, so that the cost of an event is bounded.
     fn with_name(&self, newest: usize, event: &CallEvent<'_>) -> usize {
         if event.item_id.is_some() || !self.calls[newest].has_another_name(event) {
             return newest;
@@ -260,15 +260,15 @@ impl Call {
 
     /// Whether an event is about an item with another id.
     fn is_another_item(&self, event: &CallEvent<'_>) -> bool {
-        let (known, said) = self.item_ids(event);
-        differ(known, said)
+        let (known, given) = self.item_ids(event);
+        differ(known, given)
     }
 
     /// The ids of an event that are to be remembered: the call's and the item's.
     fn ids_to_learn<'e>(&self, event: &CallEvent<'e>) -> (Option<&'e str>, Option<&'e str>) {
-        let (known, said) = self.item_ids(event);
+        let (known, given) = self.item_ids(event);
         let call_id = event.call_id.filter(|_| self.backend_id.is_none());
-        (call_id, said.filter(|_| known.is_none()))
+        (call_id, given.filter(|_| known.is_none()))
     }
 
     /// The id of this call's item, and of an event's. The call's own id is no item id: some servers

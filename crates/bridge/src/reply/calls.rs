@@ -33,7 +33,7 @@ pub(super) struct Calls {
     open: Option<OpenCall>,
     dropped: bool,
     /// What was forwarded, to find repetitions; empty unless these are dropped.
-    known: HashMap<NameAndValue, Ways>,
+    known: HashMap<NameAndValue, Sources>,
 }
 
 /// A call, as the model said it.
@@ -83,9 +83,9 @@ struct OpenCall {
 /// Equal for identical calls.
 type NameAndValue = (String, ArgumentsValue);
 
-/// In which ways a call has come.
+/// Where a call came from.
 #[derive(Debug)]
-struct Ways {
+struct Sources {
     structured: bool,
     as_block: bool,
 }
@@ -241,7 +241,7 @@ impl Calls {
         if let Way::Block { .. } = spoken.way {
             self.from_text += 1;
         }
-        self.known.extend(key.map(|key| (key, Ways::of(spoken.way))));
+        self.known.extend(key.map(|key| (key, Sources::of(spoken.way))));
         CallOutcome::New { delta, xml: spoken.xml(&self.policy) }
     }
 
@@ -327,9 +327,9 @@ impl<'a> Spoken<'a> {
     }
 }
 
-// === impl Ways ===
+// === impl Sources ===
 
-impl Ways {
+impl Sources {
     fn of(way: Way<'_>) -> Self {
         let structured = matches!(way, Way::Structured { .. });
         Self { structured, as_block: !structured }

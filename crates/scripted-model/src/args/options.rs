@@ -12,6 +12,7 @@ const ALLOWED: &str = "`bytes=N`, `piece=N`, `ms=N`, `calls=N`, `numbered`, `tex
 
 /// What the calls are like, and how the response ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the mark")]
 pub(super) struct Options {
     /// Bytes of the arguments of each call.
     pub(super) bytes: usize,

@@ -126,8 +126,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(4, 24, 4, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::btree_map("[ab\"]{0,2}", inner, 0..4)
-                .prop_map(|members| Value::from_iter(members)),
+            prop::collection::btree_map("[ab\"]{0,2}", inner, 0..4).prop_map(Value::from_iter),
         ]
     })
 }

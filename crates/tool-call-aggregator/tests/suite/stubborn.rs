@@ -160,7 +160,7 @@ fn an_output_index_is_one_call_whatever_its_item_ids_are() {
 }
 
 #[test]
-fn requests_for_calls_with_one_id_are_told_apart_by_their_names() {
+fn requests_for_calls_with_one_id_are_matched_by_name() {
     let request = |tool: &str| json!({"method": "item/tool/call", "params": {"callId": "x", "tool": tool, "arguments": {}}});
     let mut calls = calls_of(&[
         item(Some("fc_1"), "x", "f", "[1]"),

@@ -178,6 +178,26 @@ fn a_call_of_which_nothing_was_streamed_confirms_nothing() {
 }
 
 #[test]
+fn a_second_call_with_the_same_call_id_comes_whole() {
+    let second = || StartedCall { item_id: "fc_b".into(), ..started(1, "a") };
+    let whole_second = || ToolCall { item_id: Some("fc_b".to_owned()), ..whole("a", "{\"b\":1}") };
+    for announced_early in [true, false] {
+        let mut bench = Bench::new();
+        bench.start(0, "a");
+        bench.opens("a", "");
+        if announced_early {
+            bench.early.on_started(second());
+            assert_eq!(bench.arguments("b", 0, "{"), None);
+        }
+        assert!(matches!(bench.whole("a", "{}"), Ok(Some(_))));
+        bench.early.on_started(second());
+        assert_eq!(bench.opened(), None);
+        assert_eq!(bench.arguments("b", 0, "{"), None);
+        assert_eq!(bench.early.on_call(&whole_second()), Ok(None));
+    }
+}
+
+#[test]
 fn a_consumer_that_wants_whole_calls_gets_nothing_early() {
     let mut bench = Bench { early: EarlyCalls::new(false), ..Bench::new() };
     bench.start(0, "a");
