@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// How deeply arguments may be nested to be compared by their value.
@@ -35,10 +36,19 @@ enum Form {
     Text(String),
 }
 
+/// How numbers are compared.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Numbers {
+    /// As they are written.
+    Written,
+    /// As `serde_json` writes them anew: for arguments that are known as parsed JSON only.
+    Rewritten,
+}
+
 /// A JSON value.
 enum Node<'a> {
     /// A number, `true`, `false` or `null`.
-    Scalar(&'a str),
+    Scalar(Cow<'a, str>),
     String(Cow<'a, str>),
     Array(Vec<Node<'a>>),
     Object(BTreeMap<Cow<'a, str>, Node<'a>>),
@@ -47,6 +57,7 @@ enum Node<'a> {
 /// Reads a JSON value from its beginning.
 struct Parser<'a> {
     text: &'a str,
+    numbers: Numbers,
     /// Where the next token, or the white space before it, begins.
     at: usize,
 }
@@ -56,8 +67,12 @@ struct Parser<'a> {
 impl ArgumentsValue {
     /// What these arguments mean.
     pub fn of(arguments: &str) -> Self {
+        Self::with(arguments, Numbers::Written)
+    }
+
+    pub(crate) fn with(arguments: &str, numbers: Numbers) -> Self {
         let text = if arguments.trim().is_empty() { "{}" } else { arguments };
-        Self(match Parser::read(text) {
+        Self(match Parser::read(text, numbers) {
             Some(node) => {
                 let mut json = String::with_capacity(text.len());
                 node.write(&mut json);
@@ -71,8 +86,8 @@ impl ArgumentsValue {
 // === impl Parser ===
 
 impl<'a> Parser<'a> {
-    fn read(text: &'a str) -> Option<Node<'a>> {
-        let mut parser = Self { text, at: 0 };
+    fn read(text: &'a str, numbers: Numbers) -> Option<Node<'a>> {
+        let mut parser = Self { text, numbers, at: 0 };
         let node = parser.value(0)?;
         parser.peek().is_none().then_some(node)
     }
@@ -146,7 +161,12 @@ impl<'a> Parser<'a> {
         let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
         let length = rest.bytes().take_while(is_part).count();
         self.at += length;
-        serde_json::from_str::<&RawValue>(&rest[..length]).ok().map(|raw| Node::Scalar(raw.get()))
+        let scalar = &rest[..length];
+        let scalar = match self.numbers {
+            Numbers::Written => serde_json::from_str::<&RawValue>(scalar).ok()?.get().into(),
+            Numbers::Rewritten => serde_json::from_str::<Value>(scalar).ok()?.to_string().into(),
+        };
+        Some(Node::Scalar(scalar))
     }
 
     /// The first byte of the next token.

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use crate::arguments_value::Numbers;
 use crate::event::{Arguments, CallEvent};
 use crate::limits::Limit;
 use crate::options::{FragmentMode, RepeatPolicy};
-use crate::twin::{Meaning, mean_the_same};
+use crate::twin::{Meaning, Meanings, mean_the_same};
 
 /// A call of a choice. It appears to the outside when its name is known.
 #[derive(Debug, Default)]
@@ -31,7 +32,7 @@ pub(crate) struct Call {
     /// The cap that it has reached: nothing more is taken.
     pub(crate) over_limit: Option<Limit>,
     /// What its arguments mean, for as long as they stay what they are.
-    pub(crate) meaning: Option<Meaning>,
+    meanings: Meanings,
     /// How many bytes of the arguments have come as increments.
     streamed: usize,
     known_from: KnownFrom,
@@ -147,7 +148,7 @@ impl Call {
         }
         self.arguments.push_str(text);
         self.streamed = self.arguments.len();
-        self.meaning = None;
+        self.meanings = Meanings::default();
         Some(before..self.streamed)
     }
 
@@ -181,7 +182,7 @@ impl Call {
         if text.is_empty() {
             return Effect::None;
         }
-        if self.origin == Origin::Both && mean_the_same(text, &self.arguments) {
+        if self.origin == Origin::Both && mean_the_same(text, &self.arguments, Numbers::Written) {
             return Effect::None;
         }
         self.known_from = KnownFrom::Text;
@@ -197,7 +198,7 @@ impl Call {
         self.arguments.clear();
         self.arguments.push_str(text);
         self.streamed = 0;
-        self.meaning = None;
+        self.meanings = Meanings::default();
         Effect::Replaced
     }
 
@@ -205,7 +206,7 @@ impl Call {
         if self.arguments.len() == before {
             return Effect::None;
         }
-        self.meaning = None;
+        self.meanings = Meanings::default();
         Effect::Appended(before)
     }
 
@@ -246,9 +247,19 @@ impl Call {
     }
 
     /// What the arguments mean, worked out once.
-    pub(crate) fn meaning(&mut self) -> Meaning {
-        let arguments = &self.arguments;
-        *self.meaning.get_or_insert_with(|| Meaning::of(arguments))
+    pub(crate) fn meaning(&mut self, numbers: Numbers) -> Meaning {
+        self.meanings.get(&self.arguments, numbers)
+    }
+
+    /// How the arguments can be compared with those of an event: where either side was parsed before
+    /// it came here, the text of its numbers is lost.
+    pub(crate) fn numbers(&self, arguments: Arguments<'_>) -> Numbers {
+        let is_rewritten = matches!(arguments, Arguments::Rewritten(_));
+        if is_rewritten || self.known_from == KnownFrom::Value {
+            Numbers::Rewritten
+        } else {
+            Numbers::Written
+        }
     }
 }
 

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use crate::call::{Call, Origin};
 use crate::delta::{Frame, ToolCallDelta};
-use crate::event::CallEvent;
+use crate::event::{Arguments, CallEvent};
 use crate::record::ToolCallRecord;
-use crate::twin::{Meaning, mean_the_same};
+use crate::twin::{Meanings, mean_the_same};
 
 /// All choices of a turn that have a call.
 #[derive(Debug, Default)]
@@ -165,17 +165,25 @@ impl Choice {
     }
 
     /// The call that means the same as this one, among those of the other origin.
-    pub(crate) fn twin(&mut self, name: &str, arguments: &str, origin: Origin) -> Option<usize> {
+    pub(crate) fn twin(
+        &mut self,
+        name: &str,
+        arguments: Arguments<'_>,
+        origin: Origin,
+    ) -> Option<usize> {
         if origin != Origin::Text && self.texts == 0 {
             return None;
         }
-        let mut meaning = None;
+        let text = arguments.whole()?;
+        let mut meanings = Meanings::default();
         for call in &self.appeared {
             let known = &mut self.calls[*call];
             let is_other = (known.origin == Origin::Text) != (origin == Origin::Text);
             if is_other && known.name == name {
-                let meaning = *meaning.get_or_insert_with(|| Meaning::of(arguments));
-                if known.meaning() == meaning && mean_the_same(&known.arguments, arguments) {
+                let numbers = known.numbers(arguments);
+                if known.meaning(numbers) == meanings.get(text, numbers)
+                    && mean_the_same(&known.arguments, text, numbers)
+                {
                     return Some(*call);
                 }
             }

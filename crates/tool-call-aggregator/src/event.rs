@@ -58,6 +58,19 @@ pub enum Arguments<'a> {
     Rewritten(&'a str),
 }
 
+// === impl Arguments ===
+
+impl<'a> Arguments<'a> {
+    /// All of the arguments, where they are known.
+    pub(crate) fn whole(self) -> Option<&'a str> {
+        match self {
+            Self::Snapshot(text) | Self::Rewritten(text) => Some(text),
+            Self::Absent => Some(""),
+            Self::Increment(_) | Self::Initial(_) => None,
+        }
+    }
+}
+
 // === impl CallEvent ===
 
 impl<'a> CallEvent<'a> {

@@ -284,7 +284,7 @@ impl Call {
         let is_identified = self.backend_id.is_some() && event.call_id.is_some();
         let is_other = match event.arguments {
             Arguments::Snapshot(text) | Arguments::Rewritten(text) => {
-                !mean_the_same(text, &self.arguments)
+                !mean_the_same(text, &self.arguments, self.numbers(event.arguments))
             }
             Arguments::Absent | Arguments::Increment(_) | Arguments::Initial(_) => false,
         };
@@ -302,7 +302,7 @@ impl Call {
         };
         let is_same = match self.origin {
             Origin::Structured | Origin::Text => said == self.arguments,
-            Origin::Both => mean_the_same(said, &self.arguments),
+            Origin::Both => mean_the_same(said, &self.arguments, self.numbers(event.arguments)),
         };
         let is_other = self.has_another_id(event) || self.is_another_item(event);
         event.name == Some(self.name.as_str()) && is_same && !is_other

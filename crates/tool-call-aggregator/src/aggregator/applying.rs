@@ -1,6 +1,7 @@
 //! What one statement about a call does to the turn, and what the outside learns of it.
 
 use super::ToolCallAggregator;
+use crate::arguments_value::Numbers;
 use crate::call::{Effect, Origin, Payload};
 use crate::choice::Change;
 use crate::delta::Frame;
@@ -75,17 +76,12 @@ impl ToolCallAggregator {
     /// Whether a call that is new by its identity is one that is known from the other side: as text,
     /// or as a structured call.
     fn is_twin(&mut self, choice: u32, event: &CallEvent<'_>, origin: Origin) -> bool {
-        let arguments = match event.arguments {
-            Arguments::Snapshot(text) | Arguments::Rewritten(text) => text,
-            Arguments::Absent => "",
-            Arguments::Increment(_) | Arguments::Initial(_) => return false,
-        };
         let (true, Some(name), Some(calls)) =
             (event.complete, event.name, self.turn.choices.get_mut(choice))
         else {
             return false;
         };
-        let Some(twin) = calls.twin(name, arguments, origin) else {
+        let Some(twin) = calls.twin(name, event.arguments, origin) else {
             return false;
         };
         if origin != Origin::Text {
@@ -195,7 +191,8 @@ impl ToolCallAggregator {
         }
         // A client that was sent `{}` for no arguments cannot be given others.
         let after_braces = call.was_empty && update.effect == Effect::Appended(0);
-        let is_known_to_client = after_braces && mean_the_same(&call.arguments, NO_ARGUMENTS);
+        let is_known_to_client =
+            after_braces && mean_the_same(&call.arguments, NO_ARGUMENTS, Numbers::Written);
         let taken_back = update.renamed
             || update.effect == Effect::Replaced
             || (after_braces && !is_known_to_client);

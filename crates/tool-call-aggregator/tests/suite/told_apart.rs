@@ -168,6 +168,27 @@ fn twins_mean_the_same_and_have_the_same_name() {
 }
 
 #[test]
+fn parsed_arguments_are_the_text_that_they_were_parsed_from() {
+    let text = "{\"a\": 10.50, \"b\": 1e2, \"c\": 12345678901234567890123}";
+    let parsed: Value = serde_json::from_str(text).unwrap();
+    let block = format!("<use_tool><name>f</name><args>{text}</args></use_tool>");
+    let block = &extract_use_tool_blocks(&block, 0).blocks[0];
+    let request =
+        |arguments: &Value| json!({"callId": "call_1", "tool": "f", "arguments": arguments});
+    let mut calls = ToolCallAggregator::new();
+    calls.ingest_block(block, 0);
+    assert!(!calls.ingest_delta(&request(&parsed), 0).updated);
+    let mut calls = ToolCallAggregator::new();
+    calls.ingest_delta(&request(&parsed), 0);
+    assert!(!calls.ingest_block(block, 0).updated);
+    let entry = |arguments: Value| json!([{"function": {"name": "f", "arguments": arguments}}]);
+    let mut calls = ToolCallAggregator::new();
+    assert_eq!(message(&mut calls, &entry(json!(text))), 1);
+    assert_eq!(message(&mut calls, &entry(parsed)), 0);
+    assert_eq!(message(&mut calls, &entry(json!({"a": 10.75}))), 1);
+}
+
+#[test]
 fn a_call_of_the_text_that_the_backend_confirms_is_a_structured_call() {
     let text = "<use_tool><name>f</name></use_tool>";
     let mut calls = ToolCallAggregator::new();
