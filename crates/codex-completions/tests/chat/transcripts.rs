@@ -65,6 +65,9 @@ async fn answers_are_as_they_always_were() {
         call("get_weather", "Paris"),
         json!("And the time. <use_tool>\n<name>get_time</name>\n<city>Rome</city>\n"),
     ]);
+    let broken = r#"<use_tool><name>get_time</name><args>{"city":"5" tall"}</args></use_tool>"#;
+    let broken = items(&[json!(format!("{broken} and {BLOCK}"))]);
+    let example = items(&[json!(format!("Like this:\n```xml\n{BLOCK}\n```\nThat is all."))]);
     for (name, request) in [
         ("text", ask("[[text]]")),
         ("reasoning", ask("[[reasoning]]")),
@@ -75,6 +78,8 @@ async fn answers_are_as_they_always_were() {
         ("text-blocks", blocks("[[use-tool-two]]")),
         ("block-without-an-end", with_tools(ask(&unclosed))),
         ("blocks-and-calls", with_tools(ask(&mixed))),
+        ("block-with-broken-json", with_tools(ask(&broken))),
+        ("block-in-a-fence", with_tools(ask(&example))),
         (
             "legacy-functions",
             with(

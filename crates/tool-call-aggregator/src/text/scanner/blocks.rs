@@ -131,7 +131,7 @@ impl TextScanner {
         }
     }
 
-    #[cold]
+    #[inline(never)]
     fn end_block(&mut self, end: usize, name: String, args_text: String) {
         if !self.is_inside(end) {
             return self.decline(end);
@@ -146,7 +146,7 @@ impl TextScanner {
     }
 
     /// What the format has read is text up to `end`, or, if that is nowhere, its first character.
-    #[cold]
+    #[inline(never)]
     fn decline(&mut self, end: usize) {
         let State::Reading { pattern, .. } = self.state else {
             return;
@@ -165,7 +165,7 @@ impl TextScanner {
 
     /// Looks for a later format whose block stands at the declined place; false if that cannot be
     /// known yet.
-    #[cold]
+    #[inline(never)]
     pub(super) fn ask_others(&mut self, end: usize, next_pattern: usize, rest: Rest) -> bool {
         let start = self.offset + self.head;
         let marker = match self.markers.at(&self.held.as_bytes()[self.head..], next_pattern, rest) {
@@ -183,7 +183,7 @@ impl TextScanner {
 
     /// Looks for the end of a line that opens a code fence unless another backtick follows in it;
     /// false if that cannot be known yet.
-    #[cold]
+    #[inline(never)]
     pub(super) fn read_fence_line(&mut self, pattern: usize, seen: usize, rest: Rest) -> bool {
         let buffer = &self.held[self.head..];
         let view = &buffer[..last_boundary(buffer, self.held_limit)];
