@@ -37,6 +37,7 @@ fn what_others_count_is_passed_on() {
         text.lines().filter(is_of_others).collect::<BTreeSet<_>>(),
         BTreeSet::from([
             "codex_restarts_total 2",
+            "codex_completions_xml_values_altered_total 0",
             "codex_renewals_total 3",
             r#"codex_incidents_total{kind="retry"} 4"#,
             r#"codex_incidents_total{kind="reasoning_refused"} 17"#,

@@ -47,7 +47,7 @@ pub(super) fn end<T>(
             }
         }
     };
-    for (here, _) in text.match_indices('<').filter(|(here, _)| *here >= start) {
+    for here in text[start..].match_indices('<').map(|(at, _)| start + at) {
         match mark(here) {
             Mark::Close(close) => return End::Close(here, close),
             Mark::Open if here >= not_json => return End::Open(here),

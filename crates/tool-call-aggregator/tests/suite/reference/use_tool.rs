@@ -239,7 +239,7 @@ fn field(text: &str, value: usize, name: &str, ended: bool) -> FieldEnd {
             End::Unfinished => FieldEnd::Unfinished,
         };
     }
-    for (here, _) in text.match_indices('<').filter(|(here, _)| *here >= value) {
+    for here in text[value..].match_indices('<').map(|(at, _)| value + at) {
         if let Some(end) = tag(text, here, &format!("</{name}")) {
             return FieldEnd::Field { value_end: here, end };
         }
