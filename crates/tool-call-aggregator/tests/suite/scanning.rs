@@ -2,7 +2,7 @@
 
 use tool_call_aggregator::{
     BlockParser, Limits, NotACall, ParsedTextBlock, PatternError, Registration, ScanEvent, Step,
-    TextCalls, TextPattern, TextPatterns, TextScanner, ToolCallAggregator,
+    TextCalls, TextPattern, TextPatterns, TextScanner, ToolCallAggregator, extract_use_tool_blocks,
 };
 
 /// What was met in a text: blocks, unnamed, nested, unclosed, oversized.
@@ -77,6 +77,17 @@ fn a_text_that_ends_in_a_block_is_known() {
             assert!(!scanner.push("x").ends_in_block());
         }
     }
+}
+
+#[test]
+fn a_block_that_only_the_end_completes_is_found_in_a_whole_message() {
+    let text = "See <use_tool><name>g</name><args>{\"a</args></use_tool> then";
+    let growing = extract_use_tool_blocks(text, 0);
+    assert_eq!((growing.blocks.len(), growing.next), (0, 4), "it may become JSON");
+    let mut calls = ToolCallAggregator::new();
+    let message = serde_json::json!({"content": text});
+    calls.ingest_message(&message, None, TextCalls::EmitIfMissing);
+    assert_eq!(calls.snapshot(0)[0].arguments, "{\"a");
 }
 
 /// A format whose answer is fixed.
