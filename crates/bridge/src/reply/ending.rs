@@ -99,7 +99,7 @@ impl Reply {
             0 => EndReason::Completed,
             _ => EndReason::ToolCalls,
         };
-        self.conclude(reason, now, out)
+        self.end_unless_ended(reason)
     }
 
     /// Ends for this reason, unless what was held back gives another.
@@ -110,6 +110,10 @@ impl Reply {
         out: &mut impl Output,
     ) -> Ended {
         self.flush(now, out);
+        self.end_unless_ended(reason)
+    }
+
+    fn end_unless_ended(&mut self, reason: EndReason) -> Ended {
         let ending = self.ending.take().unwrap_or(Ending::Finished(reason));
         self.end(ending)
     }

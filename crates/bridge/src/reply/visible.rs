@@ -220,7 +220,9 @@ impl Sent {
                 (held < text.len()).then_some(VisibleEnd::HeldText)
             }
             _ => {
-                self.release_tail(out);
+                if self.is_unclosed_block {
+                    self.release_tail(out);
+                }
                 self.send(text, out);
                 None
             }
@@ -233,9 +235,6 @@ impl Sent {
     }
 
     fn release_tail(&mut self, out: &mut impl Output) {
-        if self.tail.is_empty() {
-            return;
-        }
         let tail = std::mem::take(&mut self.tail);
         let mut done = 0;
         for (at, phase) in std::mem::take(&mut self.tail_messages) {
@@ -247,9 +246,13 @@ impl Sent {
     }
 
     /// Content follows, perhaps of another message.
+    #[inline]
     fn separate(&mut self, out: &mut impl Output) {
+        if self.separator.is_empty() {
+            return;
+        }
         let separator = std::mem::take(&mut self.separator);
-        if self.content_bytes > 0 && !separator.is_empty() {
+        if self.content_bytes > 0 {
             out.text(separator);
             self.content_bytes += separator.len();
             self.has_joined = true;

@@ -74,6 +74,12 @@ impl Fences {
         }
     }
 
+    /// Whether nothing but another line could begin a fence.
+    #[inline]
+    pub(super) fn is_in_plain_line(&self) -> bool {
+        self.open.is_none() && self.line == Line::Other
+    }
+
     /// Whether the byte that comes next is in fenced code.
     pub(super) fn next_byte(&self) -> Fenced {
         match (self.open, self.line) {

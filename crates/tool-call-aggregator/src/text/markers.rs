@@ -115,6 +115,15 @@ impl Markers {
         Finding::Nothing
     }
 
+    /// Whether `text` may hold the beginning of a marker, or of another line.
+    #[inline]
+    pub(super) fn or_line_may_begin(&self, text: &[u8]) -> bool {
+        match self.first_bytes {
+            FirstBytes::One(first) => memchr::memchr3(first, b'\n', b'\r', text).is_some(),
+            _ => true,
+        }
+    }
+
     /// The first format from `first_pattern` on whose marker stands at the beginning of `text`, or
     /// could.
     pub(super) fn at(&self, text: &[u8], first_pattern: usize, rest: Rest) -> Place {

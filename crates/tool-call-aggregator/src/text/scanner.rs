@@ -191,9 +191,13 @@ impl TextScanner {
         let mut rest = mem::take(&mut self.decoded);
         rest.clear();
         self.decoder.finish(&mut rest);
-        self.feed(&rest);
+        if !rest.is_empty() {
+            self.feed(&rest);
+        }
         self.decoded = rest;
-        self.read_to_end();
+        if self.held_back() > 0 {
+            self.read_to_end();
+        }
         self.finished = true;
         self.events_of(&self.decoded)
     }
@@ -326,6 +330,10 @@ impl TextScanner {
 fn find(fences: &mut Option<Fences>, markers: &Markers, text: &[u8], rest: Rest) -> Finding {
     match fences {
         None => markers.find(text, rest),
+        // The usual case, at a glance.
+        Some(fences) if fences.is_in_plain_line() && !markers.or_line_may_begin(text) => {
+            Finding::Nothing
+        }
         Some(fences) => fences.find(markers, text, rest),
     }
 }
