@@ -55,9 +55,10 @@ pub fn load(folder: &Path) -> io::Result<Vec<Case>> {
     let read = |path: &PathBuf| {
         let file: File = serde_json::from_str(&fs::read_to_string(path)?)
             .map_err(|error| io::Error::other(format!("{}: {error}", path.display())))?;
-        Ok(file.case())
+        // The parsers here do not look for fences.
+        Ok((!file.fences_are_text).then(|| file.case()))
     };
-    files.iter().map(read).collect()
+    files.iter().filter_map(|path| read(path).transpose()).collect()
 }
 
 /// Adds text behind what is there.
@@ -75,6 +76,8 @@ pub fn add_text(segments: &mut Vec<Segment>, more: &str) {
 struct File {
     name: String,
     pattern: Pattern,
+    #[serde(default)]
+    fences_are_text: bool,
     input: Option<String>,
     input_repeat: Option<Vec<Repeat>>,
     expected: Expected,
