@@ -230,3 +230,15 @@ fn a_reset_choice_gives_back_what_was_streamed() {
         [Limit::Calls, Limit::NameBytes, Limit::ArgumentBytes].map(|limit| limit.to_string());
     assert_eq!(names, ["calls", "name_bytes", "argument_bytes"]);
 }
+
+#[test]
+fn items_of_two_lists_that_share_a_call_id_and_a_place() {
+    let list = |item: &str, arguments: &str| json!([{"type": "function_call", "id": item, "call_id": "call_x", "name": "f", "arguments": arguments}]);
+    let mut calls = ToolCallAggregator::new();
+    for (item, arguments) in [("fc_1", "[1]"), ("fc_2", "[2]"), ("fc_1", "[1]")] {
+        calls.ingest_message(&list(item, arguments), None, TextCalls::Ignore);
+    }
+    let snapshot = calls.snapshot(0);
+    let arguments: Vec<&str> = snapshot.iter().map(|call| call.arguments.as_str()).collect();
+    assert_eq!(arguments, ["[1]", "[2]"]);
+}
