@@ -52,6 +52,13 @@ export async function json(path) {
   return answer.json();
 }
 
+/** The fragment of a new link, as a terminal gets it. */
+export async function link() {
+  const answer = await request("/v1/proxy/code", { method: "POST" });
+  const { code } = await answer.json();
+  return `#code=${code}`;
+}
+
 /**
  * Opens the page and plays `steps` on it.
  * - `at`: the fragment to begin with; the printed link's unless told
@@ -59,7 +66,7 @@ export async function json(path) {
  * - `screen`: options of the browser's context (viewport, colour scheme)
  */
 export async function scenario(name, options, steps) {
-  const { at = `#key=${key}`, from = origin, screen = {} } = options;
+  const { at = await link(), from = origin, screen = {} } = options;
   const context = await browser.newContext(screen);
   context.setDefaultTimeout(PATIENCE);
   const visit = new Visit(context, await context.newPage(), from);

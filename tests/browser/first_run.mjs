@@ -25,7 +25,7 @@ function part(name) {
   last = now;
 }
 
-// The link with its key is for terminals alone.
+// The link with its code is for terminals alone.
 step("./start");
 const server = spawn("script", ["--quiet", "--flush", "--return", "--command", "./start --port 0", "/dev/null"], {
   cwd: process.argv[2],
@@ -42,7 +42,7 @@ const link = await new Promise((found, failed) => {
   server.stdout.on("data", (data) => {
     said += data;
     while (marks.length > 0 && marks[0][0].test(said)) part(marks.shift()[1]);
-    const link = /http:\/\/\S+#key=[^\s\x1b]+/.exec(said);
+    const link = /http:\/\/\S+#code=[^\s\x1b]+/.exec(said);
     if (link) found(link[0]);
   });
   server.on("exit", () => failed(new Error(`./start ended:\n${said}`)));

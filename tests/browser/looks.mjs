@@ -51,7 +51,7 @@ for (const [name, screen] of Object.entries(SCREENS)) {
       assert.deepEqual(await tooWide(page), [], view);
       assert((await page.title()).includes(view), await page.title());
     }
-    await visit.button("Forget the key").click();
+    await visit.button("Lock the page").click();
     await visit.field("API key").waitFor();
     assert.deepEqual(await findings(page), [], "the form of the key");
     assert.deepEqual(await tooWide(page), [], "the form of the key");

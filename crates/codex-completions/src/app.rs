@@ -10,7 +10,7 @@ use configuration::{
 use server::{
     Access, AccessSettings, Api, ApiSettings, App, BodyLimits, CaptureSettings, CapturedContent,
     ConnectionLimits, ContentLog, GateSettings, IdleTimeout, Listen, QueueLimits, RateLimit,
-    Readiness, ResponsesSettings, ShownSetting, ShownSettings,
+    Readiness, ResponsesSettings, RunSecret, ShownSetting, ShownSettings,
 };
 use store::{Store, StoreError};
 use tokio::sync::watch;
@@ -139,6 +139,7 @@ fn accepted(key: &Key) -> server::ApiKey {
 pub(crate) fn app(
     settings: &Settings,
     access: Access,
+    run_secret: RunSecret,
     idle_timeout: IdleTimeout,
     api: &Api,
     readiness: watch::Receiver<Readiness>,
@@ -148,6 +149,7 @@ pub(crate) fn app(
         readiness,
         queue: api.queue().clone(),
         access,
+        run_secret,
         gate: GateSettings {
             protect_models: settings.access.protect_models,
             // Only what nobody else can reach is open.

@@ -19,7 +19,7 @@ use crate::app;
 use crate::cli::{self, ServerOptions};
 use crate::codex::{self, Codex};
 use crate::progress;
-use crate::target::{Running, Target, page_answers, takes_key, target_of};
+use crate::target::{Running, Target, page_answers, takes_key};
 use report::Report;
 
 pub(crate) async fn run(loaded: Loaded) -> Result<ExitCode, Box<dyn Error>> {
@@ -175,13 +175,13 @@ async fn check_port(settings: &Settings, report: &mut Report) -> io::Result<()> 
     };
     let target = Target::choose(&ServerOptions::default(), settings);
     // A key that cannot be read was told already.
-    let Ok(target) = target.or_else(|_| target_of(listen)) else {
+    let Ok(target) = target.or_else(|_| Target::of(settings)) else {
         return report.bad(&error.to_string(), "choose another port with --port or PORT");
     };
     match Running::at(&target).await {
         Running::Ours { .. } if !takes_key(&target).await => report.note(
             &format!("port {port} is a server of ours that takes another key"),
-            Some("it may run with another PROXY_DATA_DIR, or as another user: use its key, or stop it"),
+            Some("it was started with another PROXY_API_KEY: use the same one, or start it again"),
         )?,
         Running::Ours { unready: None } => {
             report.good(&format!("port {port} is our own server, which is ready"))?;

@@ -10,9 +10,8 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use codex_app_server::{CodexBinary, Pool, Upstream};
 use configuration::{ApiKey, KeyOrigin};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use secrecy::ExposeSecret as _;
-use server::Readiness;
+use server::{Access, Readiness};
 use tokio::sync::watch;
 
 use crate::account::{Standing, describe};
@@ -24,10 +23,6 @@ const LOOKED_UP_WITHIN: Duration = Duration::from_secs(1);
 
 /// After so long somebody who waits is told what for.
 const PATIENCE: Duration = Duration::from_secs(1);
-
-/// What stands for itself in a URL's fragment, whoever reads it.
-const IN_FRAGMENT: &AsciiSet =
-    &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 const TITLE: Style = Style::new().bold();
 const LABEL: Style = Style::new().dimmed();
@@ -46,6 +41,7 @@ pub(crate) struct Greeting {
     /// Where this machine can ask us.
     pub(crate) address: SocketAddr,
     pub(crate) key: ApiKey,
+    pub(crate) access: Access,
     /// Where requests go instead of wherever the login leads.
     pub(crate) upstream: Option<Upstream>,
     pub(crate) service_manager: Arc<ServiceManager>,
@@ -105,19 +101,14 @@ impl Greeting {
         let _ = anstream::stdout().write_all(block.to_string().as_bytes());
     }
 
-    /// The page. For a person at a terminal it comes with the key, in the part that browsers send nowhere; a key
-    /// that somebody has chosen is not repeated.
+    /// The page. For a person at a terminal the link opens a session, by a code in the part that browsers send
+    /// nowhere.
     fn page(&self, reader: Reader) -> String {
-        let address = self.address;
-        match (reader, &self.key.origin) {
-            (Reader::Terminal, KeyOrigin::Kept(_) | KeyOrigin::Generated(_)) => {
-                let key = utf8_percent_encode(self.key.secret.expose_secret(), IN_FRAGMENT);
-                format!("http://{address}/#key={key}")
-            }
-            (Reader::Terminal, KeyOrigin::Given) | (Reader::Anybody, _) => {
-                format!("http://{address}/")
-            }
-        }
+        let code = match reader {
+            Reader::Terminal => self.access.issue_code(),
+            Reader::Anybody => None,
+        };
+        page_link(&format!("http://{}/", self.address), code.as_deref())
     }
 
     /// The key as a command line can use it, and where it is found. A key is shown once: when it is made.
@@ -134,6 +125,11 @@ impl Greeting {
             }
         }
     }
+}
+
+/// A link to the page; with a code it opens a session there.
+pub(crate) fn page_link(page: &str, code: Option<&str>) -> String {
+    code.map_or_else(|| page.to_owned(), |code| format!("{page}#code={code}"))
 }
 
 // === impl Reader ===

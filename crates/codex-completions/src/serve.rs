@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use codex_app_server::{CodexBinary, CodexHome, Pool, WorkerState};
-use configuration::{ApiKey, Inputs, Keys, Loaded, Settings};
+use configuration::{ApiKey, Inputs, Keys, Loaded, RunSecretFile, Settings};
 use server::{
     Access, AccountLimits, Api, Backend, BindError, IdleTimeout, ImageFetcher, ModelDirectory,
-    Readiness,
+    Readiness, RunSecret,
 };
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::app;
+use crate::cli;
 use crate::codex;
 use crate::demo::Demo;
 use crate::greeting::Greeting;
@@ -28,7 +29,7 @@ use crate::logging::Logs;
 use crate::reload::{InUse, Reload, TerminalGone};
 use crate::service_manager::ServiceManager;
 use crate::signals::Signals;
-use crate::target::{Running, target_of};
+use crate::target::{Running, Target};
 use crate::traces::Traces;
 
 /// How long the end may wait for the disk.
@@ -63,12 +64,20 @@ pub(crate) async fn run(
     };
     let address = listeners.first().map(TcpListener::local_addr).transpose()?;
     let port = address.map_or(0, |address| address.port());
+    let run_secret = RunSecretFile::new(&settings, port);
     let access = Access::new(port, app::access_settings(&settings, &keys)?);
     let idle_timeout = IdleTimeout::new(settings.codex.turn_limits.idle_timeout);
-    let app = app::app(&settings, access.clone(), idle_timeout.clone(), &api, observed);
+    let app = app::app(
+        &settings,
+        access.clone(),
+        RunSecret::new(run_secret.renew()?),
+        idle_timeout.clone(),
+        &api,
+        observed,
+    );
     let service_manager = Arc::<ServiceManager>::default();
     let in_use = InUse {
-        access,
+        access: access.clone(),
         idle_timeout,
         api: api.clone(),
         logs,
@@ -82,6 +91,7 @@ pub(crate) async fn run(
     let greeting = address.map(|address| Greeting {
         address: reachable(address),
         key,
+        access: access.clone(),
         upstream: settings.codex.upstream.clone(),
         service_manager: Arc::clone(&service_manager),
     });
@@ -110,6 +120,7 @@ pub(crate) async fn run(
         // Who asks twice does not wait.
         () = signals.stop() => {}
     }
+    run_secret.remove();
     if let Ok(database) = database {
         // Whatever has ended is written, unless the disk keeps us.
         let _ = tokio::time::timeout(WRITTEN_WITHIN, database.settle()).await;
@@ -181,12 +192,16 @@ async fn greet(
 
 /// Who starts a second server by mistake should find the first one, and not another port.
 async fn not_bound(error: BindError, settings: &Settings) -> Box<dyn Error> {
-    if let (BindError::InUse(_), Ok(target)) = (&error, target_of(settings.listen))
+    if let (BindError::InUse(_), Ok(target)) = (&error, Target::of(settings))
         && let Running::Ours { .. } = Running::at(&target).await
     {
         let page = target.base_url.page();
-        let words = "codex-completions is running there already: its page is";
-        return format!("{words} {page} (another one needs another port: --port or PORT)").into();
+        let program = cli::program();
+        return format!(
+            "codex-completions is running there already: its page is {page}, and `{program} status` prints \
+             a link that opens it (another server needs another port: --port or PORT)"
+        )
+        .into();
     }
     error.into()
 }

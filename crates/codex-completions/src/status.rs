@@ -1,7 +1,7 @@
 //! `status`: who is signed in, what is left of the allowance, and whether a server runs.
 
 use std::error::Error;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,15 +11,18 @@ use configuration::Settings;
 use serde_json::{Value, json};
 
 use crate::account::{Standing, plain};
-use crate::cli::{self, StatusOptions};
+use crate::cli::{self, ServerOptions, StatusOptions};
 use crate::codex;
+use crate::greeting::page_link;
 use crate::progress;
-use crate::target::{Running, Target, target_of};
+use crate::target::{Running, Target, code_for_page};
 
 /// The server that the settings describe, if it runs.
 struct RunningServer {
     target: Target,
     running: Running,
+    /// Opens the page; only for a person at a terminal.
+    code: Option<String>,
 }
 
 pub(crate) async fn run(
@@ -38,7 +41,8 @@ pub(crate) async fn run(
     let (standing, limits) = progress::during("Looking up the account", looking).await;
     client.shutdown().await;
     let standing = standing.map_err(|error| plain(&error))?;
-    let server = RunningServer::of(settings).await;
+    let with_code = !options.json && io::stdout().is_terminal();
+    let server = RunningServer::of(settings, with_code).await;
     if options.json {
         let mut status = to_json(&standing, limits.as_ref());
         status["server"] = server.as_ref().map_or(Value::Null, RunningServer::to_json);
@@ -59,24 +63,32 @@ pub(crate) async fn run(
 
 impl RunningServer {
     /// `None` where the system chooses the port.
-    async fn of(settings: &Settings) -> Option<Self> {
-        let target = target_of(settings.listen).ok()?;
+    async fn of(settings: &Settings, with_code: bool) -> Option<Self> {
+        let target = Target::choose(&ServerOptions::default(), settings);
+        let target = target.or_else(|_| Target::of(settings)).ok()?;
         let running = Running::at(&target).await;
-        Some(Self { target, running })
+        let is_ours = matches!(running, Running::Ours { .. });
+        let code = if is_ours && with_code { code_for_page(&target).await } else { None };
+        Some(Self { target, running, code })
     }
 
     fn in_words(&self) -> String {
         let url = &self.target.base_url;
+        let page = page_link(&url.page(), self.code.as_deref());
         match &self.running {
             Running::Nobody => {
                 format!("No server runs at {url}; `{} serve` starts one.", cli::program())
             }
-            Running::SomebodyElse => format!("Whoever answers at {url} is not our server."),
+            Running::SomebodyElse => {
+                format!(
+                    "What answers at {url} has not proved that it is the server of this data folder."
+                )
+            }
             Running::Ours { unready: None } => {
-                format!("The server at {url} is ready. Its page is {}", url.page())
+                format!("The server at {url} is ready. Its page is {page}")
             }
             Running::Ours { unready: Some(reason) } => {
-                format!("The server at {url} is not ready: {reason}. Its page is {}", url.page())
+                format!("The server at {url} is not ready: {reason}. Its page is {page}")
             }
         }
     }

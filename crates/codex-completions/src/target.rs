@@ -4,25 +4,36 @@ mod request;
 mod running;
 
 use std::fmt;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use configuration::{ApiKey, Host, Settings};
+use configuration::{ApiKey, Host, RunSecretFile, Settings};
 use hyper::Uri;
 use hyper::http::uri::Scheme;
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::SecretString;
 
 use crate::cli::ServerOptions;
 
 pub(crate) use request::{Unanswered, read_text};
-pub(crate) use running::{Running, page_answers, takes_key, target_of};
+pub(crate) use running::{Running, code_for_page, page_answers, takes_key};
 
 /// A server, and how it is asked.
 #[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) base_url: BaseUrl,
-    /// Without one the server says itself where its key is found.
-    pub(crate) key: Option<SecretString>,
+    /// Without one the server answers where its key is found.
+    key: Option<(SecretString, KeyFor)>,
+    /// What a server of ours has.
+    run_secret: RunSecretFile,
+}
+
+/// Where a key may be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum KeyFor {
+    /// To a server that has proved, on the same connection, that it runs in our data folder.
+    OurServer,
+    /// To the address that was given together with it.
+    GivenAddress,
 }
 
 /// An `http` URL whose paths begin here.
@@ -48,7 +59,7 @@ pub(crate) enum TargetError {
     #[error("PORT=0 lets the system choose: say with --base-url which port the server has told")]
     UnknownPort,
     #[error("cannot read the key in {path}: {source}")]
-    Key { path: String, source: std::io::Error },
+    Key { path: String, source: io::Error },
 }
 
 // === impl Target ===
@@ -62,18 +73,35 @@ impl Target {
             Some(url) => BaseUrl::parse(url)?,
             None => BaseUrl::of(settings.listen)?,
         };
-        let given = options.key.clone().map(SecretString::from);
+        let audience = match (&options.base_url, &options.key) {
+            (Some(_), Some(_)) => KeyFor::GivenAddress,
+            _ => KeyFor::OurServer,
+        };
+        let given = options.key.as_deref().map(given_key).transpose()?;
         let key = match given.or_else(|| settings.access.api_key.clone()) {
             Some(key) => Some(key),
             None => kept_key(settings)?,
         };
-        Ok(Self { base_url, key })
+        let key = key.map(|key| (key, audience));
+        Ok(Self { run_secret: RunSecretFile::new(settings, base_url.port), base_url, key })
     }
 
-    /// The header that lets us in.
-    pub(crate) fn authorization(&self) -> Option<String> {
-        self.key.as_ref().map(|key| format!("Bearer {}", key.expose_secret()))
+    /// The server of these settings on this machine, without its key.
+    pub(crate) fn of(settings: &Settings) -> Result<Self, TargetError> {
+        let base_url = BaseUrl::of(settings.listen)?;
+        Ok(Self { run_secret: RunSecretFile::new(settings, base_url.port), base_url, key: None })
     }
+}
+
+/// A key, or `-` for one on standard input, which no list of processes shows.
+fn given_key(given: &str) -> Result<SecretString, TargetError> {
+    if given != "-" {
+        return Ok(given.into());
+    }
+    let mut line = String::new();
+    let read = io::stdin().read_line(&mut line);
+    read.map_err(|source| TargetError::Key { path: "standard input".to_owned(), source })?;
+    Ok(line.trim().into())
 }
 
 /// Looking makes no key.

@@ -5,6 +5,7 @@ mod error;
 mod name;
 pub(crate) mod named;
 mod private;
+mod run_secret;
 
 use std::path::{Path, PathBuf};
 
@@ -21,6 +22,7 @@ pub use digest::KeyDigest;
 pub use error::{KeyChangeError, KeyError};
 pub use name::{InvalidKeyName, KeyName};
 pub use named::NamedKeys;
+pub use run_secret::RunSecretFile;
 
 /// What a generated key begins with, so that it is recognised where it does not belong.
 const PREFIX: &str = "sk-proxy-";

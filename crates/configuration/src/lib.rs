@@ -27,7 +27,7 @@ mod variable;
 pub use access::is_weak_key;
 pub use key::{
     ApiKey, InvalidKeyName, KeyChangeError, KeyDigest, KeyError, KeyName, KeyOrigin, NamedKeys,
-    random_key,
+    RunSecretFile, random_key,
 };
 pub use keys::{Kept, Key, Keys};
 pub use kind::Kind;

@@ -1,6 +1,6 @@
-// Requests to the server this page came from, with the key.
+// Requests to the server this page came from, with the token of the session.
 
-import * as key from "./key.js";
+import * as session from "./session.js";
 
 /// An answer that is an error in OpenAI's shape, or as near to it as it was.
 export class ApiError extends Error {
@@ -19,8 +19,8 @@ export class ApiError extends Error {
   }
 }
 
-/// The response, if it is a success. Sent with the key that is kept, or `as` another.
-export async function send(method, path, { body, signal, as = key.current() } = {}) {
+/// The response, if it is a success. Sent with the session of this tab, or `as` another credential.
+export async function send(method, path, { body, signal, as = session.current() } = {}) {
   const headers = { authorization: `Bearer ${as}` };
   if (body !== undefined) headers["content-type"] = "application/json";
   const response = await fetch(path, {

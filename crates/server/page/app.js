@@ -1,14 +1,14 @@
-// The page as a whole: the key, the connection, and which view is shown.
+// The page as a whole: its session, the connection, and which view is shown.
 
 import { send } from "./api.js";
 import { clients } from "./clients.js";
 import { element, fill, icon } from "./dom.js";
-import * as key from "./key.js";
 import { keyForm } from "./key-form.js";
 import { listen, live } from "./live.js";
 import { models } from "./models.js";
 import { overview } from "./overview.js";
 import { playground } from "./playground.js";
+import * as session from "./session.js";
 import { settings } from "./settings.js";
 import { turns } from "./turns.js";
 import { lasting } from "./words.js";
@@ -31,8 +31,11 @@ const banner = document.getElementById("connection");
 let leave = new AbortController();
 let losses = 0;
 
-/// Ends the trial of a key that was given before another.
+/// Ends the trial of a key or code that was given before another.
 let trial = new AbortController();
+
+/// A server that does not answer must not keep the page open.
+const END_WITHIN_MS = 1_000;
 
 function begin() {
   document.getElementById("skip").addEventListener("click", (event) => {
@@ -40,14 +43,10 @@ function begin() {
     event.preventDefault();
     main.focus();
   });
-  document.getElementById("forget").addEventListener("click", () => {
-    key.forget();
-    // Whatever the page still knows goes with it.
-    location.reload();
-  });
+  document.getElementById("lock").addEventListener("click", lock);
   window.addEventListener("hashchange", () => {
-    const given = key.takeFromAddress();
-    if (given) tryKey(given);
+    const given = session.takeFromAddress();
+    if (given) enter(given, { byLink: true });
     else if (!isLocked()) show({ focus: true });
   });
   listen(["connection"], connectionChanged);
@@ -55,38 +54,60 @@ function begin() {
     document.getElementById("version").textContent = `codex-completions ${live.status.version}`;
   });
   setInterval(showConnection, 1_000);
-  const given = key.takeFromAddress();
-  if (given) tryKey(given);
-  else if (key.current()) unlock();
-  else ask(null);
+  const given = session.takeFromAddress();
+  const earlier = session.takeKeyOf01();
+  if (given) enter(given, { byLink: true });
+  else if (session.current()) unlock();
+  else enterAgain(earlier, null);
 }
 
-/// A key is kept when the server has taken it. One that is refused takes nothing from the one before.
-async function tryKey(given) {
+/// Opens a session with a key, or with the code of a link. What is refused changes nothing about the session before.
+async function enter(given, { byLink = false, remember = false }) {
   trial.abort();
   trial = new AbortController();
   const { signal } = trial;
   try {
-    await send("GET", "/v1/proxy/status", { as: given, signal });
-    key.keep(given);
+    const opened = await send("POST", "/v1/proxy/session", { as: given, signal });
+    const { token } = await opened.json();
+    session.keep(token);
+    if (remember) session.rememberKey(given);
     unlock();
   } catch (error) {
     if (signal.aborted) return;
-    if (key.current()) unlock();
-    else ask(error);
+    if (error.isAboutTheKey && given === session.rememberedKey()) session.forgetKey();
+    if (session.current()) unlock();
+    else ask({ error, byLink });
   }
+}
+
+/// Enters with the key that is remembered, or that version 0.1 has left; without one the key is asked for.
+function enterAgain(earlier, refusal) {
+  const key = session.rememberedKey() ?? earlier;
+  if (key) enter(key, {});
+  else ask(refusal);
+}
+
+/// Ends the session, here and at the server, and forgets the key.
+async function lock() {
+  const as = session.current();
+  session.drop();
+  session.forgetKey();
+  const ending = send("DELETE", "/v1/proxy/session", { as, signal: AbortSignal.timeout(END_WITHIN_MS) });
+  await ending.then((answer) => answer.text()).catch(() => {});
+  // Whatever the page has shown is gone with it.
+  location.reload();
 }
 
 const isLocked = () => "locked" in document.body.dataset;
 
-/// Asks for the key; `refusal` says why the last one was not taken.
+/// Asks for the key; `refusal` has the reason: the error, and whether it was a link or a session that was refused.
 function ask(refusal) {
   leave.abort();
   document.body.dataset.locked = "";
   document.title = "Key – codex-completions";
   losses = 0;
   showConnection();
-  main.replaceChildren(keyForm({ refusal, onKey: tryKey }));
+  main.replaceChildren(keyForm({ refusal, onKey: enter }));
 }
 
 function unlock() {
@@ -115,10 +136,13 @@ function show({ focus }) {
 
 function connectionChanged() {
   if (live.connection === "refused") {
-    // Another tab may have a better one by now.
-    if (key.current() === live.refusedKey) key.forget();
-    if (key.current() && key.current() !== live.refusedKey) live.start();
-    else ask(live.refusal);
+    // A link may have opened another one by now.
+    if (session.current() !== live.refusedSession) {
+      live.start();
+      return;
+    }
+    session.drop();
+    enterAgain(null, { error: live.refusal, bySession: true });
     return;
   }
   if (live.connection === "open") losses = 0;

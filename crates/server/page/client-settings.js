@@ -1,19 +1,17 @@
 // What each client has to be told. `fields` are typed into a client's settings, `code` goes into a file.
 
-const python = (key) => (key ? JSON.stringify(key) : 'os.environ["KEY"]');
-const node = (key) => (key ? JSON.stringify(key) : "process.env.KEY");
-const shell = (key) => key ?? "$KEY";
+/// In the place of the key, which the page does not have.
+const KEY = null;
 
-/// Every client, in the order of the page. Each gets `{base, key, model}`: the base URL, the key if it
-/// is to be shown, and a model.
+/// Every client, in the order of the page. Each gets `{base, model}`: the base URL and a model.
 export const CLIENTS = [
   {
     id: "obsidian-native",
     title: "Obsidian Copilot 3.2 and newer",
     about: "These versions read tool calls as OpenAI sends them. Add a custom model (in 4.x: Settings → Copilot → BYOK → "
       + "Add a provider, with an OpenAI-compatible endpoint).",
-    blocks: ({ base, key }) => [
-      { fields: [["Model name", "chat"], ["Provider", "OpenAI Format"], ["Base URL", base], ["API key", key]] },
+    blocks: ({ base }) => [
+      { fields: [["Model name", "chat"], ["Provider", "OpenAI Format"], ["Base URL", base], ["API key", KEY]] },
     ],
     remarks: [
       "The name decides the endpoint: `chat`, `chat-low`, `chat-medium` and `chat-high` go to `/v1/chat/completions`; names "
@@ -26,8 +24,8 @@ export const CLIENTS = [
     title: "Obsidian Copilot 3.0 to 3.1.5",
     about: "These versions look for `<use_tool>` blocks in the text, and get them. Add a custom model under Settings → "
       + "Copilot → Model.",
-    blocks: ({ base, key }) => [
-      { fields: [["Model name", "chat"], ["Provider", "3rd party (openai-format)"], ["Base URL", base], ["API key", key]] },
+    blocks: ({ base }) => [
+      { fields: [["Model name", "chat"], ["Provider", "3rd party (openai-format)"], ["Base URL", base], ["API key", KEY]] },
     ],
     remarks: [
       "Take one of `chat`, `chat-low`, `chat-medium`, `chat-high`. Names that begin with `gpt-5` go to `/v1/responses`, which "
@@ -39,12 +37,13 @@ export const CLIENTS = [
     id: "openai-python",
     title: "OpenAI for Python",
     about: "Chat completions and responses, streamed or not.",
-    blocks: ({ base, key, model }) => [{
-      code: `${key ? "" : "import os\n"}from openai import OpenAI
+    blocks: ({ base, model }) => [{
+      code: `import os
+from openai import OpenAI
 
 client = OpenAI(
     base_url="${base}",
-    api_key=${python(key)},
+    api_key=os.environ["KEY"],
 )
 stream = client.chat.completions.create(
     model="${model}",
@@ -59,12 +58,12 @@ for chunk in stream:
     id: "openai-node",
     title: "OpenAI for Node.js",
     about: "Chat completions and responses, streamed or not.",
-    blocks: ({ base, key, model }) => [{
+    blocks: ({ base, model }) => [{
       code: `import OpenAI from "openai";
 
 const client = new OpenAI({
   baseURL: "${base}",
-  apiKey: ${node(key)},
+  apiKey: process.env.KEY,
 });
 const stream = await client.chat.completions.create({
   model: "${model}",
@@ -80,13 +79,14 @@ for await (const chunk of stream) {
     id: "langchain-python",
     title: "LangChain for Python",
     about: "The package `langchain-openai`.",
-    blocks: ({ base, key, model }) => [{
-      code: `${key ? "" : "import os\n"}from langchain_openai import ChatOpenAI
+    blocks: ({ base, model }) => [{
+      code: `import os
+from langchain_openai import ChatOpenAI
 
 model = ChatOpenAI(
     model="${model}",
     base_url="${base}",
-    api_key=${python(key)},
+    api_key=os.environ["KEY"],
 )
 print(model.invoke("Hello").content)`,
     }],
@@ -96,12 +96,12 @@ print(model.invoke("Hello").content)`,
     id: "langchain-js",
     title: "LangChain for JavaScript",
     about: "The package `@langchain/openai`.",
-    blocks: ({ base, key, model }) => [{
+    blocks: ({ base, model }) => [{
       code: `import { ChatOpenAI } from "@langchain/openai";
 
 const model = new ChatOpenAI({
   model: "${model}",
-  apiKey: ${node(key)},
+  apiKey: process.env.KEY,
   configuration: { baseURL: "${base}" },
 });
 console.log((await model.invoke("Hello")).content);`,
@@ -111,13 +111,13 @@ console.log((await model.invoke("Hello")).content);`,
     id: "ai-sdk",
     title: "AI SDK",
     about: "The packages `ai` and `@ai-sdk/openai`.",
-    blocks: ({ base, key, model }) => [{
+    blocks: ({ base, model }) => [{
       code: `import { createOpenAI } from "@ai-sdk/openai";
 import { streamText } from "ai";
 
 const codex = createOpenAI({
   baseURL: "${base}",
-  apiKey: ${node(key)},
+  apiKey: process.env.KEY,
 });
 const { textStream } = streamText({
   model: codex("${model}"),
@@ -131,13 +131,13 @@ for await (const text of textStream) process.stdout.write(text);`,
     id: "open-webui",
     title: "Open WebUI",
     about: "Admin Panel → Settings → Connections, and there a new connection under OpenAI API:",
-    blocks: ({ base, key }) => [
-      { fields: [["URL", base], ["Key", key]] },
+    blocks: ({ base }) => [
+      { fields: [["URL", base], ["Key", KEY]] },
       {
         code: `docker run -d --network=host \\
   -v open-webui:/app/backend/data \\
   -e OPENAI_API_BASE_URL=${base} \\
-  -e OPENAI_API_KEY=${shell(key)} \\
+  -e OPENAI_API_KEY=$KEY \\
   ghcr.io/open-webui/open-webui:main`,
       },
     ],
@@ -148,15 +148,15 @@ for await (const text of textStream) process.stdout.write(text);`,
     id: "cline",
     title: "Cline and Roo Code",
     about: "In the extension's settings:",
-    blocks: ({ base, key, model }) => [
-      { fields: [["API Provider", "OpenAI Compatible"], ["Base URL", base], ["API Key", key], ["Model ID", model]] },
+    blocks: ({ base, model }) => [
+      { fields: [["API Provider", "OpenAI Compatible"], ["Base URL", base], ["API Key", KEY], ["Model ID", model]] },
     ],
   },
   {
     id: "continue",
     title: "Continue",
     about: "In `~/.continue/config.yaml`:",
-    blocks: ({ base, key, model }) => [{
+    blocks: ({ base, model }) => [{
       code: `name: My Config
 version: 1.0.0
 schema: v1
@@ -165,7 +165,7 @@ models:
     provider: openai
     model: ${model}
     apiBase: ${base}
-    apiKey: ${key ?? "YOUR_KEY"}
+    apiKey: YOUR_KEY
     roles: [chat, edit, apply]
     capabilities: [tool_use, image_input]`,
     }],
@@ -175,7 +175,7 @@ models:
     title: "Zed",
     about: "In `settings.json`. The key does not belong there: enter it in the agent's settings, under LLM Providers, or set "
       + "it in the environment of Zed.",
-    blocks: ({ base, key, model }) => [
+    blocks: ({ base, model }) => [
       {
         code: JSON.stringify({
           language_models: {
@@ -193,7 +193,7 @@ models:
           },
         }, null, 2),
       },
-      { code: `export CODEX_COMPLETIONS_API_KEY=${key ?? "$(cat ~/.local/share/codex-completions/api-key)"}` },
+      { code: "export CODEX_COMPLETIONS_API_KEY=$(cat ~/.local/share/codex-completions/api-key)" },
     ],
     remarks: ["`max_tokens` is the context window that Zed counts with: set it to the model's own."],
   },
@@ -201,13 +201,13 @@ models:
     id: "litellm",
     title: "LiteLLM",
     about: "In the proxy's `config.yaml`. Clients of LiteLLM send its own key, the one in `LITELLM_MASTER_KEY`.",
-    blocks: ({ base, key, model }) => [{
+    blocks: ({ base, model }) => [{
       code: `model_list:
   - model_name: codex
     litellm_params:
       model: openai/${model}
       api_base: ${base}
-      api_key: ${key ?? "os.environ/KEY"}
+      api_key: os.environ/KEY
 general_settings:
   master_key: os.environ/LITELLM_MASTER_KEY`,
     }],
@@ -216,9 +216,9 @@ general_settings:
     id: "curl",
     title: "curl",
     about: "With `-N`, so that the answer is shown as it comes.",
-    blocks: ({ base, key, model }) => [{
+    blocks: ({ base, model }) => [{
       code: `curl -N ${base}/chat/completions \\
-  -H "Authorization: Bearer ${shell(key)}" \\
+  -H "Authorization: Bearer $KEY" \\
   -H "Content-Type: application/json" \\
   -d '{"model": "${model}", "stream": true,
        "messages": [{"role": "user", "content": "Hello"}]}'`,

@@ -4,13 +4,11 @@ import { catalog, shownModels } from "./catalog.js";
 import { CLIENTS } from "./client-settings.js";
 import { copyButton } from "./copy.js";
 import { element, fill, withCode } from "./dom.js";
-import * as key from "./key.js";
 import { hasModels } from "./live.js";
 
 const BASE = `${location.origin}/v1`;
 
 /// Kept from one look at the view to the next, and no longer than the page.
-let showsKey = false;
 let chosenModel = null;
 
 export function clients(signal) {
@@ -25,11 +23,9 @@ export function clients(signal) {
   });
   const model = element("select", { id: "snippet-model" }, element("option", {}, "demo"));
   const show = () => {
-    const told = { base: BASE, key: showsKey ? key.current() : null, model: model.value };
-    for (const { client, body } of cards) fill(body, client.blocks(told).map((block) => blockOf(block, client.title)));
+    const given = { base: BASE, model: model.value };
+    for (const { client, body } of cards) fill(body, client.blocks(given).map((block) => blockOf(block, client.title)));
   };
-  const toggle = element("input", { type: "checkbox", id: "show-key", checked: showsKey });
-  toggle.addEventListener("change", () => { showsKey = toggle.checked; show(); });
   model.addEventListener("change", () => { chosenModel = model.value; show(); });
 
   const offer = () => {
@@ -53,9 +49,8 @@ export function clients(signal) {
         element("div", {}, element("dt", {}, "Key"), element("dd", {}, withCode("yours, or better one for each client: "
           + "`codex-completions key add NAME` makes it, `key revoke NAME` takes it back")))),
       element("div", { class: "toolbar" },
-        element("div", { class: "field inline" }, element("label", { for: "snippet-model" }, "Model in the snippets"), model),
-        element("label", { class: "check" }, toggle, "Show my key in the snippets")),
-      element("p", { class: "muted" }, withCode("Where it is not shown, `KEY` is an environment variable: "
+        element("div", { class: "field inline" }, element("label", { for: "snippet-model" }, "Model in the snippets"), model)),
+      element("p", { class: "muted" }, withCode("In the snippets `KEY` is an environment variable: "
         + "`export KEY=$(cat ~/.local/share/codex-completions/api-key)`"))),
     element("nav", { class: "jump", "aria-label": "Clients" }, CLIENTS.map((client) =>
       element("a", { href: `#/clients/${client.id}` }, client.title))),

@@ -2,7 +2,7 @@
 
 import { ApiError } from "./api.js";
 import { element, note, setText, withCode } from "./dom.js";
-import { isPlain } from "./key.js";
+import { isPlain } from "./session.js";
 
 export function keyForm({ refusal, onKey }) {
   const input = element("input", {
@@ -18,24 +18,30 @@ export function keyForm({ refusal, onKey }) {
     setText(problem, right ? "" : "A key has only plain letters, digits and signs.");
     return right;
   };
+  const remember = element("input", { type: "checkbox", id: "remember", "aria-describedby": "remember-note" });
   const form = element("form", {
     class: "stack",
     on: {
       submit(event) {
         event.preventDefault();
         const given = input.value.trim();
-        if (given && isRight()) onKey(given);
+        if (given && isRight()) onKey(given, { remember: remember.checked });
       },
     },
   },
   element("div", { class: "field" }, element("label", { for: "key" }, "API key"), input, problem),
+  element("div", {},
+    element("label", { class: "check" }, remember, "Remember on this machine"),
+    element("p", { id: "remember-note", class: "field-note" }, "Stores the key in this browser. Whatever program "
+      + "answers at this address later, for instance while the server is stopped, can read it there.")),
   element("button", { type: "submit", class: "primary" }, "Continue"));
   requestAnimationFrame(() => input.focus());
 
   return element("div", { class: "card key-card stack" },
     element("h1", {}, "This page needs your key"),
-    element("p", {}, "It is the key of the server's owner, the same one that your clients may use. It is kept in "
-      + "this browser alone, and sent to this server alone."),
+    element("p", {}, withCode("It is the key of the server's owner, the same one that your clients may use. It opens a "
+      + "session for this tab, which ends with the server. `codex-completions status`, in a terminal, checks that the "
+      + "server is yours and prints a link that needs no key.")),
     refusal && note("bad", ...refused(refusal)),
     form,
     element("h2", { class: "small-heading" }, "Where is it?"),
@@ -47,7 +53,15 @@ export function keyForm({ refusal, onKey }) {
       element("li", {}, withCode("Lost? `codex-completions key rotate` makes a new one. The old one is then worthless."))));
 }
 
-function refused(error) {
+function refused({ error, byLink = false, bySession = false }) {
+  if (byLink && error.isAboutTheKey) {
+    return [element("strong", {}, "This link opens nothing any more."), withCode(" A link is good once, and for ten "
+      + "minutes. `codex-completions status` prints another.")];
+  }
+  if (bySession) {
+    return [element("strong", {}, "The session has ended."), " The server was started again, its key was changed, or "
+      + "the page was locked."];
+  }
   if (error.code === "owner_key_required") {
     return [
       element("strong", {}, "This is the key of a client."),

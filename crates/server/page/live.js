@@ -2,7 +2,7 @@
 
 import { ApiError, send } from "./api.js";
 import { events } from "./event-stream.js";
-import * as key from "./key.js";
+import * as session from "./session.js";
 
 const MOST_TURNS = 200;
 const FIRST_WAIT_MS = 500;
@@ -33,9 +33,9 @@ class Live extends EventTarget {
   /// Why the connection is lost, in words.
   trouble = UNREACHABLE;
 
-  /// Why the key was refused, and which one it was.
+  /// Why the session was refused, and which one it was.
   refusal = null;
-  refusedKey = null;
+  refusedSession = null;
 
   #stop = null;
   #wake = () => {};
@@ -73,7 +73,7 @@ class Live extends EventTarget {
       await untilSeen(signal);
       if (signal.aborted) return;
       const unseen = whenUnseen(signal);
-      const as = key.current();
+      const as = session.current();
       try {
         const response = await send("GET", "/v1/proxy/events", { signal: unseen.signal, as });
         this.#become("open");
@@ -85,7 +85,7 @@ class Live extends EventTarget {
         if (unseen.signal.aborted) continue;
         if (error instanceof ApiError && error.isAboutTheKey) {
           this.refusal = error;
-          this.refusedKey = as;
+          this.refusedSession = as;
           this.#become("refused");
           return;
         }

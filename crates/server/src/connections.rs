@@ -28,6 +28,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::alarm::Alarm;
 use crate::gate::Gate;
+use crate::identity::{IDENTITY_PATH, LocalAddress};
 use activity::{Activity, Lapse, Patience};
 use roster::{Entry, Roster};
 use watched::Watched;
@@ -164,10 +165,15 @@ impl Connections {
             return;
         }
         let activity = entry.activity();
+        let local = stream.local_addr().ok().map(LocalAddress);
         let service = service_fn(|mut request: hyper::Request<Incoming>| {
             let this = &self;
             let underway = activity.begin();
             request.extensions_mut().insert(activity.hangup().clone());
+            // One path alone needs it, and an extension costs every request something.
+            if let Some(local) = local.filter(|_| request.uri().path().starts_with(IDENTITY_PATH)) {
+                request.extensions_mut().insert(local);
+            }
             Box::pin(async move {
                 Ok::<_, Infallible>(this.gate.answer(request.map(Body::new), underway).await)
             })

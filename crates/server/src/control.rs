@@ -2,14 +2,15 @@
 //! For the page, and for commands that ask a running server.
 
 mod events;
+mod session;
 mod sign_in;
 mod status;
 
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::{Request, State};
 use axum::routing::{get, post};
+use axum::{Extension, Json};
 use codex_app_server::RequestError;
 use codex_app_server::account::LoginMethod;
 use openai_wire::{ApiError, ErrorType};
@@ -18,10 +19,12 @@ use serde_json::{Value, json};
 use crate::api::{Api, Backend};
 use crate::api_error::ErrorResponse;
 use crate::body::{WholeBody, read_body};
-use crate::gate::Caller;
+use crate::gate::admission::OwnerGrant;
+use crate::gate::{CODE_LIFETIME, Caller};
 use crate::recent_turns::TurnList;
 use crate::routes::ApiRoutes;
 
+pub(crate) use session::{PATH as SESSION_PATH, routes as session_routes};
 pub(crate) use sign_in::SignIn;
 
 /// Its paths begin so; all of them need the owner's key.
@@ -67,6 +70,7 @@ enum Way {
 pub(crate) fn add_routes(routes: ApiRoutes, api: &Api) -> ApiRoutes {
     let api = || api.clone();
     routes
+        .route("/proxy/code", post(issue_code))
         .route("/proxy/status", get(show_status).with_state(api()))
         .route("/proxy/events", get(events::follow).with_state(api()))
         .route("/proxy/turns", get(show_turns).with_state(api()))
@@ -74,6 +78,14 @@ pub(crate) fn add_routes(routes: ApiRoutes, api: &Api) -> ApiRoutes {
         .route("/proxy/settings", get(show_settings).with_state(api()))
         .route("/proxy/login", post(start_login).delete(cancel_login).with_state(api()))
         .route("/proxy/logout", post(log_out).with_state(api()))
+}
+
+/// `POST /v1/proxy/code`
+async fn issue_code(Extension(grant): Extension<OwnerGrant>) -> Result<Json<Value>, ErrorResponse> {
+    let no_random = || ApiError::new(500, ErrorType::ServerError, "There are no random numbers.");
+    let code = grant.issue_code().ok_or_else(no_random)?;
+    let expires_in = CODE_LIFETIME.as_secs();
+    Ok(Json(json!({"object": "proxy.code", "code": code, "expires_in": expires_in})))
 }
 
 /// `GET /v1/proxy/status`

@@ -15,6 +15,7 @@ mod host;
 mod key;
 mod origin;
 mod request_id;
+mod session;
 mod trace_context;
 
 use std::panic::AssertUnwindSafe;
@@ -48,6 +49,7 @@ pub use host::{AllowedHost, InvalidHost};
 pub use key::{ApiKey, Caller};
 pub use origin::{AllowedOrigin, InvalidOrigin};
 pub use request_id::RequestId;
+pub(crate) use session::CODE_LIFETIME;
 pub use trace_context::{TraceContext, TraceId};
 
 /// The target of the span that every request has: a filter has to let it through, so that each line

@@ -16,6 +16,7 @@ mod control;
 mod gate;
 pub mod headers;
 mod health;
+mod identity;
 mod kept_reasoning;
 mod large_bodies;
 mod metrics;
@@ -61,6 +62,7 @@ pub use gate::{
     InvalidOrigin, REQUEST_SPAN, RequestId, TraceContext, TraceId,
 };
 pub use health::Readiness;
+pub use identity::{IDENTITY_PATH, Nonce, RunSecret};
 pub use large_bodies::{BodyRoom, LargeBodies};
 pub use metrics::{Described, Kind, METRICS};
 pub use models::{ModelDirectory, describe_models};
@@ -84,6 +86,8 @@ pub struct App {
     pub queue: TurnQueue,
     /// Who is let in.
     pub access: Access,
+    /// What proves to the owner's commands that it is this server.
+    pub run_secret: RunSecret,
     /// What is asked of them.
     pub gate: GateSettings,
     /// What connections may cost.
@@ -92,9 +96,10 @@ pub struct App {
 
 /// Serves until `stop` is cancelled, then finishes the requests that are under way.
 pub async fn serve(listeners: Vec<TcpListener>, app: App, stop: CancellationToken) {
-    let App { api, readiness, queue, access, gate, limits } = app;
+    let App { api, readiness, queue, access, run_secret, gate, limits } = app;
     let health = Health { started: Instant::now(), readiness, queue, access: access.clone() };
-    let gate = Gate::new(access.clone(), routes::router(api, health, &access, &gate));
+    let identity = identity::routes(run_secret);
+    let gate = Gate::new(access.clone(), routes::router(api, health, identity, &access, &gate));
     let tasks = TaskTracker::new();
     let connections = Arc::new(Connections::new(gate, limits, tasks.clone(), stop));
     for listener in listeners {

@@ -16,6 +16,7 @@ use crate::control;
 use crate::gate::admission::{Admission, Audience, admit};
 use crate::gate::{Access, GateSettings};
 use crate::health::{self, Health};
+use crate::identity::IDENTITY_PATH;
 use crate::metrics::Metrics;
 use crate::page;
 use crate::route_table::RouteTable;
@@ -68,11 +69,16 @@ impl ApiRoutes {
 pub(crate) fn router(
     api: ApiRoutes,
     health: Health,
+    identity: Router,
     access: &Access,
     settings: &GateSettings,
 ) -> Routes {
     let ApiRoutes { paths: api, metrics } = api;
-    let others = health::PATHS.into_iter().chain(page::PATHS).chain([INDEX]);
+    let others = health::PATHS.into_iter().chain(page::PATHS).chain([
+        INDEX,
+        IDENTITY_PATH,
+        control::SESSION_PATH,
+    ]);
     let table = RouteTable::new(api.iter().map(|(path, _)| *path), others);
     let paths: Paths = api
         .iter()
@@ -81,7 +87,10 @@ pub(crate) fn router(
         .map(|(path, _)| format!("/v1{path}"))
         .chain(health::PATHS.map(str::to_owned))
         .collect();
-    let mut router = health::routes(health).merge(page::routes());
+    let mut router = health::routes(health)
+        .merge(page::routes())
+        .merge(identity)
+        .merge(control::session_routes(access));
     for (path, methods) in api {
         let admission = Admission {
             access: access.clone(),

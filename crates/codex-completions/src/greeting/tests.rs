@@ -1,11 +1,19 @@
 use codex_app_server::account::Account;
+use server::AccessSettings;
 
 use super::*;
 
 fn greeting(secret: &str, origin: KeyOrigin) -> Greeting {
+    let access = AccessSettings {
+        allowed_hosts: Vec::new(),
+        allowed_origins: Vec::new(),
+        keys: vec![server::ApiKey::new("default", secret).of_the_owner()],
+        key_hint: String::new(),
+    };
     Greeting {
         address: ([127, 0, 0, 1], 7).into(),
         key: ApiKey { secret: secret.into(), origin, warnings: Vec::new() },
+        access: Access::new(7, access),
         upstream: None,
         service_manager: Arc::default(),
     }
@@ -16,21 +24,16 @@ fn kept() -> KeyOrigin {
 }
 
 #[test]
-fn the_link_has_the_key_for_a_person_at_a_terminal_alone() {
-    for (secret, origin, reader, page) in [
-        ("sk-proxy-a_B", kept(), Reader::Terminal, "http://127.0.0.1:7/#key=sk-proxy-a_B"),
-        ("sk+&#%=\"/", kept(), Reader::Terminal, "http://127.0.0.1:7/#key=sk%2B%26%23%25%3D%22%2F"),
-        ("sk-chosen", KeyOrigin::Given, Reader::Terminal, "http://127.0.0.1:7/"),
-        ("sk-proxy-a_B", kept(), Reader::Anybody, "http://127.0.0.1:7/"),
-        (
-            "sk-n",
-            KeyOrigin::Generated("/k".into()),
-            Reader::Terminal,
-            "http://127.0.0.1:7/#key=sk-n",
-        ),
-        ("sk-n", KeyOrigin::Generated("/k".into()), Reader::Anybody, "http://127.0.0.1:7/"),
-    ] {
-        assert_eq!(greeting(secret, origin).page(reader), page);
+fn row_19b_the_link_has_a_new_code_for_a_person_at_a_terminal_alone() {
+    for origin in [kept(), KeyOrigin::Given, KeyOrigin::Generated("/k".into())] {
+        let greeting = greeting("sk-proxy-a_B", origin);
+        let [first, second] = [(); 2].map(|()| greeting.page(Reader::Terminal));
+        let is_link = |link: &str| {
+            let code = link.strip_prefix("http://127.0.0.1:7/#code=code-");
+            code.is_some_and(|code| code.len() == 43) && !link.contains("sk-proxy")
+        };
+        assert!(is_link(&first) && is_link(&second) && first != second, "{first} {second}");
+        assert_eq!(greeting.page(Reader::Anybody), "http://127.0.0.1:7/");
     }
 }
 

@@ -58,6 +58,7 @@ fn unanswered(target: &Target, error: &Unanswered) -> Mismatch {
             no_answer(target, &found)
         }
         Unanswered::Broken(error) => no_answer(target, &format!("a broken one ({error})")),
+        Unanswered::NotProven => no_answer(target, &error.to_string()),
         Unanswered::UnfitKey => Mismatch::new("key", "visible ASCII characters", "others"),
     }
 }

@@ -1,32 +1,60 @@
 //! One request to a running server.
 
+use std::net::SocketAddr;
+use std::time::Duration;
+
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
-use hyper::client::conn::http1;
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper::header::HeaderValue;
 use hyper::http::request::Builder;
 use hyper::{Request, Response, header};
 use hyper_util::rt::TokioIo;
+use secrecy::ExposeSecret as _;
+use serde::Deserialize;
+use server::{IDENTITY_PATH, Nonce, RunSecret};
 use tokio::net::TcpStream;
 use tokio_util::task::TaskTracker;
 
-use super::Target;
+use super::{KeyFor, Target};
 
 /// The longest whole answer that is read; right ones are far shorter.
 const LONGEST_ANSWER: usize = 1024 * 1024;
 
+/// A server on this machine proves at once that it is ours.
+const PROVED_WITHIN: Duration = Duration::from_secs(5);
+
 /// No answer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unanswered {
-    /// Nobody listens.
+    /// Nothing listens there.
     #[error("{0}")]
     Nobody(std::io::Error),
-    /// Whoever listens does not speak HTTP, or has stopped.
+    /// What listens there does not speak HTTP, or has stopped.
     #[error("{0}")]
     Broken(hyper::Error),
-    /// Of what we write into a request, only the key can be unfit for a header.
+    /// It may be an impostor, which must not get the key.
+    #[error(
+        "it did not prove that it is the server of this data folder, so no key was sent. Restart it if \
+         it is an older version; to send a key to another server, give both --base-url and --key"
+    )]
+    NotProven,
+    /// Of what is written into a request, only the key can be unfit for a header.
     #[error("the key has characters that no header can hold")]
     UnfitKey,
+}
+
+/// A connection. A new one may lead to another process, so everything that was proved ends with it.
+pub(super) struct Connection {
+    sender: SendRequest<Full<Bytes>>,
+    /// The address that was dialled.
+    peer: SocketAddr,
+}
+
+#[derive(Deserialize)]
+struct Identity {
+    proof: String,
 }
 
 // === impl Target ===
@@ -34,31 +62,75 @@ pub(crate) enum Unanswered {
 impl Target {
     /// A request, but for its path and body.
     pub(crate) fn request(&self) -> Builder {
-        let request = Request::builder().header(header::HOST, &self.base_url.authority);
-        match self.authorization() {
-            Some(authorization) => request.header(header::AUTHORIZATION, authorization),
-            None => request,
-        }
+        Request::builder().header(header::HOST, &self.base_url.authority)
     }
 
-    /// `GET` of a whole path.
+    /// `GET` of a whole path, with the key.
     pub(crate) async fn get(&self, path: &str) -> Result<Response<Incoming>, Unanswered> {
         let request = self.request().uri(path).body(Full::default());
         self.send(request.map_err(|_| Unanswered::UnfitKey)?).await
     }
 
-    /// Sends a request on a connection of its own, and gives the beginning of the answer.
+    /// Sends a request with the key, on a connection of its own.
     pub(crate) async fn send(
         &self,
-        request: Request<Full<Bytes>>,
+        mut request: Request<Full<Bytes>>,
     ) -> Result<Response<Incoming>, Unanswered> {
+        let mut connection = self.connect().await?;
+        if let Some((key, audience)) = &self.key {
+            if *audience == KeyFor::OurServer {
+                self.prove(&mut connection).await?;
+            }
+            let authorization = format!("Bearer {}", key.expose_secret());
+            let authorization =
+                HeaderValue::try_from(authorization).map_err(|_| Unanswered::UnfitKey)?;
+            request.headers_mut().insert(header::AUTHORIZATION, authorization);
+        }
+        connection.send(request).await
+    }
+
+    pub(super) async fn connect(&self) -> Result<Connection, Unanswered> {
         let address = (self.base_url.host.as_str(), self.base_url.port);
         let stream = TcpStream::connect(address).await.map_err(Unanswered::Nobody)?;
-        let (mut sender, connection) =
+        let peer = stream.peer_addr().map_err(Unanswered::Nobody)?;
+        let (sender, connection) =
             http1::handshake(TokioIo::new(stream)).await.map_err(Unanswered::Broken)?;
-        // What goes wrong on the connection is told by the request, too.
+        // What goes wrong on the connection is an error of the request, too.
         TaskTracker::new().spawn(connection);
-        sender.send_request(request).await.map_err(Unanswered::Broken)
+        Ok(Connection { sender, peer })
+    }
+
+    /// Has the server at the other end prove that it runs in our data folder. No key is sent for that.
+    pub(super) async fn prove(&self, connection: &mut Connection) -> Result<(), Unanswered> {
+        let secret = self.run_secret.read().map(RunSecret::new).ok_or(Unanswered::NotProven)?;
+        let nonce = Nonce::random().map_err(|_| Unanswered::NotProven)?;
+        let uri = format!("{IDENTITY_PATH}?{}", nonce.to_query());
+        let request = self.request().uri(uri).body(Full::default());
+        let request = request.map_err(|_| Unanswered::NotProven)?;
+        let asking = async {
+            let text = read_text(connection.send(request).await.ok()?.into_body()).await.ok()?;
+            serde_json::from_str::<Identity>(&text).ok()
+        };
+        let answer = tokio::time::timeout(PROVED_WITHIN, asking).await;
+        match answer {
+            Ok(Some(Identity { proof })) if secret.is_proof(&proof, &nonce, connection.peer) => {
+                Ok(())
+            }
+            _ => Err(Unanswered::NotProven),
+        }
+    }
+}
+
+// === impl Connection ===
+
+impl Connection {
+    /// Sends a request as it is, and returns the beginning of its answer.
+    pub(super) async fn send(
+        &mut self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>, Unanswered> {
+        self.sender.ready().await.map_err(Unanswered::Broken)?;
+        self.sender.send_request(request).await.map_err(Unanswered::Broken)
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use configuration::Listen;
-use hyper::{StatusCode, header};
+use http_body_util::Full;
+use hyper::{Method, StatusCode, header};
 use serde::Deserialize;
 
+use super::Target;
 use super::request::{Unanswered, read_text};
-use super::{BaseUrl, Target, TargetError};
 
 /// A server on this machine that runs answers at once.
 const WITHIN: Duration = Duration::from_secs(1);
@@ -33,12 +33,10 @@ struct Readiness {
     reason: Option<String>,
 }
 
-/// The server that would be of these settings, without its key.
-///
-/// # Errors
-/// If the settings do not tell its port.
-pub(crate) fn target_of(listen: Listen) -> Result<Target, TargetError> {
-    Ok(Target { base_url: BaseUrl::of(listen)?, key: None })
+/// What `/v1/proxy/code` answers.
+#[derive(Deserialize)]
+struct Code {
+    code: String,
 }
 
 // === impl Running ===
@@ -46,22 +44,27 @@ pub(crate) fn target_of(listen: Listen) -> Result<Target, TargetError> {
 impl Running {
     pub(crate) async fn at(target: &Target) -> Self {
         let looking = async {
-            let answer = match target.get(&target.base_url.beside("/readyz")).await {
-                Ok(answer) => answer,
-                Err(Unanswered::Nobody(_)) => return Self::Nobody,
-                Err(_) => return Self::SomebodyElse,
-            };
-            let text = read_text(answer.into_body()).await.unwrap_or_default();
-            match serde_json::from_str(&text) {
+            match readiness(target).await {
                 Ok(Readiness { ready: true, .. }) => Self::Ours { unready: None },
                 Ok(Readiness { reason, .. }) => {
                     Self::Ours { unready: Some(reason.unwrap_or_default()) }
                 }
+                Err(Unanswered::Nobody(_)) => Self::Nobody,
                 Err(_) => Self::SomebodyElse,
             }
         };
         tokio::time::timeout(WITHIN, looking).await.unwrap_or(Self::SomebodyElse)
     }
+}
+
+/// What a server answers that has proved to be ours. It needs no key for that.
+async fn readiness(target: &Target) -> Result<Readiness, Unanswered> {
+    let mut connection = target.connect().await?;
+    target.prove(&mut connection).await?;
+    let request = target.request().uri(target.base_url.beside("/readyz")).body(Full::default());
+    let answer = connection.send(request.map_err(|_| Unanswered::NotProven)?).await?;
+    let text = read_text(answer.into_body()).await.unwrap_or_default();
+    serde_json::from_str(&text).map_err(|_| Unanswered::NotProven)
 }
 
 /// Whether a server of ours takes the key that these settings lead to.
@@ -70,6 +73,15 @@ pub(crate) async fn takes_key(target: &Target) -> bool {
     let looking = target.get(&path);
     let Ok(Ok(answer)) = tokio::time::timeout(WITHIN, looking).await else { return true };
     answer.status() != StatusCode::UNAUTHORIZED
+}
+
+/// A code that opens the page, from a server of ours.
+pub(crate) async fn code_for_page(target: &Target) -> Option<String> {
+    let request = target.request().method(Method::POST).uri(target.base_url.path_of("/proxy/code"));
+    let asking = target.send(request.body(Full::default()).ok()?);
+    let answer = tokio::time::timeout(WITHIN, asking).await.ok()?.ok()?;
+    let text = read_text(answer.into_body()).await.ok()?;
+    serde_json::from_str(&text).ok().map(|Code { code }| code)
 }
 
 /// Whether the page is there.

@@ -71,6 +71,7 @@ async fn connect(target: &Target) -> Result<Incoming, Box<dyn Error>> {
                 format!("no server at {url} ({error}); `{program} serve` starts one").into()
             );
         }
+        Err(error @ Unanswered::NotProven) => return Err(format!("{url}: {error}").into()),
         Err(error) => return Err(format!("{url} does not answer: {error}").into()),
     };
     if answer.status() == StatusCode::OK {

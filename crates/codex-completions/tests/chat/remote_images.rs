@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use server::{
     Access, AccessSettings, AccountLimits, Api, ApiKey, ApiSettings, App, Backend, BodyLimits,
     ConnectionLimits, ContentLog, GateSettings, IdleTimeout, ImageFetcher, ModelDirectory,
-    QueueLimits, Readiness, ResponsesSettings,
+    QueueLimits, Readiness, ResponsesSettings, RunSecret,
 };
 use testkit::{TestPool, codex_binary};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -187,6 +187,7 @@ fn app(api: &Api, port: u16) -> App {
         key_hint: String::new(),
     };
     App {
+        run_secret: RunSecret::new([0; 32]),
         api: api.routes(),
         readiness: watch::channel(Readiness::default()).1,
         queue: api.queue().clone(),

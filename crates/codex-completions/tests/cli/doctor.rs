@@ -47,9 +47,14 @@ async fn doctor_knows_its_own_server_and_its_files() {
     }
     assert!(lines.contains(" can be used\n"), "the database: {lines}");
 
-    let stranger = User::new().await.run(&["doctor", "--port", port]);
+    let with_another_key =
+        user.command(&["doctor", "--port", port]).env("PROXY_API_KEY", "sk-x").output();
+    let lines = out(&with_another_key.unwrap());
     let expected = format!("note  port {port} is a server of ours that takes another key\n");
-    assert!(out(&stranger).contains(&expected), "{}", out(&stranger));
+    assert!(lines.contains(&expected), "{lines}");
+    // With another data folder it cannot be told from any other program.
+    let lines = out(&User::new().await.run(&["doctor", "--port", port]));
+    assert!(lines.contains(&format!("FAIL  127.0.0.1:{port} is in use")), "{lines}");
     // Who starts it twice finds the first one.
     let again = user.run(&["serve", "--port", port]);
     let expected = format!("is running there already: its page is http://127.0.0.1:{port}/");

@@ -28,28 +28,25 @@ fn on_terminal(user: &User, more: &[(&str, &str)]) -> String {
 }
 
 #[tokio::test]
-async fn on_a_terminal_the_link_has_the_key_and_there_are_colours() {
+async fn on_a_terminal_the_link_has_a_code_and_there_are_colours() {
     let user = User::new().await;
     let first = on_terminal(&user, &[]);
     let key = std::fs::read_to_string(user.folder.path().join("api-key")).unwrap();
-    let link = format!("/#key={}", key.trim());
-    // Once in the link, and once because it is new.
-    assert_eq!(
-        (first.matches(&link).count(), first.matches(key.trim()).count()),
-        (1, 2),
-        "{first}"
-    );
+    let link = "/#code=code-";
+    // Once, because it is new.
+    let counts = (first.matches(link).count(), first.matches(key.trim()).count());
+    assert_eq!(counts, (1, 1), "{first}");
     assert!(first.contains("\u{1b}[1mcodex-completions "), "{first:?}");
     assert!(first.contains("nobody is signed in: only the model demo works"), "{first}");
     assert!(first.contains("open the page and sign in there, or with `"), "{first}");
 
     let second = on_terminal(&user, &[("NO_COLOR", "1")]);
-    assert_eq!(second.matches(key.trim()).count(), 1, "{second}");
-    assert!(second.contains(&link) && !second.contains('\u{1b}'), "{second:?}");
+    assert!(!second.contains(key.trim()), "{second}");
+    assert!(second.contains(link) && !second.contains('\u{1b}'), "{second:?}");
     assert!(!on_terminal(&user, &[("TERM", "dumb")]).contains('\u{1b}'));
 
     let given = on_terminal(&user, &[("PROXY_API_KEY", "sk-chosen-by-the-user")]);
-    assert!(!given.contains("sk-chosen-by-the-user") && !given.contains("#key="), "{given}");
+    assert!(!given.contains("sk-chosen-by-the-user") && given.contains(link), "{given}");
 }
 
 #[tokio::test]

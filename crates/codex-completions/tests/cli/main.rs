@@ -12,6 +12,8 @@ mod conformance;
 mod doctor;
 mod error_words;
 mod greeting;
+mod identity;
+mod impostor;
 mod key;
 mod login_import;
 mod models;

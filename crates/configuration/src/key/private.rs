@@ -101,7 +101,7 @@ fn tighten(path: &Path, mode: u32, warnings: &mut Vec<Warning>) -> io::Result<()
     Ok(())
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new("."))
 }
 

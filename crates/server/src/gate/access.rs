@@ -2,12 +2,17 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Instant;
 
 use arc_swap::ArcSwap;
+use axum::http::HeaderMap;
+use openai_wire::{ApiError, ErrorType};
 
+use super::admission::owner_needed;
 use super::host::{AllowedHost, Hosts};
-use super::key::{ApiKey, Keys};
+use super::key::{ApiKey, Caller, Digest, Keys, bearer_digest};
 use super::origin::{AllowedOrigin, Origins};
+use super::session::Sessions;
 
 /// Who is let in.
 #[derive(Debug, Clone)]
@@ -27,6 +32,7 @@ pub struct AccessSettings {
 pub struct Access {
     port: u16,
     rules: Arc<ArcSwap<Rules>>,
+    sessions: Arc<Sessions>,
 }
 
 /// What a request is checked against, from its head to its answer.
@@ -41,7 +47,8 @@ pub(crate) struct Rules {
 impl Access {
     /// `port` is the one that we listen on.
     pub fn new(port: u16, settings: AccessSettings) -> Self {
-        Self { port, rules: Arc::new(ArcSwap::from_pointee(Rules::new(port, settings))) }
+        let rules = Arc::new(ArcSwap::from_pointee(Rules::new(port, settings)));
+        Self { port, rules, sessions: Arc::default() }
     }
 
     /// From now on these are let in. Requests that were let in stay so.
@@ -51,6 +58,60 @@ impl Access {
 
     pub(crate) fn now(&self) -> Arc<Rules> {
         self.rules.load_full()
+    }
+
+    /// A code for a link to the page: it opens one session, within ten minutes. `None` without an
+    /// owner's key, or if the system has no random numbers.
+    pub fn issue_code(&self) -> Option<String> {
+        let key = self.now().keys.of_the_owner()?.clone();
+        self.sessions.issue_code(key, Instant::now())
+    }
+
+    /// The caller of a request: the one whose key it came with, or the owner by a session.
+    ///
+    /// # Errors
+    /// If the key is missing or wrong; the answer is the same.
+    pub(crate) fn caller(&self, headers: &HeaderMap) -> Result<Caller, ApiError> {
+        let rules = self.now();
+        let given = bearer_digest(headers);
+        let caller = given.and_then(|given| {
+            // A session lasts no longer than the key that opened it.
+            let by_session = || rules.keys.find(&self.sessions.key_of(&given)?);
+            rules.keys.find(&given).or_else(by_session).cloned()
+        });
+        caller.ok_or_else(|| rules.keys.refusal(headers))
+    }
+
+    /// The token of a new session, for a request with the owner's key or a code.
+    ///
+    /// # Errors
+    /// If it has neither.
+    pub(crate) fn open_session(&self, headers: &HeaderMap) -> Result<String, ApiError> {
+        let rules = self.now();
+        let given = bearer_digest(headers).ok_or_else(|| rules.keys.refusal(headers))?;
+        let key = match rules.keys.find(&given) {
+            Some(caller) if caller.is_owner() => given,
+            Some(_) => return Err(owner_needed()),
+            None => self.key_of_code(&rules, &given).ok_or_else(|| rules.keys.refusal(headers))?,
+        };
+        let no_random =
+            || ApiError::new(500, ErrorType::ServerError, "The system gives no random numbers.");
+        self.sessions.open(key).ok_or_else(no_random)
+    }
+
+    /// A code opens nothing for a key that was replaced since.
+    fn key_of_code(&self, rules: &Rules, code: &Digest) -> Option<Digest> {
+        let key = self.sessions.spend_code(code, Instant::now())?;
+        rules.keys.find(&key).is_some().then_some(key)
+    }
+
+    /// Ends the session that a request came with.
+    ///
+    /// # Errors
+    /// If it came with none.
+    pub(crate) fn end_session(&self, headers: &HeaderMap) -> Result<(), ApiError> {
+        let ended = bearer_digest(headers).is_some_and(|given| self.sessions.end(&given));
+        if ended { Ok(()) } else { Err(self.now().keys.refusal(headers)) }
     }
 }
 

@@ -62,7 +62,7 @@ pub(crate) async fn admit(
     }
 }
 
-fn refuse(error: ApiError) -> Response {
+pub(crate) fn refuse(error: ApiError) -> Response {
     let unauthorized = error.status == 401;
     let mut response = ErrorResponse(error).into_response();
     if unauthorized {
@@ -81,9 +81,14 @@ impl OwnerGrant {
         Self { access: access.clone(), headers }
     }
 
+    /// A code that opens a session of the page.
+    pub(crate) fn issue_code(&self) -> Option<String> {
+        self.access.issue_code()
+    }
+
     /// Whether it is still the owner's.
     pub(crate) fn holds(&self) -> bool {
-        self.access.now().keys.caller(&self.headers).is_ok_and(Caller::is_owner)
+        self.access.caller(&self.headers).is_ok_and(|caller| caller.is_owner())
     }
 }
 
@@ -92,8 +97,8 @@ impl OwnerGrant {
 impl Admission {
     /// `None` for somebody without a key who needs none.
     fn check(&self, request: &Request) -> Result<Option<Caller>, ApiError> {
-        let caller = match self.access.now().keys.caller(request.headers()) {
-            Ok(caller) => Some(caller.clone()),
+        let caller = match self.access.caller(request.headers()) {
+            Ok(caller) => Some(caller),
             Err(_) if self.is_public(request.method()) => None,
             Err(error) => return Err(error),
         };
@@ -116,7 +121,7 @@ impl Admission {
     }
 }
 
-fn owner_needed() -> ApiError {
+pub(super) fn owner_needed() -> ApiError {
     let message = "This needs the key of the server's owner: the one that the server made or was \
         given with PROXY_API_KEY. A key that was added for a client can ask for turns only.";
     ApiError::new(403, ErrorType::PermissionError, message).with_code("owner_key_required")

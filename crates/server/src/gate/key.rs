@@ -27,9 +27,9 @@ enum Holder {
     Client,
 }
 
-/// The SHA-256 of a key. It can be compared in constant time only.
+/// The SHA-256 of a key or token. It can be compared in constant time only.
 #[derive(Clone)]
-struct Digest([u8; 32]);
+pub(super) struct Digest([u8; 32]);
 
 /// Whose key a request came with. Handlers find it among the request's extensions.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -75,11 +75,11 @@ impl fmt::Debug for ApiKey {
 // === impl Digest ===
 
 impl Digest {
-    fn of(secret: &[u8]) -> Self {
+    pub(super) fn of(secret: &[u8]) -> Self {
         Self(Sha256::digest(secret).into())
     }
 
-    fn is(&self, other: &Self) -> bool {
+    pub(super) fn is(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }
 }
@@ -114,30 +114,26 @@ impl Keys {
         Self { accepted: accepted.collect(), hint }
     }
 
-    /// # Errors
-    /// If the key is missing or wrong. Nobody is told which.
-    pub(crate) fn caller(&self, headers: &HeaderMap) -> Result<&Caller, ApiError> {
-        let owner = self.owner_of(bearer_token(headers).unwrap_or_default());
-        owner.ok_or_else(|| self.refusal(headers))
-    }
-
-    /// Looks at every key to its end, so that the time tells nothing of how much of one was right,
-    /// nor whose it was. Nothing at all is nobody's key.
-    fn owner_of(&self, given: &[u8]) -> Option<&Caller> {
-        if given.is_empty() {
-            return None;
-        }
-        let given = Digest::of(given);
-        let mut owner = None;
+    /// Compares every key to its end, so that the time depends neither on how much of one was right
+    /// nor on whose it was.
+    pub(super) fn find(&self, given: &Digest) -> Option<&Caller> {
+        let mut found = None;
         for (caller, digest) in &self.accepted {
-            if digest.is(&given) {
-                owner = Some(caller);
+            if digest.is(given) {
+                found = Some(caller);
             }
         }
-        owner
+        found
     }
 
-    fn refusal(&self, headers: &HeaderMap) -> ApiError {
+    /// The digest of the owner's key.
+    pub(super) fn of_the_owner(&self) -> Option<&Digest> {
+        let mut owners = self.accepted.iter().filter(|(caller, _)| caller.is_owner());
+        owners.next().map(|(_, digest)| digest)
+    }
+
+    /// The same answer for a key that is missing and for one that is wrong.
+    pub(super) fn refusal(&self, headers: &HeaderMap) -> ApiError {
         let hint = &self.hint;
         let page = page_address(headers).map(|page| format!(" See {page}."));
         let message = format!(
@@ -150,10 +146,12 @@ impl Keys {
     }
 }
 
-fn bearer_token(headers: &HeaderMap) -> Option<&[u8]> {
+/// The digest of a bearer token. Without a token there is none, so that an empty key fits nothing.
+pub(super) fn bearer_digest(headers: &HeaderMap) -> Option<Digest> {
     let value = only(headers, &header::AUTHORIZATION)?.as_bytes();
     let (scheme, token) = value.split_at_checked("bearer ".len())?;
-    scheme.eq_ignore_ascii_case(b"bearer ").then(|| token.trim_ascii())
+    let token = token.trim_ascii();
+    (scheme.eq_ignore_ascii_case(b"bearer ") && !token.is_empty()).then(|| Digest::of(token))
 }
 
 #[cfg(test)]
@@ -183,7 +181,8 @@ mod tests {
         for value in values {
             headers.append(header::AUTHORIZATION, HeaderValue::from_str(value).unwrap());
         }
-        keys.caller(&headers).map(|caller| caller.name().to_owned())
+        let found = bearer_digest(&headers).and_then(|given| keys.find(&given));
+        found.map(|caller| caller.name().to_owned()).ok_or_else(|| keys.refusal(&headers))
     }
 
     #[test]

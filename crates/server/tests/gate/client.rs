@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use server::{
     Access, AccessSettings, ApiKey, ApiRoutes, App, BodyLimits, Caller, ConnectionLimits,
     ErrorResponse, GateSettings, IdleTimeout, LargeBodies, QueueLimits, Readiness, RequestId,
-    TurnQueue, check_json_depth, read_body,
+    RunSecret, TurnQueue, check_json_depth, read_body,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -54,6 +54,7 @@ impl Server {
         let address = listener.local_addr().unwrap();
         let access = Access::new(address.port(), access());
         let mut app = App {
+            run_secret: RunSecret::new([0; 32]),
             api: stand_in(PATIENCE),
             readiness: watch::channel(Readiness::default()).1,
             queue: TurnQueue::new(QueueLimits {
