@@ -103,7 +103,7 @@ impl CodexBinary {
         if let Some(path) = explicit {
             return Self::at(path).await;
         }
-        let on_path = match find_on_path("codex") {
+        let on_path = match std::env::var_os("PATH").and_then(|path| find_in(&path, "codex")) {
             Some(path) => Self::at(&path).await,
             None => Err(BinaryError::NotFound),
         };
@@ -135,7 +135,8 @@ impl CodexBinary {
         let path = native(path)?;
         let unusable = |reason: String| BinaryError::Unusable { path: path.clone(), reason };
         let mut command = Command::new(&path);
-        command.arg("--version").env_clear();
+        // Nor does it see the folder that we were started in.
+        command.arg("--version").env_clear().current_dir("/");
         let output = output_of(command).await.map_err(|error| unusable(error.to_string()))?;
         let words = String::from_utf8_lossy(&output.stdout).into_owned();
         let version = words
@@ -198,9 +199,12 @@ fn no_proxy() -> String {
     hosts
 }
 
-fn find_on_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+/// A relative entry of the PATH, an empty one too, is the folder that we happen to be started in: nothing in it is run.
+fn find_in(path: &OsStr, name: &str) -> Option<PathBuf> {
+    std::env::split_paths(path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(name))
+        .find(|file| file.is_file())
 }
 
 /// The copy of the highest version in `copies/<version>/node_modules/@openai/codex`.

@@ -70,6 +70,28 @@ fn the_newest_copy_is_taken() {
     assert_eq!(newest_copy(&folder.path().join("none")), None);
 }
 
+/// Tests run in the folder of their crate, where `Cargo.toml` is.
+#[test]
+fn row_20_the_working_folder_is_not_searched_even_if_the_path_names_it() {
+    let name = "Cargo.toml";
+    let here = std::env::current_dir().unwrap();
+    for path in [".", "", ":", "./", "src/.."] {
+        assert!(path.split(':').any(|folder| Path::new(folder).join(name).is_file()), "{path:?}");
+        assert_eq!(find_in(OsStr::new(path), name), None, "{path:?}");
+        let path = format!("{path}:{}", here.display());
+        assert_eq!(find_in(OsStr::new(&path), name), Some(here.join(name)), "{path:?}");
+    }
+}
+
+#[tokio::test]
+async fn row_20_its_version_is_asked_for_outside_of_the_working_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("codex");
+    script(&path, "#!/bin/sh\necho codex-cli 9.9.9; pwd >\"$0.pwd\"\n");
+    CodexBinary::at(&path).await.unwrap();
+    assert_eq!(std::fs::read_to_string(folder.path().join("codex.pwd")).unwrap(), "/\n");
+}
+
 #[tokio::test]
 async fn a_missing_binary_is_named() {
     let error = CodexBinary::at(Path::new("no/such/codex")).await.unwrap_err();
