@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand};
 use clap_complete::Shell;
-use configuration::Flags;
+use configuration::{Flags, Warning};
 
 use crate::ask::OfferedTools;
 use crate::calls::CallsOptions;
@@ -20,6 +20,9 @@ use crate::replay::ReplayOptions;
 #[derive(Debug, Parser)]
 #[command(version, about, max_term_width = 100, after_help = examples::ALL)]
 pub(crate) struct Cli {
+    /// File with settings as lines of NAME=value, such as .env; none is read unless it is named here
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) env_file: Option<PathBuf>,
     #[command(subcommand)]
     pub(crate) task: Task,
 }
@@ -208,6 +211,7 @@ impl Command {
                 port: flags.port.clone(),
                 host: flags.host.clone(),
                 config: flags.config.clone(),
+                ..Flags::default()
             },
             Self::Ask(_)
             | Self::Login(_)
@@ -238,6 +242,11 @@ pub(crate) fn complain(error: &dyn Error) {
         cause = error.source();
     }
     let _ = writeln!(std::io::stderr(), "error: {words}");
+}
+
+/// Something odd that does not stop the command.
+pub(crate) fn warn(warning: &Warning) {
+    let _ = writeln!(std::io::stderr(), "warning: {warning}");
 }
 
 #[cfg(test)]

@@ -31,21 +31,23 @@ mod target;
 mod top;
 mod traces;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use configuration::{Inputs, Loaded};
+use configuration::{Flags, Inputs, Loaded, Warning};
 use rustix::fs::Mode;
 
 use cli::{Cli, Command, Task};
 
 fn main() -> ExitCode {
-    let outcome = match Cli::parse().task {
+    let Cli { env_file, task } = Cli::parse();
+    let outcome = match task {
         Task::Calls(options) => calls::run(&options),
         Task::Conformance(options) => conformance::run(&options),
         Task::Replay(options) => replay::run(&options),
         Task::Completions { shell } => completions::run(shell),
-        Task::WithSettings(command) => run_with_settings(command),
+        Task::WithSettings(command) => run_with_settings(command, env_file),
     };
     outcome.unwrap_or_else(|error| {
         // Whoever read our output has seen enough, as in `… | head`.
@@ -61,10 +63,13 @@ fn main() -> ExitCode {
 
 /// One thread: the work is waiting for the child and for clients, and a hop between threads
 /// costs more than it gains.
-fn run_with_settings(command: Command) -> Result<ExitCode, Box<dyn std::error::Error>> {
+fn run_with_settings(
+    command: Command,
+    env_file: Option<PathBuf>,
+) -> Result<ExitCode, Box<dyn std::error::Error>> {
     // What we or Codex make is for nobody else, whatever the user's habit is.
     rustix::process::umask(Mode::from_raw_mode(0o077));
-    let inputs = Inputs::of_process(command.flags());
+    let inputs = Inputs::of_process(Flags { env_file, ..command.flags() });
     let loaded = configuration::load(&inputs)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let outcome = runtime.block_on(run(command, inputs, loaded));
@@ -80,9 +85,7 @@ async fn run(
 ) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let logs = logging::start(&loaded.settings.log, &command);
     panics::log_without_content();
-    for warning in &loaded.warnings {
-        tracing::warn!("{warning}");
-    }
+    warn(&loaded.warnings, &command);
     match command {
         Command::Serve(_) => serve::run(inputs, loaded, logs).await,
         Command::Ask(question) => ask::run(question, loaded.settings).await,
@@ -95,5 +98,25 @@ async fn run(
         Command::Key(options) => key::run(options, &loaded.settings, &loaded.values),
         Command::Smoke(options) => smoke::run(&options, &loaded.settings).await,
         Command::Top(options) => top::run(&options, &loaded.settings).await,
+    }
+}
+
+/// Once for each command: those that log no warnings by default print them.
+fn warn(warnings: &[Warning], command: &Command) {
+    match command {
+        Command::Serve(_) | Command::Config(_) | Command::Key(_) => {
+            for warning in warnings {
+                tracing::warn!("{warning}");
+            }
+        }
+        // They are in its report.
+        Command::Doctor(_) => {}
+        Command::Ask(_)
+        | Command::Login(_)
+        | Command::Logout
+        | Command::Status(_)
+        | Command::Models(_)
+        | Command::Smoke(_)
+        | Command::Top(_) => warnings.iter().for_each(cli::warn),
     }
 }

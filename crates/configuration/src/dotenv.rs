@@ -7,14 +7,12 @@ use dotenvy::Error;
 use crate::problem::Problem;
 use crate::trusted;
 
-/// The lines of the file at `path`; none if there is no such file. Our own environment is not
-/// changed.
+/// The lines of the file at `path`. Our own environment is not changed.
 pub(crate) fn read(path: &Path) -> (Vec<(String, String)>, Vec<Problem>) {
     let problem = |reason: String| Problem::File { path: path.to_owned(), reason };
     let content = match trusted::read(path) {
         Ok(content) => content,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Default::default(),
-        Err(error) => return (Vec::new(), vec![problem(error.to_string())]),
+        Err(error) => return (Vec::new(), vec![problem(format!("{error} (--env-file)"))]),
     };
     let Ok(text) = String::from_utf8(content) else {
         return (Vec::new(), vec![problem("it is not UTF-8".to_owned())]);

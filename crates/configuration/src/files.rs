@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 /// The files that settings are read from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Files {
-    /// `.env` of the working folder, whether it is there or not.
-    pub(crate) dotenv: PathBuf,
+    /// The one of `--env-file`, with its whole path.
+    pub(crate) dotenv: Option<PathBuf>,
     /// `None` without a data folder.
     pub(crate) config: Option<ConfigFile>,
 }

@@ -1,8 +1,8 @@
 //! Every setting of codex-completions.
 //!
 //! [`VARIABLES`] is the table of all of them: names, defaults, what is allowed and what it means.
-//! [`load`] reads the layers, the last of which wins: the default, the TOML file, `.env` of the
-//! working folder, the environment, flags. All that is wrong is reported at once. [`reload`] reads
+//! [`load`] reads the layers, the last of which wins: the default, the TOML file, the file of
+//! `--env-file`, the environment, flags. All that is wrong is reported at once. [`reload`] reads
 //! them again while we run.
 
 mod access;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use etcetera::base_strategy::{BaseStrategy as _, choose_native_strategy};
 
 use crate::files::{ConfigFile, Files};
+use crate::kind::Kind;
 use crate::problem::{Problem, Problems, Warning};
 use crate::replaced::replacement;
 use crate::settings::Settings;
@@ -28,6 +29,8 @@ pub struct Flags {
     pub host: Option<String>,
     /// `--config`
     pub config: Option<String>,
+    /// `--env-file`
+    pub env_file: Option<PathBuf>,
 }
 
 /// Everything that the settings are made from.
@@ -35,7 +38,7 @@ pub struct Flags {
 pub struct Inputs {
     /// The environment.
     pub environment: Vec<(OsString, OsString)>,
-    /// Where `.env` is looked for.
+    /// Where relative paths of the command line begin. Nothing in it is read unless it is named.
     pub working_folder: PathBuf,
     /// The platform's folder for the data of this user.
     pub user_data: Option<PathBuf>,
@@ -82,8 +85,11 @@ pub fn load(inputs: &Inputs) -> Result<Loaded, Problems> {
 pub(crate) fn load_with(inputs: &Inputs, earlier: Option<&ConfigFile>) -> Result<Loaded, Problems> {
     let mut reader =
         Reader { values: Values::defaults(), problems: Vec::new(), warnings: Vec::new() };
-    let dotenv = inputs.working_folder.join(".env");
-    let lines = reader.dotenv(&dotenv);
+    let dotenv = inputs.env_file();
+    let lines = match &dotenv {
+        Some(path) => reader.dotenv(path),
+        None => reader.no_dotenv(&inputs.working_folder),
+    };
     let environment = reader.environment(&inputs.environment);
     let flags = inputs.flags.given();
     // Where the file is, only the other layers can say.
@@ -141,7 +147,7 @@ impl Loaded {
         let Files { dotenv, config } = &self.files;
         let config = config.as_ref().map(|file| file.path().to_owned());
         let instructions = self.values.path(&PROXY_INSTRUCTIONS_FILE);
-        [Some(dotenv.clone()), config, instructions].into_iter().flatten().collect()
+        [dotenv.clone(), config, instructions].into_iter().flatten().collect()
     }
 }
 
@@ -170,9 +176,19 @@ impl Inputs {
         Self {
             environment: std::env::vars_os().collect(),
             working_folder: std::env::current_dir().unwrap_or_default(),
-            user_data: choose_native_strategy().ok().map(|folders| folders.data_dir()),
+            // A relative home would put the data folder into the working folder.
+            user_data: choose_native_strategy()
+                .ok()
+                .map(|folders| folders.data_dir())
+                .filter(|folder| folder.is_absolute()),
             flags,
         }
+    }
+
+    /// The file of `--env-file`, wherever it was named from.
+    fn env_file(&self) -> Option<PathBuf> {
+        let named = self.flags.env_file.as_ref()?;
+        Some(self.working_folder.join(named).components().collect())
     }
 }
 
@@ -183,7 +199,23 @@ impl Reader {
         let (lines, problems) = dotenv::read(path);
         self.problems.extend(problems);
         let from = Source::DotEnv(path.to_owned());
-        lines.into_iter().map(|(name, text)| Given { name, text, from: from.clone() }).collect()
+        let given = lines.into_iter().map(|(name, text)| {
+            let text = match variable(&name) {
+                Some(variable) => beside(path, variable, text),
+                None => text,
+            };
+            Given { name, text, from: from.clone() }
+        });
+        given.collect()
+    }
+
+    /// A `.env` in the working folder may be a stranger's, as in a clone: it is not even opened.
+    fn no_dotenv(&mut self, working_folder: &Path) -> Vec<Given> {
+        let path = working_folder.join(".env");
+        if path.symlink_metadata().is_ok() {
+            self.warnings.push(Warning::NotRead { path });
+        }
+        Vec::new()
     }
 
     fn environment(&mut self, environment: &[(OsString, OsString)]) -> Vec<Given> {
@@ -228,6 +260,7 @@ impl Reader {
         let (settings, problems) = toml_file::read(path);
         self.problems.extend(problems);
         for (variable, text) in settings {
+            let text = beside(path, variable, text);
             self.set(variable, &text, Source::File(path.to_owned()));
         }
     }
@@ -276,6 +309,15 @@ impl Reader {
                 self.values.set(variable, value, Source::Default);
             }
         }
+    }
+}
+
+/// A relative path in a file begins at the folder of that file: the working folder must not choose what it leads to.
+fn beside(file: &Path, variable: &Variable, text: String) -> String {
+    let is_path = variable.kind == Kind::Path && !text.trim().is_empty();
+    match file.parent() {
+        Some(folder) if is_path => folder.join(text.trim()).to_string_lossy().into_owned(),
+        _ => text,
     }
 }
 

@@ -70,6 +70,12 @@ pub enum Warning {
         /// Who set it.
         from: Source,
     },
+    /// A `.env` in the working folder, which only `--env-file` makes one of ours.
+    #[error("{} is not read; to use it, add: --env-file .env", path.display())]
+    NotRead {
+        /// The file.
+        path: PathBuf,
+    },
     /// Others could read what is ours.
     #[error("{} was open to other users, and is not any more", path.display())]
     Tightened {

@@ -69,8 +69,9 @@ fn tables() -> String {
 }
 
 fn example() -> String {
-    let mut text = "# Settings of codex-completions. Copy this to .env, and take the # off the lines that you \
-                    change.\n# docs/configuration.md says more.\n"
+    let mut text = "# Settings of codex-completions. Copy this to .env, take the # off the lines that you change, and\n\
+                    # name the file: --env-file .env (./start does, for the one beside it).\n\
+                    # docs/configuration.md has more.\n"
         .to_owned();
     for (group, variables) in groups() {
         write!(text, "\n# === {group} ===\n").unwrap();
@@ -115,7 +116,7 @@ fn loaded(dotenv: &str, toml: &str) -> Loaded {
         environment: Vec::new(),
         working_folder: folder.path().to_owned(),
         user_data: Some("/nowhere".into()),
-        flags: Flags { config, ..Flags::default() },
+        flags: Flags { config, env_file: Some(".env".into()), ..Flags::default() },
     };
     load(&inputs).unwrap_or_else(|problems| panic!("{problems}"))
 }

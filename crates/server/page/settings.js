@@ -40,7 +40,7 @@ export function settings(signal) {
   return [
     element("div", { class: "view-head" }, element("h1", {}, "Settings"),
       element("p", { class: "headline" }, "What is in force, and where it comes from. They are changed in the environment, "
-        + "in .env or in the settings file, not here.")),
+        + "in the file of --env-file or in the TOML file, not here.")),
     warnings,
     element("div", { class: "toolbar" },
       element("div", { class: "field inline" }, element("label", { for: "settings-filter" }, "Filter"), filter),

@@ -41,9 +41,10 @@ pub(crate) struct Proxy {
 // === impl Proxy ===
 
 impl Proxy {
-    /// Starts a server with these settings.
+    /// Starts a server with these settings, and with `.env` in its folder, which is empty.
     pub(crate) async fn start(settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(".env"), "").unwrap();
         let model = ScriptedModel::start().await.unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_codex-completions"));
         for (name, _) in std::env::vars() {
@@ -52,7 +53,7 @@ impl Proxy {
             }
         }
         command
-            .args(["serve", "--port", "0"])
+            .args(["serve", "--port", "0", "--env-file", ".env"])
             .current_dir(folder.path())
             .env("CODEX_BIN", codex_binary().await.path())
             .env("PROXY_DATA_DIR", folder.path())

@@ -16,6 +16,10 @@ fn config(proxy: &Proxy) -> PathBuf {
     proxy.folder().join("config.toml")
 }
 
+fn env_file(proxy: &Proxy) -> PathBuf {
+    proxy.folder().join(".env")
+}
+
 async fn change(proxy: &Proxy, toml: &str, times: usize) -> Value {
     std::fs::write(config(proxy), toml).unwrap();
     proxy.logged_times(CHANGED, times).await["changed"].clone()
@@ -46,16 +50,31 @@ async fn a_changed_file_counts_for_the_next_turn() {
     by_alias["model"] = "fast".into();
     assert_eq!(proxy.chat(&by_alias).await.header("x-proxy-model"), Some("gpt-5.5"));
 
-    std::fs::write(proxy.folder().join(".env"), "PROXY_TOOL_BLOCK_MAX=2\n").unwrap();
+    std::fs::write(env_file(&proxy), "PROXY_TOOL_BLOCK_MAX=2\n").unwrap();
     proxy.logged_times(CHANGED, 3).await;
     assert_eq!(calls(&proxy).await, 2);
 
     std::fs::remove_file(config(&proxy)).unwrap();
-    std::fs::remove_file(proxy.folder().join(".env")).unwrap();
+    std::fs::write(env_file(&proxy), "").unwrap();
     let changed = proxy.logged_times(CHANGED, 4).await["changed"].clone();
     assert_eq!(changed, "PROXY_MODEL_ALIASES= PROXY_TOOL_BLOCK_MAX=0");
     assert_eq!(calls(&proxy).await, 3);
     assert_eq!(proxy.chat(&by_alias).await.header("x-proxy-model"), Some("fast"));
+}
+
+#[tokio::test]
+async fn row_20_a_named_file_is_read_again_and_must_stay() {
+    let proxy = Proxy::start(&[]).await;
+    std::fs::write(env_file(&proxy), "PROXY_TOOL_BLOCK_MAX=2\n").unwrap();
+    proxy.logged(CHANGED).await;
+    assert_eq!(calls(&proxy).await, 2);
+    std::fs::remove_file(env_file(&proxy)).unwrap();
+    let line = proxy.logged(REFUSED).await;
+    assert!(line["error"].as_str().unwrap().ends_with("(--env-file)"), "{line}");
+    assert_eq!(calls(&proxy).await, 2);
+    std::fs::write(env_file(&proxy), "PROXY_TOOL_BLOCK_MAX=1\n").unwrap();
+    proxy.logged_times(CHANGED, 2).await;
+    assert_eq!(calls(&proxy).await, 1);
 }
 
 #[tokio::test]

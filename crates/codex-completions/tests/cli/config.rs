@@ -25,6 +25,9 @@ impl Scene {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.user.command(arguments);
         command.current_dir(self.folder.path());
+        if self.folder.path().join(".env").exists() {
+            command.args(["--env-file", ".env"]);
+        }
         command
     }
 

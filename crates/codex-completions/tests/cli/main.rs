@@ -31,3 +31,4 @@ mod top;
 mod transcript;
 mod under_fire;
 mod user;
+mod working_folder;

@@ -36,8 +36,8 @@ fn every_line_that_cannot_be_read_is_told_without_its_text() {
 }
 
 #[test]
-fn a_missing_file_has_no_lines() {
+fn a_missing_file_is_a_problem() {
     let folder = tempfile::tempdir().unwrap();
     let (lines, problems) = read(&folder.path().join(".env"));
-    assert!(lines.is_empty() && problems.is_empty());
+    assert_eq!((lines.len(), problems.len()), (0, 1));
 }

@@ -15,8 +15,10 @@ impl Scene {
         Self { folder, environment: environment.to_vec(), flags: Flags::default() }
     }
 
-    fn with_dotenv(self, text: &str) -> Self {
+    /// Named as a user in its folder would.
+    fn with_dotenv(mut self, text: &str) -> Self {
         std::fs::write(self.folder.path().join(".env"), text).unwrap();
+        self.flags.env_file = Some("./.env".into());
         self
     }
 
@@ -203,4 +205,69 @@ fn folders_lie_in_the_data_folder() {
     };
     let problems = load(&nobody).unwrap_err().to_string();
     assert_eq!(problems, "there is no data folder for this user; set PROXY_DATA_DIR");
+}
+
+#[test]
+fn row_20_a_dotenv_of_the_working_folder_is_not_read_but_warned_about() {
+    let mut scene = Scene::new(&[]).with_dotenv("PORT=2\nPROXY_NO_SUCH_SETTING=1\nbroken\n");
+    scene.flags.env_file = None;
+    assert_eq!(scene.effective("PORT").1, "default");
+    let warning = ["HERE/.env is not read; to use it, add: --env-file .env"];
+    assert_eq!(scene.warnings(), warning);
+    assert!(!scene.load().unwrap().sources().contains(&scene.folder.path().join(".env")));
+
+    // Whatever it is: it is not opened.
+    let path = scene.folder.path().join(".env");
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(scene.warnings(), <[&str; 0]>::default());
+    std::os::unix::fs::symlink("/nowhere/at-all", &path).unwrap();
+    assert_eq!(scene.warnings(), warning);
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    assert_eq!(scene.warnings(), warning);
+
+    // Another file that is named is meant.
+    std::fs::write(scene.folder.path().join("mine.env"), "PORT=3").unwrap();
+    scene.flags.env_file = Some("mine.env".into());
+    assert_eq!(scene.effective("PORT"), (Some("3".to_owned()), "HERE/mine.env".to_owned()));
+    assert_eq!(scene.warnings(), <[&str; 0]>::default());
+}
+
+#[test]
+fn row_20_a_file_that_is_named_must_be_there_and_of_the_user() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let scene = Scene::new(&[]).with_dotenv("PORT=2\n");
+    let path = scene.folder.path().join(".env");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
+    let problem = "cannot read HERE/.env: every user can write to it (--env-file)";
+    assert_eq!(scene.problems(), [problem]);
+    std::fs::remove_file(&path).unwrap();
+    let problem = "cannot read HERE/.env: No such file or directory (os error 2) (--env-file)";
+    assert_eq!(scene.problems(), [problem]);
+}
+
+/// Else the folder that a command is started in would choose the Codex that is run.
+#[test]
+fn row_20_relative_paths_in_a_file_begin_at_the_file() {
+    let mut scene = Scene::new(&[])
+        .with_toml("codex_bin = \"bin/codex\"\ncapture_dir = \"/records\"\n")
+        .with_dotenv("PROXY_CODEX_HOME=home\nPROXY_MODEL_ALIASES=a=b\n");
+    std::fs::create_dir(scene.folder.path().join("elsewhere")).unwrap();
+    let moved = scene.folder.path().join("elsewhere/mine.env");
+    std::fs::rename(scene.folder.path().join(".env"), &moved).unwrap();
+    scene.flags.env_file = Some("elsewhere/mine.env".into());
+    for (name, value) in [
+        ("CODEX_BIN", "HERE/codex-completions/bin/codex"),
+        ("PROXY_CAPTURE_DIR", "/records"),
+        ("PROXY_CODEX_HOME", "HERE/elsewhere/home"),
+        ("PROXY_MODEL_ALIASES", "a=b"),
+    ] {
+        assert_eq!(scene.hide_folder(&scene.effective(name).0.unwrap()), value, "{name}");
+    }
+
+    // Those that name the TOML file too.
+    std::fs::write(scene.folder.path().join("elsewhere/other.toml"), "port = 7").unwrap();
+    std::fs::write(&moved, "PROXY_CONFIG=other.toml\n").unwrap();
+    let wanted = (Some("7".to_owned()), "HERE/elsewhere/other.toml".to_owned());
+    assert_eq!(scene.effective("PORT"), wanted);
 }

@@ -21,9 +21,10 @@ impl Scene {
             environment: environment.collect(),
             working_folder: folder.path().to_owned(),
             user_data: Some(folder.path().to_owned()),
-            flags: Flags::default(),
+            flags: Flags { env_file: Some(".env".into()), ..Flags::default() },
         };
         std::fs::create_dir(folder.path().join("codex-completions")).unwrap();
+        std::fs::write(folder.path().join(".env"), "").unwrap();
         Self { folder, inputs }
     }
 
@@ -133,8 +134,25 @@ fn the_file_stays_the_one_that_it_was_at_the_start() {
 
 #[test]
 fn a_file_that_is_not_there_yet_is_a_source_too() {
-    let scene = Scene::new(&[]);
+    let mut scene = Scene::new(&[]);
     let sources = scene.load().sources();
     let expected: [&Path; 2] = [&scene.path(".env"), &scene.path(TOML)];
     assert_eq!(sources, expected);
+    scene.inputs.flags = Flags::default();
+    assert_eq!(scene.load().sources(), [scene.path(TOML)]);
+}
+
+#[test]
+fn row_20_a_named_file_that_is_gone_changes_nothing() {
+    let scene = Scene::new(&[]);
+    scene.write(".env", "PROXY_MAX_CHAT_CHOICES=7\n");
+    let running = scene.load();
+    std::fs::remove_file(scene.path(".env")).unwrap();
+    let problems = reload(&scene.inputs, &running).unwrap_err().to_string();
+    assert!(
+        problems.ends_with(".env: No such file or directory (os error 2) (--env-file)"),
+        "{problems}"
+    );
+    scene.write(".env", "PROXY_MAX_CHAT_CHOICES=8\n");
+    assert_eq!(reload(&scene.inputs, &running).unwrap().changed, ["PROXY_MAX_CHAT_CHOICES=8"]);
 }
