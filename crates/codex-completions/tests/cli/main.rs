@@ -26,6 +26,7 @@ mod server;
 mod service;
 mod smoke;
 mod soak;
+mod start;
 mod terminal;
 mod top;
 mod transcript;

@@ -1,6 +1,7 @@
 //! The server as a service, and on a terminal.
 
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::os::unix::net::UnixDatagram;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -35,6 +36,60 @@ async fn a_service_manager_is_told_how_the_server_gets_on() {
     signal(server.process.id(), "-TERM");
     assert_eq!(told(), "STOPPING=1");
     assert_eq!(server.process.wait().unwrap().code(), Some(0));
+}
+
+const UNIT: &str = include_str!("../../../../packaging/systemd/codex-completions.service");
+
+/// The command lines of the unit, as systemd would run them one after another for a user with this home.
+fn unit_commands(home: &str) -> Vec<Vec<String>> {
+    let lines = UNIT.lines().filter_map(|line| {
+        line.strip_prefix("ExecStartPre=").or_else(|| line.strip_prefix("ExecStart="))
+    });
+    lines.map(|line| line.split(' ').map(|word| word.replace("%h", home)).collect()).collect()
+}
+
+#[tokio::test]
+async fn row_20_the_packaged_unit_names_its_file_and_starts_with_and_without_it() {
+    let user = User::new().await;
+    let home = user.folder.path();
+    std::fs::create_dir_all(home.join(".local/bin")).unwrap();
+    let program = env!("CARGO_BIN_EXE_codex-completions");
+    symlink(program, home.join(".local/bin/codex-completions")).unwrap();
+    let commands = unit_commands(home.to_str().unwrap());
+    let start = || {
+        let (serve, before) = commands.split_last().unwrap();
+        let prepare = |words: &[String]| {
+            // As `UMask=` of the unit.
+            let mut command = user.prepare(Command::new("sh"));
+            command.args(["-c", "umask 0077; exec \"$@\"", "sh"]).args(words);
+            command.env("HOME", home).env_remove("XDG_DATA_HOME").env_remove("PROXY_DATA_DIR");
+            command.env("PORT", "0").current_dir("/");
+            command
+        };
+        for words in before {
+            assert!(prepare(words).status().unwrap().success(), "{words:?}");
+        }
+        Server::spawn(prepare(serve))
+    };
+    let data = home.join(".local/share/codex-completions");
+    assert!(!data.exists());
+    let server = start();
+    assert!(server.get("/readyz").starts_with("HTTP/1.1 200"));
+    drop(server);
+    let file = data.join(".env");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(std::fs::metadata(&data).unwrap().permissions().mode() & 0o777, 0o700);
+
+    std::fs::write(&file, "PROXY_API_KEY=sk-of-the-file\n").unwrap();
+    let server = start();
+    let models = |key: &str| {
+        let line = format!("authorization: Bearer {key}");
+        server.send("GET /v1/models", &[&line], "")
+    };
+    assert!(models("sk-of-the-file").starts_with("HTTP/1.1 200"));
+    // Read by the server itself, and not by systemd: it may change.
+    std::fs::write(&file, "PROXY_API_KEY=sk-of-later\n").unwrap();
+    while !models("sk-of-later").starts_with("HTTP/1.1 200") {}
 }
 
 /// SIGHUP reads the settings, but it is also what a closing terminal sends.

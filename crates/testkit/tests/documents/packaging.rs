@@ -35,7 +35,7 @@ fn every_setting_is_one_of_ours() {
 #[test]
 fn all_of_them_start_the_server() {
     for (file, command) in [
-        (UNIT, "ExecStart=%h/.local/bin/codex-completions serve\n"),
+        (UNIT, "\nExecStart=%h/.local/bin/codex-completions serve --env-file %h/"),
         (AGENT, "<string>exec codex-completions serve</string>\n"),
         (DOCKERFILE, "ENTRYPOINT [\"codex-completions\"]\nCMD [\"serve\"]\n"),
     ] {
