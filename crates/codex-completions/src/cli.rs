@@ -173,7 +173,8 @@ pub(crate) struct ServerOptions {
     /// Base URL of the server [default: the one that the settings describe]
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
-    /// API key of the server [default: `PROXY_API_KEY`, or the one that the server keeps]
+    /// API key of the server; `-` reads it from standard input. Without --base-url the server must first
+    /// prove that it is ours [default: `PROXY_API_KEY`, or the one that the server keeps]
     #[arg(long)]
     pub(crate) key: Option<String>,
 }

@@ -95,6 +95,25 @@ async fn row_19_top_sends_no_key_when_an_impostor_is_there_instead() {
     assert!(top.wait().unwrap().success());
 }
 
+/// Row 20: a file with settings may name any address, but the key of the data folder is for its server.
+#[tokio::test]
+async fn row_20_a_stored_key_is_not_sent_to_an_address_that_a_file_has_chosen() {
+    let user = User::new().await;
+    let port = free_port();
+    drop(start(&user, port));
+    let impostor = Impostor::start("127.0.0.1", port, None);
+    let file = user.folder.path().join("hostile.env");
+    std::fs::write(&file, format!("PROXY_HOST=127.0.0.1\nPORT={port}\n")).unwrap();
+    for command in ["top", "smoke", "status", "doctor"] {
+        let refused = user.run(&["--env-file", file.to_str().unwrap(), command]);
+        let said = out(&refused) + &err(&refused);
+        assert!(said.contains(&port.to_string()), "{command}: {said}");
+    }
+    let received = impostor.end();
+    assert!(received.contains("/identity?nonce="), "{received}");
+    assert_no_key(&received, &stored_key(&user));
+}
+
 /// An impostor can ask a real server for proofs, and pass them on.
 #[tokio::test]
 async fn row_19_a_proof_that_is_passed_on_is_none() {
