@@ -21,6 +21,7 @@ pub(crate) struct KeyOptions {
 const EXAMPLES: &str = "\
 A key is printed once, when it is made, and alone on standard output. Of a named one only a hash is
 kept. The key \"default\" is the value of PROXY_API_KEY, or else in the file that `serve` names.
+`rotate` keeps what a key has stored; one that is added after `revoke` starts with nothing.
 A running server takes up every change by itself.
 
 Examples:
@@ -158,6 +159,7 @@ fn list(options: &ListOptions, settings: &Settings, values: &Values) -> Result<(
 
 fn to_json(key: &Key, values: &Values) -> Value {
     json!({
+        "id": key.id.as_str(),
         "name": key.name.as_str(),
         "since": key.since.map(|since| since.to_string()),
         "kept": kept(key, values),

@@ -2,6 +2,7 @@
 
 mod digest;
 mod error;
+mod id;
 mod name;
 pub(crate) mod named;
 mod private;
@@ -20,6 +21,7 @@ use private::Written;
 
 pub use digest::KeyDigest;
 pub use error::{KeyChangeError, KeyError};
+pub use id::KeyId;
 pub use name::{InvalidKeyName, KeyName};
 pub use named::NamedKeys;
 pub use run_secret::RunSecretFile;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::key::{ApiKey, KeyDigest, KeyError, KeyName, NamedKeys, kept, named};
+use crate::key::{ApiKey, KeyDigest, KeyError, KeyId, KeyName, NamedKeys, kept, named};
 use crate::problem::Warning;
 use crate::settings::Settings;
 
@@ -21,6 +21,8 @@ pub struct Keys {
 /// A key that is accepted; the key itself is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
+    /// What everything that is stored for it belongs to.
+    pub id: KeyId,
     /// What it is called.
     pub name: KeyName,
     /// How it is recognised.
@@ -71,6 +73,7 @@ impl Keys {
         let path = NamedKeys::file(settings);
         let records = named::read(&path, &mut warnings)?;
         keys.extend(records.into_iter().map(|record| Key {
+            id: record.id,
             name: record.name,
             digest: record.sha256,
             since: Some(record.since),
@@ -87,6 +90,7 @@ impl Keys {
 
 fn default_key(settings: &Settings, warnings: &mut Vec<Warning>) -> Result<Option<Key>, KeyError> {
     let key = |secret: &SecretString, since, kept| Key {
+        id: KeyId::DEFAULT,
         name: KeyName::DEFAULT,
         digest: KeyDigest::of(secret.expose_secret()),
         since,

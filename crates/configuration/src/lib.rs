@@ -26,8 +26,8 @@ mod variable;
 
 pub use access::is_weak_key;
 pub use key::{
-    ApiKey, InvalidKeyName, KeyChangeError, KeyDigest, KeyError, KeyName, KeyOrigin, NamedKeys,
-    RunSecretFile, random_key,
+    ApiKey, InvalidKeyName, KeyChangeError, KeyDigest, KeyError, KeyId, KeyName, KeyOrigin,
+    NamedKeys, RunSecretFile, random_key,
 };
 pub use keys::{Kept, Key, Keys};
 pub use kind::Kind;

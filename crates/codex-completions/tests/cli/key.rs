@@ -27,7 +27,7 @@ fn new_key(output: &Output) -> String {
     key.to_owned()
 }
 
-/// What `key list --json` says, but for the times.
+/// What `key list --json` shows, but for the times and the ids.
 fn list(user: &User) -> Value {
     let output = user.run(&["key", "list", "--json"]);
     assert_eq!(err(&output), "");
@@ -35,6 +35,9 @@ fn list(user: &User) -> Value {
     for key in json["keys"].as_array_mut().unwrap() {
         let since = key.as_object_mut().unwrap().remove("since").unwrap();
         assert_eq!(since.as_str().map(str::len), Some("2026-01-01T00:00:00Z".len()));
+        let id = key.as_object_mut().unwrap().remove("id").unwrap();
+        let is_right = id.as_str().is_some_and(|id| id == "default" || id.starts_with("key_"));
+        assert!(is_right, "{id}");
     }
     json
 }
@@ -168,7 +171,8 @@ fn a_key_that_is_a_setting_is_changed_where_it_is_set() {
     let output = run(&["key", "list", "--json"]);
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     let kept = format!("PROXY_API_KEY {place}");
-    assert_eq!(json, json!({"keys": [{"name": "default", "since": null, "kept": kept}]}));
+    let key = json!({"id": "default", "name": "default", "since": null, "kept": kept});
+    assert_eq!(json, json!({"keys": [key]}));
 }
 
 #[test]
@@ -311,4 +315,31 @@ async fn row_5_the_server_lets_named_keys_in_until_they_are_revoked() {
     for key in [new_laptop.as_str(), "the-default-key"] {
         assert!(chat(&server, key).starts_with("HTTP/1.1 200"));
     }
+}
+
+/// The ids of all keys, as `key list --json` shows them.
+fn ids(user: &User) -> Vec<String> {
+    let output = user.run(&["key", "list", "--json"]);
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let keys = json["keys"].as_array().unwrap().iter();
+    keys.map(|key| key["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn row_22_the_list_shows_the_id_which_rotation_keeps() {
+    let user = user();
+    for name in ["phone", "laptop"] {
+        new_key(&user.run(&["key", "add", name]));
+    }
+    new_key(&user.run(&["key", "rotate"]));
+    let before = ids(&user);
+    assert_eq!(before[0], "default");
+    new_key(&user.run(&["key", "rotate"]));
+    new_key(&user.run(&["key", "rotate", "phone"]));
+    assert_eq!(ids(&user), before);
+    assert!(user.run(&["key", "revoke", "phone"]).status.success());
+    new_key(&user.run(&["key", "add", "phone"]));
+    let after = ids(&user);
+    assert_eq!(after[..2], [before[0].clone(), before[2].clone()]);
+    assert!(!before.contains(&after[2]));
 }

@@ -1,4 +1,4 @@
-//! Keys beside the default one: a file that has their names and digests, never the keys themselves.
+//! Keys beside the default one: a file that has their ids, names and digests, never the keys themselves.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -7,12 +7,15 @@ use jiff::Timestamp;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
-use super::{KeyChangeError, KeyDigest, KeyError, KeyName, private, random_key};
+use super::{KeyChangeError, KeyDigest, KeyError, KeyId, KeyName, private, random_key};
 use crate::problem::Warning;
 use crate::settings::Settings;
 
-/// The only form of the file that there is so far.
-const VERSION: u32 = 1;
+/// The form in which the file is written.
+const VERSION: u32 = 2;
+
+/// The form of 0.1.0, whose keys have no ids.
+const WITHOUT_IDS: u32 = 1;
 
 /// The named keys, to be changed. Nobody else changes them meanwhile.
 #[derive(Debug)]
@@ -28,23 +31,41 @@ pub struct NamedKeys {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Record {
+    pub(crate) id: KeyId,
     pub(crate) name: KeyName,
     pub(crate) sha256: KeyDigest,
     pub(crate) since: Timestamp,
 }
 
+/// The same without an id.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RecordWithoutId {
+    name: KeyName,
+    sha256: KeyDigest,
+    since: Timestamp,
+}
+
 /// The file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Document {
+struct Document<R> {
     version: u32,
-    keys: Vec<Record>,
+    keys: Vec<R>,
 }
 
 /// What every form of the file has.
 #[derive(Deserialize)]
 struct Form {
     version: u32,
+}
+
+// === impl Record ===
+
+impl From<RecordWithoutId> for Record {
+    fn from(RecordWithoutId { name, sha256, since }: RecordWithoutId) -> Self {
+        Self { id: KeyId::from_name(&name), name, sha256, since }
+    }
 }
 
 // === impl NamedKeys ===
@@ -69,7 +90,7 @@ impl NamedKeys {
         settings.data_folder.join("keys.json")
     }
 
-    /// Makes a key, which nobody can look up later.
+    /// Makes a key, which nobody can look up later. It has nothing of an earlier key of that name.
     ///
     /// # Errors
     /// If there is a key of that name, or it cannot be kept.
@@ -80,27 +101,28 @@ impl NamedKeys {
         if self.records.iter().any(|record| record.name == name) {
             return Err(KeyChangeError::Taken(name));
         }
-        let (secret, record) = new_key(name)?;
+        let (secret, record) = new_key(KeyId::random()?, name)?;
         let mut records = self.records.clone();
         records.push(record);
         self.save(records)?;
         Ok(secret)
     }
 
-    /// Puts a new key in the place of one, which is refused from now on.
+    /// Puts a new secret in the place of a key's old one, which is refused from now on. All else that
+    /// belongs to the key stays.
     ///
     /// # Errors
     /// If there is no key of that name, or the new one cannot be kept.
     pub fn rotate(&mut self, name: &KeyName) -> Result<SecretString, KeyChangeError> {
         let place = self.place_of(name)?;
-        let (secret, record) = new_key(name.clone())?;
+        let (secret, record) = new_key(self.records[place].id.clone(), name.clone())?;
         let mut records = self.records.clone();
         records[place] = record;
         self.save(records)?;
         Ok(secret)
     }
 
-    /// Makes a key worthless.
+    /// Makes a key worthless, and its id with it.
     ///
     /// # Errors
     /// If there is no key of that name, or the list cannot be written.
@@ -131,10 +153,10 @@ impl NamedKeys {
     }
 }
 
-fn new_key(name: KeyName) -> Result<(SecretString, Record), KeyError> {
+fn new_key(id: KeyId, name: KeyName) -> Result<(SecretString, Record), KeyError> {
     let secret = random_key()?;
     let sha256 = KeyDigest::of(&secret);
-    Ok((secret.into(), Record { name, sha256, since: to_the_second(Timestamp::now()) }))
+    Ok((secret.into(), Record { id, name, sha256, since: to_the_second(Timestamp::now()) }))
 }
 
 /// Nobody wants to read more of a time.
@@ -154,13 +176,25 @@ fn parse(content: &[u8]) -> Result<Vec<Record>, String> {
     // Nothing of the file itself is told: it may be a key in the wrong place.
     let place = |error: serde_json::Error| format!("line {} is not as it must be", error.line());
     let form: Form = serde_json::from_slice(content).map_err(place)?;
-    if form.version != VERSION {
-        return Err(format!("version {} is not known, only {VERSION}", form.version));
-    }
-    let records = serde_json::from_slice::<Document>(content).map_err(place)?.keys;
-    for (place, Record { name, .. }) in records.iter().enumerate() {
-        if name.is_reserved() || records[..place].iter().any(|earlier| earlier.name == *name) {
+    let records: Vec<Record> = match form.version {
+        WITHOUT_IDS => {
+            let document: Document<RecordWithoutId> =
+                serde_json::from_slice(content).map_err(place)?;
+            document.keys.into_iter().map(Record::from).collect()
+        }
+        VERSION => serde_json::from_slice::<Document<Record>>(content).map_err(place)?.keys,
+        other => {
+            return Err(format!("version {other} is not known, only {WITHOUT_IDS} and {VERSION}"));
+        }
+    };
+    for (place, Record { id, name, .. }) in records.iter().enumerate() {
+        let earlier = &records[..place];
+        if name.is_reserved() || earlier.iter().any(|earlier| earlier.name == *name) {
             return Err(format!("the name {name} belongs to another key"));
+        }
+        // Two keys with one id would read each other's data.
+        if *id == KeyId::DEFAULT || earlier.iter().any(|earlier| earlier.id == *id) {
+            return Err(format!("the id of {name} belongs to another key"));
         }
     }
     Ok(records)

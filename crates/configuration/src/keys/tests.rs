@@ -6,6 +6,7 @@ fn named(settings: &Settings, name: &str) -> Key {
     let path = NamedKeys::file(settings);
     let records = named::read(&path, &mut Vec::new()).unwrap();
     Key {
+        id: records.last().map(|record| record.id.clone()).unwrap(),
         name: name.parse().unwrap(),
         digest: KeyDigest::of(secret.expose_secret()),
         since: records.last().map(|record| record.since),
@@ -20,6 +21,7 @@ fn row_5_the_default_key_and_the_named_ones_are_accepted() {
     let default = ApiKey::obtain(&generated).unwrap();
     let path = ApiKey::file(&generated);
     let default = Key {
+        id: KeyId::DEFAULT,
         name: KeyName::DEFAULT,
         digest: KeyDigest::of(default.secret.expose_secret()),
         since: last_change(&path),
@@ -32,6 +34,7 @@ fn row_5_the_default_key_and_the_named_ones_are_accepted() {
     assert_eq!(Keys::load(&generated).unwrap(), Keys { keys, warnings: Vec::new() });
 
     let default = Key {
+        id: KeyId::DEFAULT,
         name: KeyName::DEFAULT,
         digest: KeyDigest::of("chosen"),
         since: None,

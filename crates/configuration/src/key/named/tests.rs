@@ -26,11 +26,11 @@ fn row_5_keys_are_kept_as_digests_that_nobody_else_can_read() {
     let path = NamedKeys::file(&settings);
     let text = std::fs::read_to_string(&path).unwrap();
     let file: Value = serde_json::from_str(&text).unwrap();
-    let since = file["keys"][0]["since"].clone();
+    let [id, since] = ["id", "since"].map(|member| file["keys"][0][member].clone());
     let digest = String::from(KeyDigest::of(secret));
-    let expected =
-        json!({"version": 1, "keys": [{"name": "phone", "sha256": digest, "since": since}]});
-    assert_eq!(file, expected);
+    let phone = json!({"id": id, "name": "phone", "sha256": digest, "since": since});
+    assert_eq!(file, json!({"version": 2, "keys": [phone]}));
+    assert!(id.as_str().unwrap().starts_with("key_"), "{id}");
     assert_eq!(since.as_str().unwrap().len(), "2026-01-01T00:00:00Z".len());
     assert!(!text.contains(secret));
     for file in std::fs::read_dir(&data).unwrap() {
@@ -124,17 +124,25 @@ fn a_damaged_list_is_refused_and_left_as_it_is() {
     let good = std::fs::read_to_string(&path).unwrap();
     let mut twice: Value = serde_json::from_str(&good).unwrap();
     let key = twice["keys"][0].clone();
-    twice["keys"].as_array_mut().unwrap().push(key);
+    twice["keys"].as_array_mut().unwrap().push(key.clone());
+    let with_ids = |a: &str, b: &str| {
+        let with_id = |id: &str, name: &str| json!({"id": id, "name": name, "sha256": key["sha256"], "since": key["since"]});
+        json!({"version": 2, "keys": [with_id(a, "a"), with_id(b, "b")]}).to_string()
+    };
     for (content, reason) in [
         (String::new(), "line 1 is not as it must be"),
         ("sk-canary".to_owned(), "line 1 is not as it must be"),
         ("{\n\"version\": \"sk-canary\"}".to_owned(), "line 2 is not as it must be"),
-        (good.replace("sha256\": \"", "sha256\": \"sk-canary"), "line 6 is not as it must be"),
-        (good.replace("phone", "sk canary"), "line 5 is not as it must be"),
-        (good.replace("since", "sk-canary"), "line 7 is not as it must be"),
+        (good.replace("sha256\": \"", "sha256\": \"sk-canary"), "line 7 is not as it must be"),
+        (good.replace("key_", "sk canary"), "line 5 is not as it must be"),
+        (good.replace("phone", "sk canary"), "line 6 is not as it must be"),
+        (good.replace("since", "sk-canary"), "line 8 is not as it must be"),
         (good.replace("phone", "DEFAULT"), "the name DEFAULT belongs to another key"),
         (twice.to_string(), "the name phone belongs to another key"),
-        (r#"{"version": 2, "other": []}"#.to_owned(), "version 2 is not known, only 1"),
+        (good.replace("2,", "1,"), "line 5 is not as it must be"),
+        (with_ids("default", "key_b"), "the id of a belongs to another key"),
+        (with_ids("key_a", "key_a"), "the id of b belongs to another key"),
+        (r#"{"version": 3, "other": []}"#.to_owned(), "version 3 is not known, only 1 and 2"),
     ] {
         std::fs::write(&path, &content).unwrap();
         let expected = format!(
@@ -159,4 +167,53 @@ fn row_5_a_list_that_others_could_read_is_closed_and_told() {
     let tightened = |path: &Path| Warning::Tightened { path: path.to_owned() };
     assert_eq!(warnings, [tightened(&data), tightened(&path)]);
     assert_eq!(mode_of(&path).unwrap() & 0o777, 0o600);
+}
+
+fn id_of<'a>(keys: &'a NamedKeys, name: &str) -> &'a KeyId {
+    &keys.records.iter().find(|record| record.name.as_str() == name).unwrap().id
+}
+
+#[test]
+fn row_22_rotation_keeps_the_id_and_a_key_added_after_revocation_has_another() {
+    let (_parent, data) = place();
+    let settings = settings(&data, "");
+    let mut keys = NamedKeys::open(&settings).unwrap();
+    keys.add(name("phone")).unwrap();
+    keys.add(name("laptop")).unwrap();
+    let [phone, laptop] = ["phone", "laptop"].map(|name| id_of(&keys, name).clone());
+    assert_ne!(phone, laptop);
+    keys.rotate(&name("phone")).unwrap();
+    assert_eq!(*id_of(&keys, "phone"), phone);
+    keys.revoke(&name("phone")).unwrap();
+    keys.add(name("phone")).unwrap();
+    assert_ne!(*id_of(&keys, "phone"), phone);
+    assert_eq!(*id_of(&keys, "laptop"), laptop);
+}
+
+/// What 0.1.0 has stored for a key belongs to its name.
+#[test]
+fn row_22_keys_of_0_1_0_have_their_names_as_ids_until_they_are_revoked() {
+    let (_parent, data) = place();
+    let settings = settings(&data, "");
+    NamedKeys::open(&settings).unwrap().add(name("any")).unwrap();
+    let digest = String::from(KeyDigest::of("sk-old"));
+    let record = |name| json!({"name": name, "sha256": digest, "since": "2026-01-31T00:00:00Z"});
+    let old = json!({"version": 1, "keys": [record("phone"), record("laptop")]});
+    std::fs::write(NamedKeys::file(&settings), old.to_string()).unwrap();
+
+    let mut keys = NamedKeys::open(&settings).unwrap();
+    let ids = |keys: &NamedKeys| ["phone", "laptop"].map(|name| id_of(keys, name).to_string());
+    assert_eq!(ids(&keys), ["phone", "laptop"]);
+    assert_eq!(keys.records[0].sha256, KeyDigest::of("sk-old"));
+    keys.rotate(&name("phone")).unwrap();
+    drop(keys);
+
+    let text = std::fs::read_to_string(NamedKeys::file(&settings)).unwrap();
+    let file: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&file["version"], &file["keys"][1]["id"]), (&json!(2), &json!("laptop")));
+    let mut keys = NamedKeys::open(&settings).unwrap();
+    assert_eq!(ids(&keys), ["phone", "laptop"]);
+    keys.revoke(&name("phone")).unwrap();
+    keys.add(name("phone")).unwrap();
+    assert!(id_of(&keys, "phone").as_str().starts_with("key_"));
 }
