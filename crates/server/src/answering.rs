@@ -3,6 +3,7 @@
 
 mod failure_context;
 mod incoming;
+mod random_text;
 mod running;
 mod session;
 mod stream;
@@ -11,16 +12,12 @@ mod turn_log;
 mod usage;
 
 pub(crate) use incoming::{AnswerHeaders, Incoming, aside};
+pub(crate) use random_text::random_text;
 pub(crate) use running::{Asked, Endpoint, Running, unwritable};
 pub(crate) use session::Outcome;
 pub(crate) use stream::{AnswerStream, Keeping, StreamedAnswer, event_stream};
 pub(crate) use summary::sum_up;
 pub(crate) use usage::Prompt;
-
-/// Letters and digits for an id. Unique is enough: nothing is guarded by it.
-pub(crate) fn random_text(length: usize) -> String {
-    std::iter::repeat_with(fastrand::alphanumeric).take(length).collect()
-}
 
 pub(crate) fn seconds_since_1970() -> u64 {
     use std::time::{SystemTime, UNIX_EPOCH};
