@@ -129,7 +129,8 @@ pub(crate) fn access_settings(
 }
 
 fn accepted(key: &Key) -> server::ApiKey {
-    let accepted = server::ApiKey::from_sha256(key.name.as_str(), key.digest.to_bytes());
+    let accepted =
+        server::ApiKey::from_sha256(key.id.as_str(), key.name.as_str(), key.digest.to_bytes());
     match key.kept {
         Kept::Setting | Kept::Whole(_) => accepted.of_the_owner(),
         Kept::Digest(_) => accepted,

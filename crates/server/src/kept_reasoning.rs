@@ -178,6 +178,18 @@ mod tests {
     }
 
     #[test]
+    fn row_22_reasoning_belongs_to_the_id_of_a_key() {
+        let kept = Arc::default();
+        let of = |id| ReasoningScope {
+            caller: Caller::with_id(id, "phone"),
+            ..scope(&kept, "phone", 1)
+        };
+        of("key_1").keep(&[call("a", 10)]);
+        let finds = |id| of(id).recall("a", Question::default()).is_some();
+        assert!(finds("key_1") && !finds("key_2") && !finds("phone"));
+    }
+
+    #[test]
     fn the_oldest_goes_when_there_is_too_much() {
         let kept = Arc::default();
         let scope = scope(&kept, "me", 1);

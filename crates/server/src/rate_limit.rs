@@ -135,6 +135,17 @@ mod tests {
     }
 
     #[test]
+    fn row_22_the_window_belongs_to_the_id_of_a_key() {
+        let limiter = RateLimiter::default();
+        let now = Instant::now();
+        let is_refused =
+            |id, name| limiter.take(&Caller::with_id(id, name), LIMIT, now).refusal().is_some();
+        assert!(!is_refused("key_1", "phone"));
+        // Rotated, and then revoked and added.
+        assert!(is_refused("key_1", "phone") && !is_refused("key_2", "phone"));
+    }
+
+    #[test]
     fn keys_that_are_not_used_any_more_are_forgotten() {
         let limiter = RateLimiter::default();
         let start = Instant::now();

@@ -107,7 +107,7 @@ async fn plan(api: &Api, incoming: &mut Incoming) -> Result<Plan, ApiError> {
         .ok()
         .filter(|_| incoming.settings.responses.store && request.store.unwrap_or(true));
     let keeper = keeper.map(|responses| {
-        let key = incoming.caller.name().to_owned();
+        let key = incoming.caller.id().to_owned();
         Keeper::new(responses.clone(), Arc::clone(&api.0.metrics), key, id.clone(), origin)
     });
     let encrypted = if request.include_encrypted_reasoning {

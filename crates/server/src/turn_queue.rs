@@ -38,12 +38,12 @@ pub(crate) struct QueueState {
     pub(crate) waiting: usize,
     pub(crate) limit: u32,
     pub(crate) queue_max: usize,
-    /// Only those who have something here.
+    /// Only those who have something here, by their names.
     pub(crate) keys: BTreeMap<String, KeyState>,
 }
 
-/// What one key has.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// What the keys of one name have.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct KeyState {
     pub(crate) running: u32,
     pub(crate) waiting: usize,
@@ -163,11 +163,15 @@ impl TurnQueue {
     pub(crate) fn state(&self) -> QueueState {
         let state = self.lock();
         let Load { running, limit, waiting } = state.load();
-        let keys = state.queue.keys().map(|(caller, running, waiting)| {
-            (caller.name().to_owned(), KeyState { running, waiting })
-        });
+        let mut keys = BTreeMap::<String, KeyState>::new();
+        for (caller, running, waiting) in state.queue.keys() {
+            // A revoked key can still have turns when there is a new one of its name.
+            let key = keys.entry(caller.name().to_owned()).or_default();
+            key.running += running;
+            key.waiting += waiting;
+        }
         let queue_max = state.queue.capacity().waiting;
-        QueueState { running, waiting, limit, queue_max, keys: keys.collect() }
+        QueueState { running, waiting, limit, queue_max, keys }
     }
 
     /// How full it is now.

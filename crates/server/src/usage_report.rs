@@ -12,7 +12,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
 use openai_wire::{ApiError, ErrorType};
 use serde_json::{Value, json};
-use store::{UsageQuery, UsageReport, UsageSums};
+use store::{KeyUsage, UsageKey, UsageQuery, UsageReport, UsageSums};
 
 use crate::account_limits::AccountStanding;
 use crate::api::Api;
@@ -100,7 +100,8 @@ fn parse(query: &str, today: Date) -> Result<UsageQuery, ApiError> {
         return Err(ApiError::invalid("from", message));
     }
     let owned = |value: Option<Cow<'_, str>>| value.map(Cow::into_owned);
-    Ok(UsageQuery { from, to, key: owned(key), model: owned(model) })
+    let key = owned(key).map_or(UsageKey::Any, UsageKey::Called);
+    Ok(UsageQuery { from, to, key, model: owned(model) })
 }
 
 fn day(name: &'static str, value: &str) -> Result<Date, ApiError> {
@@ -121,7 +122,7 @@ fn shown(query: &UsageQuery, report: &UsageReport, account: &AccountStanding) ->
         "by_day": listed("day", &report.by_day),
         "by_model": listed("model", &report.by_model),
         "by_backend_model": listed("backend_model", &report.by_backend_model),
-        "by_key": listed("key", &report.by_key),
+        "by_key": report.by_key.iter().map(of_key).collect::<Value>(),
         "by_stop_reason": listed("stop_reason", &report.by_stop_reason),
         "account": shown_account(account),
     })
@@ -129,14 +130,18 @@ fn shown(query: &UsageQuery, report: &UsageReport, account: &AccountStanding) ->
 
 /// Groups, each with its name beside its sums.
 fn listed(kind: &str, groups: &[(String, UsageSums)]) -> Value {
-    let one = |(name, sums): &(String, UsageSums)| {
-        let mut group = json!({ kind: name });
-        if let (Value::Object(group), Value::Object(sums)) = (&mut group, json!(sums)) {
-            group.extend(sums);
-        }
-        group
-    };
-    groups.iter().map(one).collect()
+    groups.iter().map(|(name, sums)| with_sums(json!({ kind: name }), sums)).collect()
+}
+
+fn of_key(KeyUsage { id, name, sums }: &KeyUsage) -> Value {
+    with_sums(json!({"key": name, "key_id": id}), sums)
+}
+
+fn with_sums(mut group: Value, sums: &UsageSums) -> Value {
+    if let (Value::Object(group), Value::Object(sums)) = (&mut group, json!(sums)) {
+        group.extend(sums);
+    }
+    group
 }
 
 /// The same members in any case.

@@ -8,8 +8,11 @@ use crate::error::StoreError;
 const APPLICATION_ID: i32 = 0x4378_4370;
 
 /// The step at `n` leads from schema `n` to `n + 1`. A step that was released never changes.
-const STEPS: &[&str] =
-    &[include_str!("migrations/1_usage.sql"), include_str!("migrations/2_responses.sql")];
+const STEPS: &[&str] = &[
+    include_str!("migrations/1_usage.sql"),
+    include_str!("migrations/2_responses.sql"),
+    include_str!("migrations/3_key_ids.sql"),
+];
 
 /// Says whether a database may be used, before anything in it is touched.
 pub(crate) fn check(database: &Connection) -> Result<(), StoreError> {

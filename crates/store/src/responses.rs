@@ -17,7 +17,7 @@ pub(crate) use retention::ResponsesRetention;
 /// The responses that clients can come back to. Clones share them.
 ///
 /// A response that continues another belongs to its conversation; several may continue the same one.
-/// Everything belongs to a key: under another one it is not there.
+/// Everything belongs to a key by its id: under another one it is not there.
 #[derive(Debug, Clone)]
 pub struct Responses {
     store: Store,
@@ -28,7 +28,7 @@ pub struct Responses {
 pub struct StoredResponse {
     /// Its id. No other response of the key may have the same.
     pub id: String,
-    /// The name of the key that it belongs to.
+    /// The id of the key that it belongs to.
     pub key: String,
     /// When it was made: that is also when its conversation was used.
     pub created_at: SystemTime,

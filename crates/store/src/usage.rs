@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::error::StoreError;
 use crate::store::Store;
 
-pub use report::{UsageQuery, UsageReport, UsageSums};
+pub use report::{KeyUsage, UsageKey, UsageQuery, UsageReport, UsageSums};
 pub(crate) use retention::UsageRetention;
 pub use row::{Tokens, UsageRow};
 

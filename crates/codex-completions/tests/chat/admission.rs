@@ -191,3 +191,22 @@ async fn row_6_each_key_has_its_own_rate() {
     let unlimited = proxy.chat(&ask("[[text]]")).await;
     assert_eq!((unlimited.status, rate(&unlimited)), (200, None));
 }
+
+#[tokio::test]
+async fn row_22_the_rate_belongs_to_a_key_that_is_rotated_and_not_to_its_name() {
+    let proxy = Proxy::start(&[]).await;
+    let phone = proxy.add_key("phone").await;
+    let config = proxy.folder().join("config.toml");
+    std::fs::write(&config, "rate_limit_enabled = true\nrate_limit_max = 1\n").unwrap();
+    proxy.logged("settings have changed").await;
+    let status = async |key: &str| {
+        let bearer = format!("Bearer {key}");
+        proxy.chat_with(&ask("[[text]]"), &[("authorization", &bearer)]).await.status
+    };
+    assert_eq!(status(&phone).await, 200);
+    let rotated = proxy.rotate_key("phone").await;
+    assert_eq!(status(&rotated).await, 429);
+    let new = proxy.replace_key("phone").await;
+    assert_eq!(status(&new).await, 200);
+    assert_eq!(status(&new).await, 429);
+}

@@ -1,6 +1,6 @@
 //! A running server, with the real Codex and the scripted model behind it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 
 use bytes::Bytes;
@@ -36,6 +36,8 @@ pub(crate) struct Proxy {
     told: watch::Receiver<String>,
     readers: JoinSet<()>,
     folder: TempDir,
+    /// Where its data is: that folder, unless a setting says otherwise.
+    data: PathBuf,
 }
 
 // === impl Proxy ===
@@ -73,9 +75,12 @@ impl Proxy {
         readers.spawn(read_told(process.stdout.take().unwrap(), words));
         let has_told = told.wait_for(|told| address(told).is_some()).await;
         let address = address(&has_told.expect("the server starts")).unwrap();
-        let key = settings.iter().find(|(name, _)| *name == "PROXY_API_KEY");
-        let key = key.map_or(KEY, |(_, key)| key).to_owned();
-        Self { model, process, address, key, log, told, readers, folder }
+        let set = |wanted: &str| {
+            settings.iter().find(|(name, _)| *name == wanted).map(|(_, value)| *value)
+        };
+        let key = set("PROXY_API_KEY").unwrap_or(KEY).to_owned();
+        let data = set("PROXY_DATA_DIR").map_or_else(|| folder.path().to_owned(), PathBuf::from);
+        Self { model, process, address, key, log, told, readers, folder, data }
     }
 
     /// Where it listens.
@@ -148,16 +153,39 @@ impl Proxy {
 
     /// A new key of this name, once the server accepts it.
     pub(crate) async fn add_key(&self, name: &str) -> String {
+        let key = self.key_command(&["add", name]).await;
+        self.until_accepted(&key).await;
+        key
+    }
+
+    /// The new secret of this key, once the server accepts it.
+    pub(crate) async fn rotate_key(&self, name: &str) -> String {
+        let key = self.key_command(&["rotate", name]).await;
+        self.until_accepted(&key).await;
+        key
+    }
+
+    /// A new key under the name of one that is revoked, once the server accepts it.
+    pub(crate) async fn replace_key(&self, name: &str) -> String {
+        self.key_command(&["revoke", name]).await;
+        self.add_key(name).await
+    }
+
+    /// What a `key` command prints.
+    async fn key_command(&self, arguments: &[&str]) -> String {
         let mut command = Command::new(env!("CARGO_BIN_EXE_codex-completions"));
-        command.args(["key", "add", name]).env("PROXY_DATA_DIR", self.folder());
+        command.arg("key").args(arguments).env("PROXY_DATA_DIR", &self.data);
         let output = command.output().await.unwrap();
         assert!(output.status.success(), "{output:?}");
-        let key = String::from_utf8(output.stdout).unwrap().trim().to_owned();
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    async fn until_accepted(&self, key: &str) {
         let bearer = format!("Bearer {key}");
         loop {
             let request = Request::get("/v1/models").header(AUTHORIZATION, &bearer);
             if self.send(request.body(Full::default()).unwrap()).await.status == 200 {
-                return key;
+                return;
             }
         }
     }

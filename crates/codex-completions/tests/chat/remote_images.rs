@@ -183,7 +183,7 @@ fn app(api: &Api, port: u16) -> App {
     let access = AccessSettings {
         allowed_hosts: Vec::new(),
         allowed_origins: Vec::new(),
-        keys: vec![ApiKey::new("default", KEY)],
+        keys: vec![ApiKey::new("default", "default", KEY)],
         key_hint: String::new(),
     };
     App {

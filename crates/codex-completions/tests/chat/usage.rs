@@ -31,6 +31,12 @@ fn rows(folder: &Path) -> u64 {
     count.cast_unsigned()
 }
 
+/// What a key used, by its id.
+pub(crate) fn of_key(told: &Value, id: &str) -> Value {
+    let keys = told["by_key"].as_array().unwrap();
+    keys.iter().find(|key| key["key_id"] == id).unwrap_or_else(|| panic!("{told}")).clone()
+}
+
 async fn usage(proxy: &Proxy, query: &str) -> Value {
     let answer = proxy.get(&format!("/v1/usage{query}")).await;
     assert_eq!(answer.status, 200, "{answer:?}");
@@ -90,6 +96,7 @@ async fn every_turn_is_summed_up_however_it_ended() {
     let real: u64 = turns_of(&told, real, "backend_model").iter().map(|(_, turns)| turns).sum();
     assert_eq!(real, 5);
     assert_eq!(turns_of(&told, "by_key", "key"), named(&[("default", 4), ("phone", 1)]));
+    assert_eq!(of_key(&told, "default")["turns"], 4);
     assert_eq!(
         turns_of(&told, "by_stop_reason", "stop_reason"),
         named(&[("tool_calls", 2), ("client_gone", 1), ("failed", 1), ("stop_sequence", 1)])

@@ -343,3 +343,40 @@ fn row_22_the_list_shows_the_id_which_rotation_keeps() {
     assert_eq!(after[..2], [before[0].clone(), before[2].clone()]);
     assert!(!before.contains(&after[2]));
 }
+
+/// The id of a response that this key has stored.
+fn stored_response(server: &Server, key: &str) -> String {
+    let lines = [&bearer(key), "content-type: application/json"];
+    let body = json!({"model": "demo", "input": "My secret is 4711."}).to_string();
+    let answer = server.send("POST /v1/responses", &lines, &body);
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 200"), "{answer}");
+    let response: Value = serde_json::from_str(body).unwrap();
+    assert_eq!(response["store"], true, "{response}");
+    response["id"].as_str().unwrap().to_owned()
+}
+
+/// The status of a stored response when this key asks for it.
+fn status_of(server: &Server, key: &str, id: &str) -> u16 {
+    let answer = server.send(&format!("GET /v1/responses/{id}"), &[&bearer(key)], "");
+    answer.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+#[tokio::test]
+async fn row_22_a_new_key_under_a_revoked_name_reads_no_response_of_the_old_key() {
+    let user = User::new().await;
+    let server = Server::start(&user, &[]);
+    let phone = new_key(&user.run(&["key", "add", "phone"]));
+    until_status(&server, &phone, 200);
+    let id = stored_response(&server, &phone);
+    assert_eq!(status_of(&server, &phone, &id), 200);
+
+    let rotated = new_key(&user.run(&["key", "rotate", "phone"]));
+    until_status(&server, &rotated, 200);
+    assert_eq!((status(&server, &phone), status_of(&server, &rotated, &id)), (401, 200));
+
+    assert!(user.run(&["key", "revoke", "phone"]).status.success());
+    let new = new_key(&user.run(&["key", "add", "phone"]));
+    until_status(&server, &new, 200);
+    assert_eq!((status(&server, &rotated), status_of(&server, &new, &id)), (401, 404));
+}

@@ -138,7 +138,7 @@ impl Incoming {
         };
         turn.upstream = chosen.upstream;
         // Only one of several choices could be gone on from.
-        turn.owner = (self.continuity && choices == 1).then(|| self.caller.name().into());
+        turn.owner = (self.continuity && choices == 1).then(|| self.caller.id().into());
 
         let tokenizer = match policy.max_tokens {
             Some(_) => {

@@ -1,6 +1,7 @@
 //! Who may ask: bearer keys.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, header};
@@ -13,13 +14,14 @@ use super::{only, page_address};
 /// A key that is accepted.
 #[derive(Clone)]
 pub struct ApiKey {
+    id: String,
     name: String,
     digest: Digest,
     holder: Holder,
 }
 
 /// Who has a key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holder {
     /// Whoever runs the server.
     Owner,
@@ -32,8 +34,12 @@ enum Holder {
 pub(super) struct Digest([u8; 32]);
 
 /// Whose key a request came with. Handlers find it among the request's extensions.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+///
+/// Callers are equal if the ids of their keys are: a rotated key is the same caller, and a new key under
+/// the name of a revoked one is another.
+#[derive(Debug, Clone)]
 pub struct Caller {
+    id: Arc<str>,
     name: Arc<str>,
     holder: Holder,
 }
@@ -48,15 +54,15 @@ pub(crate) struct Keys {
 // === impl ApiKey ===
 
 impl ApiKey {
-    /// A key, and what its owner is called in logs and figures.
-    pub fn new(name: impl Into<String>, secret: &str) -> Self {
+    /// A key: the id that its data belongs to, what it is called in logs and figures, and its secret.
+    pub fn new(id: impl Into<String>, name: impl Into<String>, secret: &str) -> Self {
         let digest = Digest::of(secret.as_bytes());
-        Self { name: name.into(), digest, holder: Holder::Client }
+        Self { id: id.into(), name: name.into(), digest, holder: Holder::Client }
     }
 
     /// The same for a key of which only the SHA-256 is known.
-    pub fn from_sha256(name: impl Into<String>, digest: [u8; 32]) -> Self {
-        Self { name: name.into(), digest: Digest(digest), holder: Holder::Client }
+    pub fn from_sha256(id: impl Into<String>, name: impl Into<String>, digest: [u8; 32]) -> Self {
+        Self { id: id.into(), name: name.into(), digest: Digest(digest), holder: Holder::Client }
     }
 
     /// The same as the key of whoever runs the server, who may do more than ask for turns.
@@ -87,7 +93,12 @@ impl Digest {
 // === impl Caller ===
 
 impl Caller {
-    /// The name of the key.
+    /// The id of the key, which everything that is kept for the caller belongs to.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The name of the key, for people.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -99,7 +110,26 @@ impl Caller {
 
     #[cfg(test)]
     pub(crate) fn named(name: &str) -> Self {
-        Self { name: name.into(), holder: Holder::Client }
+        Self::with_id(name, name)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn with_id(id: &str, name: &str) -> Self {
+        Self { id: id.into(), name: name.into(), holder: Holder::Client }
+    }
+}
+
+impl PartialEq for Caller {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Caller {}
+
+impl Hash for Caller {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id.hash(state);
     }
 }
 
@@ -108,9 +138,9 @@ impl Caller {
 impl Keys {
     /// Without any key nobody is let in.
     pub(crate) fn new(keys: Vec<ApiKey>, hint: String) -> Self {
-        let accepted = keys
-            .into_iter()
-            .map(|ApiKey { name, digest, holder }| (Caller { name: name.into(), holder }, digest));
+        let accepted = keys.into_iter().map(|ApiKey { id, name, digest, holder }| {
+            (Caller { id: id.into(), name: name.into(), holder }, digest)
+        });
         Self { accepted: accepted.collect(), hint }
     }
 
@@ -156,6 +186,8 @@ pub(super) fn bearer_digest(headers: &HeaderMap) -> Option<Digest> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use axum::http::HeaderValue;
 
     use super::*;
@@ -169,9 +201,9 @@ mod tests {
 
     fn keys() -> Keys {
         let all = vec![
-            ApiKey::new("owner", "sk-one"),
-            ApiKey::from_sha256("phone", SK_TWO),
-            ApiKey::new("nobody", ""),
+            ApiKey::new("default", "owner", "sk-one"),
+            ApiKey::from_sha256("key_2", "phone", SK_TWO),
+            ApiKey::new("key_3", "nobody", ""),
         ];
         Keys::new(all, "It is in the file key.".to_owned())
     }
@@ -228,14 +260,14 @@ mod tests {
 
     #[test]
     fn row_5_key_is_not_in_what_is_printed_for_debugging() {
-        let key = ApiKey::new("owner", "sk-canary");
+        let key = ApiKey::new("default", "owner", "sk-canary");
         assert_eq!(format!("{key:?}"), r#"ApiKey { name: "owner", .. }"#);
     }
 
     /// Whoever stops at the first key that fits finds another owner.
     #[test]
     fn row_5_key_is_compared_with_every_one() {
-        let all = ["first", "last"].map(|name| ApiKey::new(name, "sk-one"));
+        let all = ["first", "last"].map(|name| ApiKey::new(name, name, "sk-one"));
         let keys = Keys::new(all.into(), String::new());
         assert_eq!(caller(&keys, &["Bearer sk-one"]), Ok("last".to_owned()));
     }
@@ -258,5 +290,15 @@ mod tests {
     fn row_5_without_keys_nobody_is_let_in() {
         let none = Keys::new(Vec::new(), String::new());
         assert!(caller(&none, &["Bearer "]).is_err() && caller(&none, &["Bearer x"]).is_err());
+    }
+
+    #[test]
+    fn row_22_a_caller_is_the_id_of_its_key() {
+        let phone = Caller::with_id("key_1", "phone");
+        assert_eq!(phone, Caller::with_id("key_1", "tablet"));
+        assert_ne!(phone, Caller::with_id("key_2", "phone"));
+        let callers =
+            [phone, Caller::with_id("key_1", "tablet"), Caller::with_id("key_2", "phone")];
+        assert_eq!(HashSet::from(callers).len(), 2);
     }
 }

@@ -54,7 +54,7 @@ impl Resolved {
             (Err(_), None) => return Ok(resolved),
         };
         let caller = incoming.caller.clone();
-        let measured = responses.measure(caller.name(), previous.clone(), ids.clone()).await;
+        let measured = responses.measure(caller.id(), previous.clone(), ids.clone()).await;
         let measured = measured.map_err(|error| unavailable(&error))?;
         let bytes = usize::try_from(measured).unwrap_or(usize::MAX);
         let bytes = bytes.saturating_add(incoming.body.len());
@@ -68,7 +68,7 @@ impl Resolved {
         }
         if !ids.is_empty() {
             resolved.items =
-                responses.items(caller.name(), ids).await.map_err(|error| unavailable(&error))?;
+                responses.items(caller.id(), ids).await.map_err(|error| unavailable(&error))?;
         }
         Ok(resolved)
     }
@@ -125,7 +125,7 @@ async fn earlier(
     caller: &Caller,
     previous: &str,
 ) -> Result<Vec<String>, ApiError> {
-    let conversation = responses.conversation(caller.name(), previous).await;
+    let conversation = responses.conversation(caller.id(), previous).await;
     match conversation.map_err(|error| unavailable(&error))? {
         Conversation::Whole(items) => Ok(items.into_iter().map(|item| item.json).collect()),
         Conversation::Unknown => Err(not_found(

@@ -14,6 +14,7 @@ use crate::metrics::Metrics;
 /// What keeps a response when it has ended.
 pub(super) struct Keeper {
     responses: Responses,
+    /// The id of the key that it belongs to.
     key: String,
     id: String,
     origin: Origin,

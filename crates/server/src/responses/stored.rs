@@ -63,7 +63,7 @@ pub(crate) async fn delete(
         let error = ApiError::new(400, ErrorType::InvalidRequestError, message);
         return Err(error.with_code("response_in_progress").into());
     }
-    let deleted = responses(&api, &id)?.delete(caller.name(), &id).await;
+    let deleted = responses(&api, &id)?.delete(caller.id(), &id).await;
     if !deleted.map_err(|error| unavailable(&error))? {
         return Err(unknown(&id).into());
     }
@@ -85,7 +85,7 @@ pub(crate) async fn list_input(
         items: query.limit,
         bytes: api.settings().body.bytes,
     };
-    let listed = responses(&api, &id)?.input_of(caller.name(), &id, page).await;
+    let listed = responses(&api, &id)?.input_of(caller.id(), &id, page).await;
     let (items, has_more) = match listed.map_err(|error| unavailable(&error))? {
         Listed::Page { items, has_more } => (items, has_more),
         Listed::Unknown => return Err(unknown(&id).into()),
@@ -153,7 +153,7 @@ pub(crate) async fn cancel(
 }
 
 async fn find(api: &Api, caller: &Caller, id: &str) -> Result<FoundResponse, ApiError> {
-    let found = responses(api, id)?.find(caller.name(), id).await;
+    let found = responses(api, id)?.find(caller.id(), id).await;
     found.map_err(|error| unavailable(&error))?.ok_or_else(|| unknown(id))
 }
 

@@ -135,6 +135,25 @@ async fn the_key_with_fewer_turns_goes_first() {
     assert!(now(flood).unwrap().is_ok());
 }
 
+/// An old key and a new one of its name wait as two keys, and are shown as one name.
+#[tokio::test]
+async fn row_22_keys_of_one_name_have_turns_of_their_own_and_are_summed_up() {
+    let queue = TurnQueue::new(LIMITS);
+    let (old, new) = (Caller::with_id("key_1", "phone"), Caller::with_id("key_2", "phone"));
+    let one = queue.take(&old, 1).await.unwrap();
+    let _other = queue.take(&old, 1).await.unwrap();
+    let mut of_old = pin!(queue.take(&old, 1));
+    let mut of_new = pin!(queue.take(&new, 1));
+    assert!(now(of_old.as_mut()).is_none() && now(of_new.as_mut()).is_none());
+    assert_eq!(queue.state(), state(2, 2, &[("phone", 2, 2)]));
+    drop(one);
+    let of_new = now(of_new).unwrap().unwrap();
+    assert!(now(of_old.as_mut()).is_none());
+    assert_eq!(queue.state(), state(2, 1, &[("phone", 2, 1)]));
+    drop(of_new);
+    assert!(now(of_old).unwrap().is_ok());
+}
+
 #[tokio::test]
 async fn who_leaves_frees_his_place_in_the_line() {
     let queue = TurnQueue::new(LIMITS);

@@ -8,7 +8,7 @@ const TODAY: Date = date(2026, 3, 10);
 
 #[test]
 fn what_is_not_asked_for_is_the_last_thirty_days() {
-    let days = |from, to| UsageQuery { from, to, key: None, model: None };
+    let days = |from, to| UsageQuery { from, to, key: UsageKey::Any, model: None };
     for (query, expected) in [
         ("", days(date(2026, 2, 9), TODAY)),
         ("from=2026-01-01", days(date(2026, 1, 1), TODAY)),
@@ -17,7 +17,7 @@ fn what_is_not_asked_for_is_the_last_thirty_days() {
         (
             "key=of%20mine&model=gpt-5.5%3Alow&&",
             UsageQuery {
-                key: Some("of mine".to_owned()),
+                key: UsageKey::Called("of mine".to_owned()),
                 model: Some("gpt-5.5:low".to_owned()),
                 ..days(date(2026, 2, 9), TODAY)
             },

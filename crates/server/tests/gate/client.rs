@@ -157,7 +157,7 @@ pub(crate) fn access() -> AccessSettings {
     AccessSettings {
         allowed_hosts: vec!["proxy.example".parse().unwrap()],
         allowed_origins: vec!["https://notes.example".parse().unwrap()],
-        keys: vec![ApiKey::new("owner", "sk-right")],
+        keys: vec![ApiKey::new("default", "owner", "sk-right")],
         key_hint: "It is in the file key.".to_owned(),
     }
 }

@@ -156,7 +156,7 @@ async fn hosts_origins_and_keys_can_change_while_the_server_runs() {
     server.access.change(AccessSettings {
         allowed_hosts: vec!["other.example".parse().unwrap()],
         allowed_origins: vec!["https://other.example".parse().unwrap()],
-        keys: vec![ApiKey::new("new", "sk-new")],
+        keys: vec![ApiKey::new("key_new", "new", "sk-new")],
         key_hint: String::new(),
     });
     assert_eq!(server.send(CHAT, &[KEY, JSON], "{}").await.status, 401);

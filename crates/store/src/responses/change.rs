@@ -43,7 +43,7 @@ pub(super) fn keep(
     database
         .prepare_cached(
             "INSERT INTO responses (
-                 id, key_name, created_at, previous_id, conversation, bytes, padding, body, items
+                 id, key_id, created_at, previous_id, conversation, bytes, padding, body, items
              ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, zeroblob(?7), ?8, ?9)",
         )?
         .execute(params![
@@ -77,7 +77,7 @@ pub(super) fn delete(database: &Connection, key: &str, id: &str) -> rusqlite::Re
     let found = database
         .prepare_cached(
             "SELECT number, conversation, bytes FROM found_responses
-             WHERE key_name = ?1 AND id = ?2",
+             WHERE key_id = ?1 AND id = ?2",
         )?
         .query_row(params![key, id], |row| <(i64, i64, i64)>::try_from(row))
         .optional()?;
@@ -118,7 +118,7 @@ fn conversation_of_previous(
         .prepare_cached(
             "SELECT conversations.number, conversations.bytes FROM found_responses
              JOIN conversations ON conversations.number = conversation
-             WHERE found_responses.key_name = ?1 AND found_responses.id = ?2",
+             WHERE found_responses.key_id = ?1 AND found_responses.id = ?2",
         )?
         .query_row(params![response.key, previous], |row| row.try_into())
         .optional()
@@ -127,7 +127,7 @@ fn conversation_of_previous(
 fn begin_conversation(database: &Connection, key: &str, used_at: i64) -> rusqlite::Result<i64> {
     database
         .prepare_cached(
-            "INSERT INTO conversations (key_name, used_at, responses, bytes, expired)
+            "INSERT INTO conversations (key_id, used_at, responses, bytes, expired)
              VALUES (?1, ?2, 0, 0, 0)",
         )?
         .execute(params![key, used_at])?;

@@ -37,7 +37,7 @@ pub(super) fn find(
 ) -> rusqlite::Result<Option<FoundResponse>> {
     let database = database.transaction()?;
     let found = database
-        .prepare_cached("SELECT number, body FROM found_responses WHERE key_name = ?1 AND id = ?2")?
+        .prepare_cached("SELECT number, body FROM found_responses WHERE key_id = ?1 AND id = ?2")?
         .query_row([key, id], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     let Some((number, body)) = found else { return Ok(None) };
@@ -155,7 +155,7 @@ fn find_item(database: &Connection, key: &str, id: &str) -> rusqlite::Result<Opt
     let mut select = database.prepare_cached(
         "SELECT response, start, response_items.bytes FROM response_items
          JOIN found_responses ON found_responses.number = response
-         WHERE response_items.id = ?1 AND key_name = ?2
+         WHERE response_items.id = ?1 AND key_id = ?2
          ORDER BY response_items.number DESC LIMIT 1",
     )?;
     let read = |row: &Row<'_>| Ok((row.get(0)?, Place { start: row.get(1)?, bytes: row.get(2)? }));
@@ -249,11 +249,11 @@ impl Chain {
         let mut select = database.prepare_cached(
             "WITH RECURSIVE chain (number, previous_id, conversation) AS (
                  SELECT number, previous_id, conversation FROM found_responses
-                 WHERE key_name = ?1 AND id = ?2
+                 WHERE key_id = ?1 AND id = ?2
                  UNION ALL
                  SELECT earlier.number, earlier.previous_id, earlier.conversation
                  FROM chain JOIN responses AS earlier
-                     ON earlier.key_name = ?1 AND earlier.id = chain.previous_id
+                     ON earlier.key_id = ?1 AND earlier.id = chain.previous_id
                      AND earlier.number < chain.number
                      AND earlier.conversation = chain.conversation
              )

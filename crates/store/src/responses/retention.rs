@@ -111,13 +111,13 @@ impl ResponsesRetention {
         }
         let mut held_by_key = database
             .prepare_cached(
-                "SELECT key_name, SUM(bytes) FROM conversations WHERE expired = 0 GROUP BY key_name",
+                "SELECT key_id, SUM(bytes) FROM conversations WHERE expired = 0 GROUP BY key_id",
             )?
             .query_map((), |row| <(String, i64)>::try_from(row))?
             .collect::<rusqlite::Result<Vec<_>>>()?;
         let mut longest_unused = database.prepare_cached(
             "SELECT number, responses, bytes FROM conversations
-             WHERE expired = 0 AND key_name = ?1 ORDER BY used_at, number LIMIT 1",
+             WHERE expired = 0 AND key_id = ?1 ORDER BY used_at, number LIMIT 1",
         )?;
         for _ in 0..MOST_AT_ONCE {
             if left <= most {

@@ -16,10 +16,21 @@ pub struct UsageQuery {
     pub from: Date,
     /// The last one, which counts too.
     pub to: Date,
-    /// Only those of the key with this name.
-    pub key: Option<String>,
+    /// Whose.
+    pub key: UsageKey,
     /// Only those of this model, as clients name it or as it is.
     pub model: Option<String>,
+}
+
+/// The keys whose turns are summed up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UsageKey {
+    /// All of them.
+    Any,
+    /// Those with this name or id: a name can have had several.
+    Called(String),
+    /// The one with this id.
+    Only(String),
 }
 
 /// What turns used together, and in groups. A group without any turn is not there.
@@ -33,10 +44,21 @@ pub struct UsageReport {
     pub by_model: Vec<(String, UsageSums)>,
     /// By the real model.
     pub by_backend_model: Vec<(String, UsageSums)>,
-    /// By the name of the key.
-    pub by_key: Vec<(String, UsageSums)>,
+    /// By the key.
+    pub by_key: Vec<KeyUsage>,
     /// By why they ended.
     pub by_stop_reason: Vec<(String, UsageSums)>,
+}
+
+/// What the turns of a key used together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyUsage {
+    /// The id of the key.
+    pub id: String,
+    /// What it was called when its last turn ended.
+    pub name: String,
+    /// The sums.
+    pub sums: UsageSums,
 }
 
 /// What some turns used together.
@@ -81,42 +103,60 @@ impl UsageReport {
     /// Everything is read from the same state of the database.
     pub(super) fn read(database: &mut Connection, query: &UsageQuery) -> rusqlite::Result<Self> {
         let transaction = database.transaction()?;
-        let by = |group| sums(&transaction, query, group);
+        let by = |group| {
+            sums(&transaction, query, group, |row| Ok((row.get(0)?, UsageSums::read(row)?)))
+        };
         Ok(Self {
-            totals: by(Group::Nothing)?.pop().map(|(_, sums)| sums).unwrap_or_default(),
+            totals: by(Group::Nothing)?
+                .pop()
+                .map(|(_, sums): (String, _)| sums)
+                .unwrap_or_default(),
             by_day: by(Group::Day)?,
             by_model: by(Group::Model)?,
             by_backend_model: by(Group::BackendModel)?,
-            by_key: by(Group::Key)?,
+            by_key: sums(&transaction, query, Group::Key, KeyUsage::read)?,
             by_stop_reason: by(Group::StopReason)?,
         })
     }
 }
 
-fn sums(
+fn sums<T>(
     database: &Connection,
     query: &UsageQuery,
     group: Group,
-) -> rusqlite::Result<Vec<(String, UsageSums)>> {
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
     let select = format!(
         "SELECT {}, COUNT(*), SUM(choice = 0), SUM(failed), SUM(truncated), SUM(tool_call_count),
                 SUM(prompt_tokens), SUM(cached_tokens), SUM(completion_tokens), SUM(reasoning_tokens),
-                SUM(prompt_tokens IS NULL)
+                SUM(prompt_tokens IS NULL){}
          FROM usage
          WHERE ended_at >= ?1 AND ended_at < ?2
-           AND (?3 IS NULL OR key_name = ?3)
-           AND (?4 IS NULL OR ?4 IN (model, backend_model))
+           AND (?3 IS NULL OR ?3 IN (key_name, key_id))
+           AND (?4 IS NULL OR key_id = ?4)
+           AND (?5 IS NULL OR ?5 IN (model, backend_model))
          GROUP BY 1 ORDER BY {} LIMIT {}",
         group.expression(),
+        group.more(),
         group.order(),
         group.most(),
     );
     let mut select = database.prepare_cached(&select)?;
     let (from, until) = (begin_of(query.from), end_of(query.to));
-    let rows = select.query_map(params![from, until, query.key, query.model], |row| {
-        Ok((row.get(0)?, UsageSums::read(row)?))
-    })?;
-    rows.collect()
+    let (called, only) = match &query.key {
+        UsageKey::Any => (None, None),
+        UsageKey::Called(name) => (Some(name), None),
+        UsageKey::Only(id) => (None, Some(id)),
+    };
+    select.query_map(params![from, until, called, only, query.model], read)?.collect()
+}
+
+// === impl KeyUsage ===
+
+impl KeyUsage {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self { id: row.get(0)?, name: row.get(11)?, sums: UsageSums::read(row)? })
+    }
 }
 
 // === impl UsageSums ===
@@ -152,8 +192,16 @@ impl Group {
             Self::Day => "date(ended_at / 1000, 'unixepoch')",
             Self::Model => "model",
             Self::BackendModel => "backend_model",
-            Self::Key => "key_name",
+            Self::Key => "key_id",
             Self::StopReason => "stop_reason",
+        }
+    }
+
+    /// What is read besides. Next to a maximum SQLite takes plain columns from the row that has it.
+    fn more(self) -> &'static str {
+        match self {
+            Self::Key => ", key_name, MAX(id)",
+            Self::Nothing | Self::Day | Self::Model | Self::BackendModel | Self::StopReason => "",
         }
     }
 

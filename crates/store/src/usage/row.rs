@@ -19,8 +19,10 @@ pub struct UsageRow {
     pub request_id: String,
     /// As above.
     pub choice: usize,
-    /// The name of the key.
-    pub key: String,
+    /// The id of the key.
+    pub key_id: String,
+    /// What it is called.
+    pub key_name: String,
     /// The model, as the client names it.
     pub model: String,
     /// The real one.
@@ -70,13 +72,13 @@ impl Change for UsageRow {
     fn apply(&self, database: &Connection) -> rusqlite::Result<()> {
         let mut insert = database.prepare_cached(
             "INSERT INTO usage (
-                 ended_at, request_id, choice, key_name, model, backend_model, endpoint, stream,
+                 ended_at, request_id, choice, key_id, key_name, model, backend_model, endpoint, stream,
                  output_mode, stop_mode, stop_reason, failed, tool_call_count, truncated,
                  prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens,
                  queue_ms, first_token_ms, duration_ms
              ) VALUES (
                  ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-                 ?19, ?20, ?21
+                 ?19, ?20, ?21, ?22
              )",
         )?;
         let tokens = |kind: fn(&Tokens) -> u64| self.tokens.as_ref().map(|all| number(kind(all)));
@@ -85,7 +87,8 @@ impl Change for UsageRow {
             millis_since_1970(self.ended_at),
             self.request_id,
             number(self.choice as u64),
-            self.key,
+            self.key_id,
+            self.key_name,
             self.model,
             self.backend_model,
             self.endpoint,

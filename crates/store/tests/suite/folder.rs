@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jiff::civil::{Date, date};
 use rusqlite::Connection;
-use store::{Store, Tokens, Usage, UsageQuery, UsageReport, UsageRow};
+use store::{Store, Tokens, Usage, UsageKey, UsageQuery, UsageReport, UsageRow};
 use tempfile::TempDir;
 
 /// A folder that goes with it.
@@ -45,7 +45,8 @@ pub(crate) fn turn(request_id: &str) -> UsageRow {
         ended_at: moment(0),
         request_id: request_id.to_owned(),
         choice: 0,
-        key: "default".to_owned(),
+        key_id: "default".to_owned(),
+        key_name: "default".to_owned(),
         model: "chat".to_owned(),
         backend_model: "gpt-5.5".to_owned(),
         endpoint: "chat",
@@ -65,7 +66,7 @@ pub(crate) fn turn(request_id: &str) -> UsageRow {
 
 /// Everything that there can be.
 pub(crate) fn everything() -> UsageQuery {
-    UsageQuery { from: date(1970, 1, 1), to: Date::MAX, key: None, model: None }
+    UsageQuery { from: date(1970, 1, 1), to: Date::MAX, key: UsageKey::Any, model: None }
 }
 
 /// The sums over all rows that were recorded by now.

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use jiff::{Timestamp, tz::TimeZone};
 use proptest::prelude::*;
-use store::{Tokens, UsageQuery, UsageReport, UsageRow, UsageSums};
+use store::{KeyUsage, Tokens, UsageKey, UsageQuery, UsageReport, UsageRow, UsageSums};
 
 use crate::folder::{DAY, Folder, everything, moment, report, turn};
 
@@ -21,24 +21,24 @@ fn rows() -> impl Strategy<Value = Vec<UsageRow>> {
     });
     let row = (
         (0..4 * DAY_MS, 0..3_usize, 0..4_usize, any::<bool>(), any::<bool>()),
-        (0..3_usize, 0..3_usize, 0..2_usize, proptest::option::of(tokens)),
+        ((0..3_usize, 0..3_usize), 0..3_usize, 0..2_usize, proptest::option::of(tokens)),
     );
-    let row =
-        row.prop_map(|((at, choice, calls, truncated, failed), (key, model, real, tokens))| {
-            UsageRow {
-                ended_at: moment(at),
-                choice,
-                key: format!("key-{key}"),
-                model: format!("model-{model}"),
-                backend_model: format!("model-{real}"),
-                stop_reason: if failed { "failed" } else { "completed" },
-                failed,
-                tool_call_count: calls,
-                truncated,
-                tokens,
-                ..turn("a")
-            }
-        });
+    let row = row.prop_map(
+        |((at, choice, calls, truncated, failed), ((id, name), model, real, tokens))| UsageRow {
+            ended_at: moment(at),
+            choice,
+            key_id: format!("key-{id}"),
+            key_name: format!("key-{name}"),
+            model: format!("model-{model}"),
+            backend_model: format!("model-{real}"),
+            stop_reason: if failed { "failed" } else { "completed" },
+            failed,
+            tool_call_count: calls,
+            truncated,
+            tokens,
+            ..turn("a")
+        },
+    );
     proptest::collection::vec(row, 0..60)
 }
 
@@ -84,12 +84,23 @@ fn ranked(rows: &[&UsageRow], by: impl Fn(&UsageRow) -> String) -> Vec<(String, 
     groups
 }
 
+/// By id, with the last name.
+fn by_key(rows: &[&UsageRow]) -> Vec<KeyUsage> {
+    let name_of = |id: &str| rows.iter().rfind(|row| row.key_id == id).unwrap().key_name.clone();
+    let groups = ranked(rows, |row| row.key_id.clone());
+    groups.into_iter().map(|(id, sums)| KeyUsage { name: name_of(&id), id, sums }).collect()
+}
+
 fn expected(rows: &[UsageRow], query: &UsageQuery) -> UsageReport {
     let is_asked_for = |row: &&UsageRow| {
         let day = day_of(row.ended_at).parse().unwrap();
         let names = [&row.model, &row.backend_model];
         (query.from..=query.to).contains(&day)
-            && query.key.as_ref().is_none_or(|key| *key == row.key)
+            && match &query.key {
+                UsageKey::Any => true,
+                UsageKey::Called(key) => [&row.key_id, &row.key_name].contains(&key),
+                UsageKey::Only(id) => row.key_id == *id,
+            }
             && query.model.as_ref().is_none_or(|model| names.contains(&model))
     };
     let rows: Vec<_> = rows.iter().filter(is_asked_for).collect();
@@ -98,7 +109,7 @@ fn expected(rows: &[UsageRow], query: &UsageQuery) -> UsageReport {
         by_day: grouped(&rows, |row| day_of(row.ended_at)),
         by_model: ranked(&rows, |row| row.model.clone()),
         by_backend_model: ranked(&rows, |row| row.backend_model.clone()),
-        by_key: ranked(&rows, |row| row.key.clone()),
+        by_key: by_key(&rows),
         by_stop_reason: ranked(&rows, |row| row.stop_reason.to_owned()),
     }
 }
@@ -111,14 +122,17 @@ proptest! {
         rows in rows(),
         first in 0..4_i64,
         days in 0..4_i64,
-        key in proptest::option::of(0..4_usize),
+        key in proptest::option::of((any::<bool>(), 0..4_usize)),
         model in proptest::option::of(0..4_usize),
     ) {
         let from = DAY.checked_add(jiff::Span::new().days(first)).unwrap();
         let query = UsageQuery {
             from,
             to: from.checked_add(jiff::Span::new().days(days)).unwrap(),
-            key: key.map(|key| format!("key-{key}")),
+            key: key.map_or(UsageKey::Any, |(only, key)| {
+                let key = format!("key-{key}");
+                if only { UsageKey::Only(key) } else { UsageKey::Called(key) }
+            }),
             model: model.map(|model| format!("model-{model}")),
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use store::UsageRow;
+
 use crate::folder::{Folder, everything, report, turn};
 
 /// Every column of the one row that there is, as text.
@@ -24,7 +26,7 @@ fn columns(folder: &Folder) -> Vec<String> {
 async fn a_row_has_everything_of_its_turn() {
     let folder = Folder::new();
     let usage = folder.open().usage();
-    usage.record(turn("req_1"));
+    usage.record(UsageRow { key_id: "key_1".to_owned(), ..turn("req_1") });
     usage.flush().await;
     let expected = [
         "id: Integer(1)",
@@ -49,6 +51,7 @@ async fn a_row_has_everything_of_its_turn() {
         "queue_ms: Integer(0)",
         "first_token_ms: Integer(12)",
         "duration_ms: Integer(34)",
+        "key_id: Text(\"key_1\")",
     ];
     assert_eq!(columns(&folder), expected);
 }

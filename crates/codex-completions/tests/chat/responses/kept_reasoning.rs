@@ -169,6 +169,24 @@ async fn another_key_has_thoughts_of_its_own() {
 }
 
 #[tokio::test]
+async fn row_22_thoughts_belong_to_a_key_that_is_rotated_and_not_to_its_name() {
+    let proxy = Proxy::start(&[ALWAYS_FRESH]).await;
+    let phone = proxy.add_key("phone").await;
+    let mut chat = Chat::new(&proxy, &phone, "[[think-loop]]");
+    chat.step().await;
+    let ask_again = async |key: &str| {
+        let bearer = format!("Bearer {key}");
+        let answer = proxy.chat_with(&chat.request, &[("authorization", &bearer)]).await;
+        assert_eq!(answer.status, 200);
+        seen(&proxy)
+    };
+    let rotated = proxy.rotate_key("phone").await;
+    assert_eq!(ask_again(&rotated).await, ["user", "(Thought 0)", "call", "result"]);
+    let new = proxy.replace_key("phone").await;
+    assert_eq!(ask_again(&new).await, ["user", "call", "result"]);
+}
+
+#[tokio::test]
 async fn nothing_is_kept_where_there_is_no_room_for_it() {
     let proxy = Proxy::start(&[ALWAYS_FRESH, ("PROXY_KEEP_REASONING_BYTES", "0")]).await;
     Chat::new(&proxy, KEY, "[[think-loop]]").steps(2).await;

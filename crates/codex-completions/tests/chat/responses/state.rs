@@ -2,6 +2,7 @@
 
 mod conversations;
 mod forgotten;
+mod from_0_1_0;
 mod keys;
 mod shown;
 mod survival;
@@ -33,8 +34,13 @@ impl Home {
     }
 
     async fn start(&self) -> Proxy {
+        self.start_with(&[]).await
+    }
+
+    async fn start_with(&self, settings: &[(&str, &str)]) -> Proxy {
         let (folder, model) = (self.folder.path().to_str().unwrap(), self.model.base_url());
-        Proxy::start(&[("PROXY_DATA_DIR", folder), ("PROXY_UPSTREAM_BASE_URL", &model)]).await
+        let of_home = [("PROXY_DATA_DIR", folder), ("PROXY_UPSTREAM_BASE_URL", &model)];
+        Proxy::start(&[&of_home, settings].concat()).await
     }
 
     /// The items of the newest request that the model has received, a line each.

@@ -70,6 +70,30 @@ async fn row_10_nobody_continues_the_thread_of_another_key() {
     }
 }
 
+/// How a turn with this key came to its thread.
+async fn asked_with(talk: &mut Conversation, proxy: &Proxy, key: &str) -> String {
+    let bearer = format!("Bearer {key}");
+    thread_of(&talk.ask(proxy, &[("authorization", &bearer)]).await).to_owned()
+}
+
+#[tokio::test]
+async fn row_22_a_thread_belongs_to_a_key_that_is_rotated_and_not_to_its_name() {
+    let proxy = Proxy::start(&[]).await;
+    let mut phone = proxy.add_key("phone").await;
+    for api in Api::BOTH {
+        for (text, expected) in [("[[text]]", REUSED), ("[[round-trip:2]]", RESUMED)] {
+            let mut talk = Conversation::begun(api, text);
+            assert_eq!(asked_with(&mut talk, &proxy, &phone).await, FRESH);
+            talk.go_on("Two. [[text]]");
+            phone = proxy.rotate_key("phone").await;
+            assert_eq!(asked_with(&mut talk, &proxy, &phone).await, expected);
+            talk.go_on("Three. [[text]]");
+            phone = proxy.replace_key("phone").await;
+            assert_eq!(asked_with(&mut talk, &proxy, &phone).await, FRESH);
+        }
+    }
+}
+
 #[tokio::test]
 async fn nothing_is_continued_after_the_child_is_lost() {
     let proxy = Proxy::start(&[("WORKER_BACKOFF_INITIAL_MS", "50")]).await;
