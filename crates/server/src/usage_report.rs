@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse as _, Response};
+use axum::{Extension, Json};
 use codex_app_server::account::{LimitWindow, RateLimits};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -17,6 +17,7 @@ use store::{KeyUsage, UsageKey, UsageQuery, UsageReport, UsageSums};
 use crate::account_limits::AccountStanding;
 use crate::api::Api;
 use crate::api_error::ErrorResponse;
+use crate::gate::Caller;
 
 /// Days that are told of unless somebody asks for others, today among them.
 const USUAL_DAYS: i64 = 30;
@@ -36,9 +37,11 @@ enum Retry {
 
 pub(crate) async fn show(
     State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
     RawQuery(query): RawQuery,
 ) -> Result<Response, ErrorResponse> {
-    let query = parse(query.as_deref().unwrap_or_default(), today())?;
+    let mut query = parse(query.as_deref().unwrap_or_default(), today())?;
+    query.key = within_reach(query.key, &caller)?;
     let usage = match &api.0.usage {
         Ok(usage) => usage,
         Err(reason) => return Err(unavailable(reason, Retry::InVain).into()),
@@ -57,6 +60,26 @@ pub(crate) async fn show(
         unavailable(&error.to_string(), Retry::Later)
     })?;
     Ok(Json(shown(&query, &report, &account)).into_response())
+}
+
+/// The owner sees all usage, and a client its own.
+fn within_reach(asked: UsageKey, caller: &Caller) -> Result<UsageKey, ApiError> {
+    let (id, name) = (caller.id(), caller.name());
+    match asked {
+        asked if caller.is_owner() => Ok(asked),
+        UsageKey::Called(key) | UsageKey::Only(key) if key != id && key != name => {
+            let message = format!(
+                "A client's key shows its own usage only: key must be {name} or {id}, or left out. \
+                 The usage of other keys needs the key of the server's owner."
+            );
+            let error = ApiError::new(403, ErrorType::PermissionError, message);
+            Err(ApiError { param: Some("key".to_owned()), ..error.with_code("owner_key_required") })
+        }
+        // Not by its name, which a revoked key may have had.
+        UsageKey::Any | UsageKey::Called(_) | UsageKey::Only(_) => {
+            Ok(UsageKey::Only(id.to_owned()))
+        }
+    }
 }
 
 fn unavailable(reason: &str, retry: Retry) -> ApiError {

@@ -2,6 +2,7 @@
 
 pub(crate) mod account;
 mod kept;
+mod keys;
 mod killed;
 
 use std::path::{Path, PathBuf};

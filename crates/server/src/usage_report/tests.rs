@@ -100,3 +100,28 @@ fn an_account_has_the_same_members_in_any_case() {
         );
     }
 }
+
+#[test]
+fn row_22_a_client_reaches_the_usage_of_its_own_key_only() {
+    let phone = Caller::with_id("key_1", "phone");
+    let called = |key: &str| UsageKey::Called(key.to_owned());
+    for asked in [UsageKey::Any, called("phone"), called("key_1")] {
+        assert_eq!(within_reach(asked, &phone), Ok(UsageKey::Only("key_1".to_owned())));
+    }
+    for asked in ["default", "laptop", "key_2", "Phone", "key_"] {
+        let error = within_reach(called(asked), &phone).unwrap_err();
+        assert_eq!(
+            error,
+            ApiError {
+                param: Some("key".to_owned()),
+                ..ApiError::new(
+                    403,
+                    ErrorType::PermissionError,
+                    "A client's key shows its own usage only: key must be phone or key_1, or left \
+                     out. The usage of other keys needs the key of the server's owner.",
+                )
+                .with_code("owner_key_required")
+            }
+        );
+    }
+}
