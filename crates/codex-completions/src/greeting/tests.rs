@@ -7,7 +7,7 @@ fn greeting(secret: &str, origin: KeyOrigin) -> Greeting {
     let access = AccessSettings {
         allowed_hosts: Vec::new(),
         allowed_origins: Vec::new(),
-        keys: vec![server::ApiKey::new("default", secret).of_the_owner()],
+        keys: vec![server::ApiKey::new("default", "default", secret).of_the_owner()],
         key_hint: String::new(),
     };
     Greeting {
