@@ -5,6 +5,7 @@ mod bodies;
 mod client;
 mod connections;
 mod cors;
+mod identity;
 mod limits;
 mod page;
 mod paths;
