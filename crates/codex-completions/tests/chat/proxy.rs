@@ -36,7 +36,7 @@ pub(crate) struct Proxy {
     told: watch::Receiver<String>,
     readers: JoinSet<()>,
     folder: TempDir,
-    /// Where its data is: that folder, unless a setting says otherwise.
+    /// Where its data is: that folder, unless a setting names another.
     data: PathBuf,
 }
 

@@ -33,9 +33,9 @@ fn rows(folder: &Path) -> u64 {
 }
 
 /// What a key used, by its id.
-pub(crate) fn of_key(told: &Value, id: &str) -> Value {
-    let keys = told["by_key"].as_array().unwrap();
-    keys.iter().find(|key| key["key_id"] == id).unwrap_or_else(|| panic!("{told}")).clone()
+pub(crate) fn of_key(report: &Value, id: &str) -> Value {
+    let keys = report["by_key"].as_array().unwrap();
+    keys.iter().find(|key| key["key_id"] == id).unwrap_or_else(|| panic!("{report}")).clone()
 }
 
 async fn usage(proxy: &Proxy, query: &str) -> Value {

@@ -90,7 +90,7 @@ impl NamedKeys {
         settings.data_folder.join("keys.json")
     }
 
-    /// Makes a key, which nobody can look up later. It has nothing of an earlier key of that name.
+    /// Makes a key, which cannot be looked up later. It has nothing of an earlier key of that name.
     ///
     /// # Errors
     /// If there is a key of that name, or it cannot be kept.

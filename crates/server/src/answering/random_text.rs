@@ -6,8 +6,8 @@ const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy
 /// Bytes that are drawn at once: nearly always enough for the longest id of 48 letters.
 const DRAWN: usize = 64;
 
-/// Letters and digits for an id, each as likely as any other. Unpredictable to whoever has seen others:
-/// clients refer to what is stored by such ids.
+/// Letters and digits for an id, each as likely as any other. Other ids do not help to
+/// guess one: clients refer to what is stored by them.
 ///
 /// # Panics
 /// If the system has no random numbers: an id that can be guessed is worse than no answer.

@@ -169,8 +169,8 @@ async fn row_22_what_0_1_0_stored_for_a_name_belongs_to_the_id_of_that_name() {
     };
     store.usage().record(named("phone", "phone"));
     store.usage().record(named("key_new", "phone"));
-    let told = report(&store.usage()).await;
-    let by_key: Vec<_> = told
+    let sums = report(&store.usage()).await;
+    let by_key: Vec<_> = sums
         .by_key
         .iter()
         .map(|key| (key.id.as_str(), key.name.as_str(), key.sums.turns))

@@ -28,8 +28,8 @@ async fn usage_for(proxy: &Proxy, key: &str, query: &str) -> Answer {
 async fn turns_for(proxy: &Proxy, key: &str, query: &str) -> u64 {
     let answer = usage_for(proxy, key, query).await;
     assert_eq!(answer.status, 200, "{answer:?}");
-    let told = answer.json();
-    let total = told["totals"]["turns"].as_u64().unwrap();
+    let report = answer.json();
+    let total = report["totals"]["turns"].as_u64().unwrap();
     for (groups, name) in [
         ("by_day", "day"),
         ("by_model", "model"),
@@ -37,8 +37,8 @@ async fn turns_for(proxy: &Proxy, key: &str, query: &str) -> u64 {
         ("by_key", "key_id"),
         ("by_stop_reason", "stop_reason"),
     ] {
-        let sum: u64 = turns_of(&told, groups, name).iter().map(|(_, turns)| turns).sum();
-        assert_eq!(sum, total, "{groups}: {told}");
+        let sum: u64 = turns_of(&report, groups, name).iter().map(|(_, turns)| turns).sum();
+        assert_eq!(sum, total, "{groups}: {report}");
     }
     total
 }
@@ -51,9 +51,9 @@ async fn row_22_a_client_sees_the_usage_of_its_own_key_only() {
         chat(&proxy, key).await;
     }
     assert_eq!(proxy.chat(&ask("[[text]]")).await.status, 200);
-    let told = until_turns(&proxy, 4).await;
+    let report = until_turns(&proxy, 4).await;
     let expected = named(&[("phone", 2), ("default", 1), ("laptop", 1)]);
-    let mut by_name = turns_of(&told, "by_key", "key");
+    let mut by_name = turns_of(&report, "by_key", "key");
     by_name.sort_by(|one, other| (other.1, &one.0).cmp(&(one.1, &other.0)));
     assert_eq!(by_name, expected);
 
@@ -64,7 +64,7 @@ async fn row_22_a_client_sees_the_usage_of_its_own_key_only() {
         assert_eq!(turns_for(&proxy, &phone, &query).await, 2, "{query}");
     }
     assert_eq!(turns_for(&proxy, &laptop, "").await, 1);
-    for other in ["default", "laptop", "nobody"] {
+    for other in ["default", "laptop", "unknown"] {
         let refused = usage_for(&proxy, &phone, &format!("?key={other}")).await;
         assert_eq!(refused.error(), (403, json!("key"), json!("owner_key_required")));
         let error: Value = refused.json()["error"].clone();
@@ -93,8 +93,8 @@ async fn row_22_usage_stays_with_a_key_that_is_rotated_and_not_with_its_name() {
         assert_eq!(turns_for(&proxy, &phone, query).await, 0, "{query}");
     }
     chat(&proxy, &phone).await;
-    let told = until_turns(&proxy, 3).await;
+    let report = until_turns(&proxy, 3).await;
     assert_eq!(turns_for(&proxy, &phone, "").await, 1);
-    assert_eq!(turns_of(&told, "by_key", "key"), named(&[("phone", 2), ("phone", 1)]));
+    assert_eq!(turns_of(&report, "by_key", "key"), named(&[("phone", 2), ("phone", 1)]));
     assert_eq!(usage(&proxy, "?key=phone").await["totals"]["turns"], 3);
 }

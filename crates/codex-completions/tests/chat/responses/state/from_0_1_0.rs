@@ -91,10 +91,10 @@ async fn row_22_keys_of_0_1_0_keep_their_responses_and_usage_until_they_are_revo
     }
     phone.completed(&ask("[[text]]")).await;
     let usage = proxy.get("/v1/usage?key=phone").await.json();
-    let told: Vec<_> = usage["by_key"].as_array().unwrap().iter().collect();
-    let names: Vec<_> = told.iter().map(|key| (&key["key"], &key["turns"])).collect();
+    let keys: Vec<_> = usage["by_key"].as_array().unwrap().iter().collect();
+    let names: Vec<_> = keys.iter().map(|key| (&key["key"], &key["turns"])).collect();
     let phone = json!("phone");
     assert_eq!(names, [(&phone, &json!(2)), (&phone, &json!(1))], "{usage}");
-    assert_eq!(told[0]["key_id"], "phone");
-    assert!(told[1]["key_id"].as_str().unwrap().starts_with("key_"), "{usage}");
+    assert_eq!(keys[0]["key_id"], "phone");
+    assert!(keys[1]["key_id"].as_str().unwrap().starts_with("key_"), "{usage}");
 }

@@ -113,7 +113,7 @@ async fn row_22_another_value_of_proxy_api_key_keeps_the_responses_and_usage_of_
     client.completed(&after(&kept, ask("[[text]]"))).await;
     let usage = proxy.get("/v1/usage").await.json();
     let by_key = &usage["by_key"][0];
-    let told = [&by_key["key"], &by_key["key_id"], &by_key["turns"]];
-    assert_eq!(told, [&json!("default"), &json!("default"), &json!(2)]);
+    let shown = [&by_key["key"], &by_key["key_id"], &by_key["turns"]];
+    assert_eq!(shown, [&json!("default"), &json!("default"), &json!(2)]);
     assert_eq!(usage["by_key"].as_array().unwrap().len(), 1);
 }
