@@ -2,10 +2,12 @@
 
 mod event;
 mod login;
+mod separate_login;
 
 pub use crate::login_import::{ImportError, LoginKind, PresentLogin, import_login};
 pub use event::{AccountEvent, AccountEvents};
 pub use login::{Login, LoginError, LoginMethod, LoginPrompt};
+pub use separate_login::{InstallError, LoginInPlace, SeparateLogin};
 
 use std::time::Duration;
 
@@ -141,6 +143,17 @@ impl Client {
 }
 
 // === impl Account ===
+
+impl Account {
+    /// Who it is, in a word or a few.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::ApiKey => "an API key",
+            Self::ChatGpt { email, .. } => email.as_deref().unwrap_or("a ChatGPT account"),
+            Self::Other(kind) => kind,
+        }
+    }
+}
 
 impl From<incoming::AccountInfo> for Account {
     fn from(info: incoming::AccountInfo) -> Self {

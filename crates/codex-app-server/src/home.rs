@@ -62,6 +62,14 @@ pub enum HomeError {
         /// Why.
         source: io::Error,
     },
+    /// A file of it cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// Other children have been starting in it for too long.
     #[error("another Codex is still starting in {}", path.display())]
     Busy {

@@ -51,6 +51,7 @@ mod line;
 mod line_budget;
 mod log_database;
 mod login_file;
+mod login_home;
 mod login_import;
 mod login_watch;
 mod message;

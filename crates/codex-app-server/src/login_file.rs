@@ -9,6 +9,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use siphasher::sip128::{Hasher128 as _, SipHasher};
 
+use crate::account::Account;
+use crate::home::{HomeError, write_private};
+
 /// `auth.json` in the child's home. Codex writes it at a login and at every refresh of its
 /// tokens, and removes it at a logout.
 #[derive(Debug, Clone)]
@@ -46,11 +49,32 @@ impl LoginFile {
     }
 
     pub(crate) fn whose(&self) -> Whose {
-        match std::fs::read(&self.0) {
-            Ok(content) => serde_json::from_slice(&content).map_or(Whose::Unknown, Whose::of),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Whose::Nobody,
-            Err(_) => Whose::Unknown,
+        self.read().0
+    }
+
+    /// The same, and the account as far as the file names it.
+    pub(crate) fn read(&self) -> (Whose, Option<Account>) {
+        let content = match std::fs::read(&self.0) {
+            Ok(content) => content,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return (Whose::Nobody, None);
+            }
+            Err(_) => return (Whose::Unknown, None),
+        };
+        match serde_json::from_slice::<Map<String, Value>>(&content) {
+            Ok(login) => {
+                let account = account_in(&login);
+                (Whose::of(login), account)
+            }
+            Err(_) => (Whose::Unknown, None),
         }
+    }
+
+    /// Puts the login of another home in the place of this one, at once.
+    pub(crate) fn replace_by(&self, other: &Self) -> Result<(), HomeError> {
+        let content = std::fs::read(&other.0)
+            .map_err(|source| HomeError::Read { path: other.0.clone(), source })?;
+        write_private(&self.0, &content)
     }
 }
 
@@ -62,18 +86,43 @@ impl Whose {
         login.remove("last_refresh");
         let tokens = login.remove("tokens").unwrap_or_default();
         // Members of a workspace have one account.
-        let user = tokens["id_token"].as_str().and_then(subject);
+        let user = tokens["id_token"].as_str().and_then(claims).and_then(Claims::subject);
         let mut hasher = SipHasher::new();
         (Value::from(login).to_string(), tokens["account_id"].as_str(), user).hash(&mut hasher);
         Self::Account(hasher.finish128().as_u128())
     }
+
+    pub(crate) fn fingerprint(self) -> Option<u128> {
+        match self {
+            Self::Account(fingerprint) => Some(fingerprint),
+            Self::Nobody | Self::Unknown => None,
+        }
+    }
 }
 
-/// Whom a JSON web token is about.
-fn subject(token: &str) -> Option<String> {
+fn account_in(login: &Map<String, Value>) -> Option<Account> {
+    let text = |name: &str| login.get(name).and_then(Value::as_str);
+    if let Some(token) = login.get("tokens").and_then(|tokens| tokens["id_token"].as_str()) {
+        let email = claims(token).and_then(|claims| claims.email);
+        return Some(Account::ChatGpt { email, plan: None, workspace: None });
+    }
+    match text("OPENAI_API_KEY") {
+        Some(_) => Some(Account::ApiKey),
+        None => text("auth_mode").map(|mode| Account::Other(mode.to_owned())),
+    }
+}
+
+fn claims(token: &str) -> Option<Claims> {
     let payload = BASE64_URL_SAFE_NO_PAD.decode(token.split('.').nth(1)?).ok()?;
-    let claims: Claims = serde_json::from_slice(&payload).ok()?;
-    claims.sub.or(claims.email)
+    serde_json::from_slice(&payload).ok()
+}
+
+// === impl Claims ===
+
+impl Claims {
+    fn subject(self) -> Option<String> {
+        self.sub.or(self.email)
+    }
 }
 
 #[cfg(test)]
@@ -111,5 +160,28 @@ mod tests {
             whose(r#"{"auth_mode":"personalAccessToken","personal_access_token":"p-2"}"#)
         );
         assert_eq!(whose(r#"{"auth_mo"#), Whose::Unknown);
+    }
+
+    #[test]
+    fn the_account_is_named_by_its_file() {
+        let home = tempfile::tempdir().unwrap();
+        let file = LoginFile::in_home(home.path());
+        let account = |content: &str| {
+            std::fs::write(&file.0, content).unwrap();
+            file.read().1
+        };
+        let token = BASE64_URL_SAFE_NO_PAD.encode(r#"{"sub":"me","email":"me@example.com"}"#);
+        let email = Some("me@example.com".to_owned());
+        assert_eq!(
+            account(&format!(r#"{{"tokens":{{"id_token":"e30.{token}.x"}}}}"#)),
+            Some(Account::ChatGpt { email, plan: None, workspace: None })
+        );
+        assert_eq!(account(r#"{"OPENAI_API_KEY":"sk-1"}"#), Some(Account::ApiKey));
+        assert_eq!(
+            account(r#"{"auth_mode":"personalAccessToken","OPENAI_API_KEY":null}"#),
+            Some(Account::Other("personalAccessToken".to_owned()))
+        );
+        assert_eq!(account("{}"), None);
+        assert_eq!(account("{"), None);
     }
 }

@@ -52,10 +52,7 @@ impl LoginWatch {
 
     /// A fingerprint of who is signed in, as far as the child knows.
     pub(crate) fn account(&self) -> Option<u128> {
-        match *self.lock() {
-            Whose::Account(fingerprint) => Some(fingerprint),
-            Whose::Nobody | Whose::Unknown => None,
-        }
+        self.lock().fingerprint()
     }
 
     /// Waits until the child is not changing the account.

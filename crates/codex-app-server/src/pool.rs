@@ -195,6 +195,10 @@ impl Pool {
         self.ready().collect()
     }
 
+    pub(crate) fn client_config(&self) -> &ClientConfig {
+        &self.inner.config.client
+    }
+
     fn ready(&self) -> impl Iterator<Item = Client> {
         self.inner.workers.iter().filter_map(|place| place.slot.client())
     }
