@@ -5,8 +5,9 @@ use std::io::IsTerminal as _;
 use std::sync::Arc;
 
 use configuration::{Inputs, Keys, Loaded, Reloaded, Warning};
-use server::{Access, Api, IdleTimeout};
+use server::{Access, Api, IdleTimeout, KeyReload};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
 
 use crate::app;
 use crate::file_watch::FileWatch;
@@ -23,6 +24,8 @@ pub(crate) struct Reload {
     waiting: Vec<&'static str>,
     files: FileWatch,
     hangups: Signal,
+    /// The server asks for the keys as they are on disk.
+    requests: mpsc::Receiver<KeyReload>,
     /// Whether we were started on a terminal.
     on_terminal: bool,
 }
@@ -52,6 +55,7 @@ impl Reload {
             inputs,
             running,
             keys,
+            requests: in_use.access.reloads(),
             in_use,
             waiting: Vec::new(),
             files: FileWatch::new(),
@@ -66,16 +70,22 @@ impl Reload {
     pub(crate) async fn run(&mut self) -> TerminalGone {
         self.watch();
         loop {
-            tokio::select! {
+            let request = tokio::select! {
                 _ = self.hangups.recv() => {
                     if self.on_terminal && !is_on_terminal() {
                         return TerminalGone;
                     }
                     tracing::info!("reading the settings again");
+                    None
                 }
-                () = self.files.changed() => {}
+                () = self.files.changed() => None,
+                Some(request) = self.requests.recv() => Some(request),
+            };
+            let outcome = self.reload();
+            if let Some(request) = request {
+                // Whoever asked may have stopped waiting.
+                let _ = request.send(outcome);
             }
-            self.reload();
         }
     }
 
@@ -86,17 +96,24 @@ impl Reload {
     }
 
     /// The keys are taken apart from the settings: one that is revoked must go, whatever else is wrong.
-    fn reload(&mut self) {
+    ///
+    /// # Errors
+    /// If a key may be older than what is on disk; the settings may name one too.
+    fn reload(&mut self) -> Result<(), String> {
         let service_manager = Arc::clone(&self.in_use.service_manager);
+        let mut outcome = Ok(());
         service_manager.reload(|| {
             if let Err(error) = self.take_settings() {
                 tracing::error!(%error, "the settings stay as they were");
+                outcome = Err(error.to_string());
             }
             if let Err(error) = self.take_keys() {
                 tracing::error!(%error, "the keys stay as they were");
+                outcome = Err(error.to_string());
             }
         });
         self.watch();
+        outcome
     }
 
     /// Everything that can fail comes first, so that either all settings change or none does.

@@ -3,11 +3,13 @@
 use std::convert::Infallible;
 use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::Path;
 use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use codex_app_server::account::SeparateLogin;
 use codex_app_server::{CodexBinary, CodexHome, Pool, WorkerState};
 use configuration::{ApiKey, Inputs, Keys, Loaded, RunSecretFile, Settings};
 use server::{
@@ -104,6 +106,7 @@ pub(crate) async fn run(
     let end = async {
         // The demo answers until then.
         if let Some((pool, _demo)) = backend {
+            let _ = tokio::time::timeout(grace, api.sign_in_ended()).await;
             // What ends by itself in time is not cut off; all else is told.
             let _ = tokio::time::timeout(grace, api.queue().idle()).await;
             pool.shutdown().await;
@@ -141,6 +144,7 @@ async fn work(
     let renewals = signal(SignalKind::user_defined2())?;
     // What no restart can mend is an error at once.
     CodexHome::make(&settings.codex.home)?;
+    remove_leftovers(&settings.codex.home);
     let binary = tokio::select! {
         binary = codex::locate(settings) => binary?,
         () = signals.stop() => return Ok(None),
@@ -175,6 +179,17 @@ async fn work(
         }
     }
     Ok(Some((pool, demo)))
+}
+
+/// A server that crashed while somebody signed in has left tokens.
+fn remove_leftovers(home: &Path) {
+    match SeparateLogin::remove_leftovers(home) {
+        Ok(0) => {}
+        Ok(count) => tracing::info!(count, "removed what sign-ins had left after a crash"),
+        Err(error) => {
+            tracing::warn!(%error, "cannot remove what sign-ins have left after a crash");
+        }
+    }
 }
 
 /// Tells once that we are ready.

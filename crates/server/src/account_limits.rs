@@ -33,7 +33,22 @@ struct View {
     looked_at: Option<Instant>,
     /// How often a new look was asked for, whatever is known.
     asked_anew: u64,
+    /// Whose login it was when the log last named it; `None` before the first look.
+    logged: Option<Holder>,
+    /// Changes that are logged by those who make them: how many are under way, and were made.
+    own_changes: (u32, u64),
 }
+
+/// Whose login is in place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holder {
+    Nobody,
+    /// An account, by its fingerprint.
+    Account(u128),
+}
+
+/// A change of the account that its maker logs, until this is dropped.
+pub(crate) struct OwnChange(AccountLimits);
 
 /// What is known of the account.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -109,6 +124,12 @@ impl AccountLimits {
         self.refreshed().await
     }
 
+    /// The caller is about to change the account, and logs that.
+    pub(crate) fn own_change(&self) -> OwnChange {
+        self.0.view.send_modify(|view| view.own_changes.0 += 1);
+        OwnChange(self.clone())
+    }
+
     /// Keeps up with the account, over all children and their restarts.
     ///
     /// Updates that Codex sends with turns only tell that something was used: it takes the figures
@@ -151,12 +172,27 @@ impl AccountLimits {
         let Some(client) = pool.client() else { return };
         let known = self.0.view.borrow().clone();
         let (looked_at, asked_anew) = (Some(Instant::now()), known.asked_anew);
+        let own_changes = known.own_changes;
         let standing = known.renewed(&client).await;
+        let holder = standing.holder(client.account_fingerprint());
+        let mut is_news = false;
         self.0.view.send_modify(|view| {
+            // A child that was asked while the account was being changed here may be out of date.
+            if let Some(holder) =
+                holder.filter(|_| own_changes.0 == 0 && view.own_changes == own_changes)
+            {
+                is_news = view.logged.is_some_and(|logged| logged != holder);
+                view.logged = Some(holder);
+            }
             // An answer from before a new look was asked for does not count as that.
             let is_new = view.asked_anew == asked_anew;
             (view.standing, view.looked_at) = (standing, looked_at.filter(|_| is_new));
         });
+        if is_news {
+            let view = self.0.view.borrow();
+            let account = view.standing.name().unwrap_or("nobody");
+            tracing::info!(account, "the account has changed, not through this server");
+        }
     }
 }
 
@@ -173,9 +209,47 @@ async fn next_event(events: &mut Vec<AccountEvents>) -> AccountEvent {
     std::future::pending().await
 }
 
+// === impl OwnChange ===
+
+impl OwnChange {
+    /// It was made; the login has this fingerprint now, or is nobody's.
+    pub(crate) fn made(self, fingerprint: Option<u128>) {
+        let holder = fingerprint.map_or(Holder::Nobody, Holder::Account);
+        self.0.0.view.send_modify(|view| view.logged = Some(holder));
+    }
+}
+
+impl Drop for OwnChange {
+    fn drop(&mut self) {
+        self.0.0.view.send_modify(|view| {
+            let (under_way, made) = view.own_changes;
+            view.own_changes = (under_way - 1, made + 1);
+        });
+    }
+}
+
 // === impl AccountStanding ===
 
 impl AccountStanding {
+    /// Who it is, in a few words, as far as that is known.
+    fn name(&self) -> Option<&str> {
+        match self {
+            Self::WithAllowance(known) => Some(known.account.name()),
+            Self::NotTold { account, .. } => account.as_ref().map(Account::name),
+            Self::WithoutAllowance => Some(Account::ApiKey.name()),
+            Self::NotAsked | Self::SignedOut => None,
+        }
+    }
+
+    /// Whose login a child with this fingerprint has, as far as that is known.
+    fn holder(&self, fingerprint: Option<u128>) -> Option<Holder> {
+        match (self, self.name(), fingerprint) {
+            (Self::SignedOut, ..) => Some(Holder::Nobody),
+            (_, Some(_), Some(fingerprint)) => Some(Holder::Account(fingerprint)),
+            _ => None,
+        }
+    }
+
     fn allowance(&self) -> Option<&Allowance> {
         match self {
             Self::WithAllowance(known) => Some(known),

@@ -182,6 +182,11 @@ impl Api {
         self.0.stopping.cancel();
     }
 
+    /// Waits until no sign-in is under way: after [`Self::close`] it ends, and leaves no tokens.
+    pub async fn sign_in_ended(&self) {
+        self.0.sign_in.ended().await;
+    }
+
     /// Waits until the records of what is over are written.
     pub async fn captured(&self) {
         self.0.captures.written().await;

@@ -8,11 +8,11 @@ mod status;
 
 use std::time::Duration;
 
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::routing::{get, post};
 use axum::{Extension, Json};
-use codex_app_server::RequestError;
-use codex_app_server::account::LoginMethod;
+use codex_app_server::account::{Account, LoginMethod};
 use openai_wire::{ApiError, ErrorType};
 use serde_json::{Value, json};
 
@@ -26,6 +26,7 @@ use crate::routes::ApiRoutes;
 
 pub(crate) use session::{PATH as SESSION_PATH, routes as session_routes};
 pub(crate) use sign_in::SignIn;
+use sign_in::{Owner, Way};
 
 /// Its paths begin so; all of them need the owner's key.
 pub(crate) const PREFIX: &str = "/proxy/";
@@ -60,12 +61,6 @@ pub struct ShownSettings {
     pub warnings: Vec<String>,
 }
 
-/// How somebody wants to sign in.
-enum Way {
-    ChatGpt(LoginMethod),
-    ApiKey(String),
-}
-
 /// Adds its paths.
 pub(crate) fn add_routes(routes: ApiRoutes, api: &Api) -> ApiRoutes {
     let api = || api.clone();
@@ -77,6 +72,7 @@ pub(crate) fn add_routes(routes: ApiRoutes, api: &Api) -> ApiRoutes {
         .route("/proxy/models", get(show_models).with_state(api()))
         .route("/proxy/settings", get(show_settings).with_state(api()))
         .route("/proxy/login", post(start_login).delete(cancel_login).with_state(api()))
+        .route("/proxy/login/confirm", post(confirm_login).with_state(api()))
         .route("/proxy/logout", post(log_out).with_state(api()))
 }
 
@@ -115,16 +111,20 @@ async fn show_settings(State(api): State<Api>) -> Json<ShownSettings> {
 /// `POST /v1/proxy/login`
 async fn start_login(
     State(api): State<Api>,
+    Extension(grant): Extension<OwnerGrant>,
+    Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Json<Value>, ErrorResponse> {
-    let way = read_way(&api, request).await?;
-    let Backend { models, account, .. } = api.backend().await?;
-    let client = models.ready_client().await?;
-    let begun = match way {
-        Way::ChatGpt(method) => api.0.sign_in.start(&client, method, account, &api.0.tasks).await,
-        Way::ApiKey(key) => api.0.sign_in.with_api_key(&client, &key, account).await,
-    };
-    let login = begun.map_err(|error| not_begun(&error))?;
+    let way = read_way(&api, &caller, request.into_body()).await?;
+    let backend = api.backend().await?;
+    let begun = api.0.sign_in.start(Owner { caller, grant }, way, &api, backend).await;
+    let login = begun.map_err(|reason| login_failed(&reason))?;
+    Ok(Json(json!(login)))
+}
+
+/// `POST /v1/proxy/login/confirm`
+async fn confirm_login(State(api): State<Api>) -> Result<Json<Value>, ErrorResponse> {
+    let login = api.0.sign_in.confirm().await.ok_or_else(nothing_to_confirm)?;
     Ok(Json(json!(login)))
 }
 
@@ -134,18 +134,23 @@ async fn cancel_login(State(api): State<Api>) -> Json<Value> {
 }
 
 /// `POST /v1/proxy/logout`
-async fn log_out(State(api): State<Api>) -> Result<Json<Value>, ErrorResponse> {
-    let client = api.backend().await?.models.ready_client().await?;
+async fn log_out(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Json<Value>, ErrorResponse> {
+    let Backend { pool, models, account, .. } = api.backend().await?;
     api.0.sign_in.forget().await;
-    client.logout().await.map_err(|error| not_begun(&error))?;
+    let client = models.ready_client().await?;
+    let before = pool.login_in_place();
+    let change = account.own_change();
+    client.logout().await.map_err(|error| login_failed(&error.in_plain_words()))?;
+    change.made(None);
+    let name = before.account().map_or("nobody", Account::name);
+    tracing::info!(account = name, key = caller.name(), "signed out");
     Ok(Json(json!({"signed_in": false})))
 }
 
-async fn read_way(api: &Api, request: Request) -> Result<Way, ApiError> {
-    let (parts, body) = request.into_parts();
-    let caller = parts.extensions.get::<Caller>();
-    let caller =
-        caller.ok_or_else(|| ApiError::new(500, ErrorType::ServerError, "Nobody asks."))?;
+async fn read_way(api: &Api, caller: &Caller, body: Body) -> Result<Way, ApiError> {
     let WholeBody { bytes, .. } =
         read_body(body, api.settings().body, &api.0.large, caller).await?;
     let read: Value = serde_json::from_slice(&bytes).map_err(|error| ApiError::not_json(&error))?;
@@ -169,13 +174,15 @@ async fn read_way(api: &Api, request: Request) -> Result<Way, ApiError> {
 }
 
 /// Codex has not done what the owner wanted.
-fn not_begun(error: &RequestError) -> ApiError {
-    let message = format!(
-        "Codex could not sign in or out: {}.",
-        error.in_plain_words().trim_end_matches('.')
-    );
+fn login_failed(reason: &str) -> ApiError {
+    let message = format!("Codex could not sign in or out: {}.", reason.trim_end_matches('.'));
     ApiError {
         retry_after: Some(Duration::from_secs(1)),
         ..ApiError::new(502, ErrorType::ServerError, message).with_code("login_failed")
     }
+}
+
+fn nothing_to_confirm() -> ApiError {
+    let message = "No sign-in waits to be confirmed: only one whose state is 'confirming' can be.";
+    ApiError::new(400, ErrorType::InvalidRequestError, message).with_code("login_not_confirming")
 }

@@ -40,7 +40,7 @@ use cors::Cors;
 use origin::Sender;
 
 pub(crate) use access::Rules;
-pub use access::{Access, AccessSettings};
+pub use access::{Access, AccessSettings, KeyReload};
 use counted::Counted;
 pub(crate) use counted::Fate;
 pub(crate) use hardening::harden;

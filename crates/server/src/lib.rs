@@ -59,7 +59,7 @@ pub use content_log::ContentLog;
 pub use control::{ShownSetting, ShownSettings};
 pub use gate::{
     Access, AccessSettings, AllowedHost, AllowedOrigin, ApiKey, Caller, GateSettings, InvalidHost,
-    InvalidOrigin, REQUEST_SPAN, RequestId, TraceContext, TraceId,
+    InvalidOrigin, KeyReload, REQUEST_SPAN, RequestId, TraceContext, TraceId,
 };
 pub use health::Readiness;
 pub use identity::{IDENTITY_PATH, Nonce, RunSecret};

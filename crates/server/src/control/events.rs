@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::HeaderValue;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
-use futures_util::stream;
+use futures_util::{Stream, StreamExt as _, stream};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
@@ -39,7 +39,6 @@ struct Watcher {
     settings: Arc<ApiSettings>,
     looks: Interval,
     stopping: CancellationToken,
-    grant: OwnerGrant,
 }
 
 pub(super) async fn follow(
@@ -57,17 +56,30 @@ pub(super) async fn follow(
         settings: api.settings(),
         looks,
         stopping: api.0.stopping.clone(),
-        grant,
         api,
     };
     let events = stream::unfold(watcher, async |mut watcher| {
         let event = watcher.next().await?;
         Some((Ok::<_, Infallible>(event), watcher))
     });
+    let events = while_granted(grant, events);
     let keep_alive = KeepAlive::new().interval(KEEP_ALIVE);
     let mut response = Sse::new(events).keep_alive(keep_alive).into_response();
     response.headers_mut().insert(X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
     response
+}
+
+/// The same events until the grant ends, however many are ready by then.
+fn while_granted<E>(grant: OwnerGrant, events: impl Stream<Item = E>) -> impl Stream<Item = E> {
+    let events = (grant, Box::pin(events));
+    stream::unfold(events, async |(grant, mut events)| {
+        let event = tokio::select! {
+            biased;
+            () = grant.ended() => return None,
+            event = events.next() => event?,
+        };
+        Some((event, (grant, events)))
+    })
 }
 
 fn event(name: &str, data: &impl Serialize) -> Option<Event> {
@@ -77,7 +89,7 @@ fn event(name: &str, data: &impl Serialize) -> Option<Event> {
 // === impl Watcher ===
 
 impl Watcher {
-    /// `None` when the server stops, or the key is the owner's no more.
+    /// `None` when the server stops.
     async fn next(&mut self) -> Option<Event> {
         if let Some(first) = self.first.take() {
             return Some(first);
@@ -97,9 +109,6 @@ impl Watcher {
                     Err(RecvError::Closed) => return None,
                 },
                 _ = self.looks.tick() => {
-                    if !self.grant.holds() {
-                        return None;
-                    }
                     if let Some(event) = self.look() {
                         return Some(event);
                     }
@@ -130,4 +139,46 @@ fn is_same(one: &Value, other: &Value) -> bool {
     let told = |name: &str| name != "uptime_seconds";
     one.len() == other.len()
         && one.iter().all(|(name, value)| !told(name) || other.get(name) == Some(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gate::{Access, AccessSettings, ApiKey};
+
+    fn with_key(secret: &str) -> AccessSettings {
+        AccessSettings {
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            keys: vec![ApiKey::new("default", secret).of_the_owner()],
+            key_hint: String::new(),
+        }
+    }
+
+    #[tokio::test]
+    async fn row_21_no_event_of_a_backlog_is_sent_once_the_grant_has_ended() {
+        let access = Access::new(80, with_key("sk-one"));
+        let events = while_granted(OwnerGrant::of_key(&access, "sk-one"), stream::iter(0..1_000));
+        let mut events = std::pin::pin!(events);
+        assert_eq!(events.next().await, Some(0));
+        // A change that leaves the key as it was ends nothing.
+        access.change(with_key("sk-one"));
+        assert_eq!(events.next().await, Some(1));
+        access.change(with_key("sk-two"));
+        assert_eq!(events.next().await, None);
+    }
+
+    #[tokio::test]
+    async fn row_21_a_stream_that_waits_for_events_ends_with_its_grant() {
+        let access = Access::new(80, with_key("sk-one"));
+        let grant = OwnerGrant::of_key(&access, "sk-one");
+        let events = while_granted(grant, stream::pending::<()>());
+        let rotate = async { access.change(with_key("sk-two")) };
+        // Polled in this order: the stream waits when the key changes.
+        let (rest, ()) = tokio::join!(biased; events.collect::<Vec<_>>(), rotate);
+        assert_eq!(rest, []);
+        // Nor does one begin after that.
+        let grant = OwnerGrant::of_key(&access, "sk-one");
+        assert_eq!(while_granted(grant, stream::iter([()])).count().await, 0);
+    }
 }

@@ -1,65 +1,51 @@
-//! Signing in to Codex on behalf of somebody at a browser.
+//! Signing in to Codex on behalf of the owner at a browser.
+//!
+//! Each sign-in runs in a child with a home of its own, and belongs to the key that began it: it
+//! ends with that key, and changes nothing before its login is installed.
 
-use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+mod attempt;
+mod view;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use codex_app_server::account::{Login, LoginError, LoginMethod, LoginPrompt};
-use codex_app_server::{Client, RequestError};
-use serde::Serialize;
-use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use codex_app_server::account::LoginMethod;
+use tokio::sync::{oneshot, watch};
 
-use crate::account_limits::AccountLimits;
-use crate::answering::seconds_since_1970;
+use crate::api::{Api, Backend};
+use crate::gate::Caller;
+use crate::gate::admission::OwnerGrant;
+use attempt::{Attempt, Order, Reason};
+pub(crate) use view::LoginView;
 
-/// How long a login that is given up may take to end.
-const GIVEN_UP_WITHIN: Duration = Duration::from_secs(3);
+/// How long a sign-in may take to end: it stops a child, or takes up a login that is in place.
+const ENDED_WITHIN: Duration = Duration::from_secs(30);
 
-/// The login that is under way, or was the last one.
+/// The sign-in that is under way, or was the last one.
 #[derive(Debug, Default)]
 pub(crate) struct SignIn {
-    view: Arc<watch::Sender<Option<LoginView>>>,
-    /// The last one that began.
-    current: Mutex<Attempt>,
+    shown: Arc<watch::Sender<Option<LoginView>>>,
+    current: Mutex<Current>,
 }
 
-/// One login.
-#[derive(Debug, Clone, Default)]
-struct Attempt {
+/// The last attempt that began.
+#[derive(Debug, Default)]
+struct Current {
     number: u64,
-    given_up: CancellationToken,
+    orders: watch::Sender<Order>,
 }
 
-/// What is told of a login. Whoever sees the prompt can sign in here.
-#[derive(Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct LoginView {
-    /// Of which attempt; what an older one comes to is of no interest.
-    #[serde(skip)]
-    number: u64,
-    method: &'static str,
-    state: LoginState,
-    /// Where to sign in, while it waits.
-    url: Option<String>,
-    /// What to enter there, while it waits.
-    code: Option<String>,
-    /// Why it failed.
-    message: Option<String>,
-    /// In seconds since 1970.
-    started_at: u64,
+/// Who begins a sign-in.
+pub(super) struct Owner {
+    pub(super) caller: Caller,
+    pub(super) grant: OwnerGrant,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum LoginState {
-    /// Codex asks the issuer for a page.
-    Starting,
-    /// The user is asked to sign in there.
-    Waiting,
-    Succeeded,
-    Failed,
-    Cancelled,
+/// How the owner signs in.
+pub(super) enum Way {
+    ChatGpt(LoginMethod),
+    /// With a key that pays by use.
+    ApiKey(String),
 }
 
 // === impl SignIn ===
@@ -67,173 +53,132 @@ enum LoginState {
 impl SignIn {
     /// What became of the last one.
     pub(crate) fn view(&self) -> Option<LoginView> {
-        self.view.borrow().clone()
+        self.shown.borrow().clone()
     }
 
-    /// Begins to sign in; another login that is under way is given up.
-    pub(crate) async fn start(
+    /// Begins to sign in; another sign-in that is under way is called off. Returns when the owner
+    /// has to do something, or it has ended.
+    ///
+    /// # Errors
+    /// Why it failed before there was anything to do.
+    pub(super) async fn start(
         &self,
-        client: &Client,
-        method: LoginMethod,
-        account: &AccountLimits,
-        tasks: &TaskTracker,
-    ) -> Result<Option<LoginView>, RequestError> {
-        self.give_up().await;
-        let attempt = self.begin(match method {
-            LoginMethod::Browser => "browser",
-            LoginMethod::DeviceCode => "device_code",
-        });
-        let number = attempt.number;
-        let begun = tokio::select! {
-            begun = client.login(method) => begun,
-            () = attempt.given_up.cancelled() => {
-                tell(&self.view, number, |view| view.end(&Err(LoginError::Cancelled)));
-                return Ok(self.view());
-            }
-        };
-        match begun {
-            Ok(login) => {
-                tell(&self.view, number, |view| view.wait_for(login.prompt()));
-                let told = Arc::clone(&self.view);
-                tasks.spawn(see_through(login, attempt, account.clone(), told));
-                Ok(self.view())
-            }
-            Err(error) => {
-                let failed = LoginError::Failed(error.in_plain_words());
-                tell(&self.view, number, |view| view.end(&Err(failed)));
-                Err(error)
-            }
+        owner: Owner,
+        way: Way,
+        api: &Api,
+        backend: &Backend,
+    ) -> Result<Option<LoginView>, String> {
+        self.call_off(Reason::Replaced).await;
+        let (begun, beginning) = oneshot::channel();
+        let attempt = self.begin(owner, way.name(), begun, api, backend);
+        // In a task of its own, so that it ends in order although its caller may have left.
+        api.0.tasks.spawn(attempt.run(way));
+        match beginning.await {
+            Ok(Err(reason)) => Err(reason),
+            Ok(Ok(())) | Err(_) => Ok(self.view()),
         }
     }
 
-    /// Signs in with a key that pays by use.
-    pub(crate) async fn with_api_key(
-        &self,
-        client: &Client,
-        key: &str,
-        account: &AccountLimits,
-    ) -> Result<Option<LoginView>, RequestError> {
-        self.give_up().await;
-        let Attempt { number, .. } = self.begin("api_key");
-        let outcome = client.login_with_api_key(key).await;
-        if outcome.is_ok() {
-            account.look_anew().await;
+    /// Installs the login that waits for it, and returns what became of that; `None` if none waits.
+    pub(super) async fn confirm(&self) -> Option<LoginView> {
+        {
+            let current = self.lock();
+            let is_asked = self.shown.borrow().as_ref().is_some_and(LoginView::is_confirming);
+            let confirmed = current.orders.send_if_modified(|order| {
+                let is_open = is_asked && *order == Order::Proceed;
+                if is_open {
+                    *order = Order::Confirm;
+                }
+                is_open
+            });
+            if !confirmed {
+                return None;
+            }
         }
-        let told = outcome.clone().map_err(|error| LoginError::Failed(error.in_plain_words()));
-        tell(&self.view, number, |view| view.end(&told));
-        outcome.map(|()| self.view())
-    }
-
-    /// Gives up the login that is under way, if one is.
-    pub(crate) async fn cancel(&self) -> Option<LoginView> {
-        self.give_up().await;
+        self.ended().await;
         self.view()
     }
 
-    /// The same, and what became of it is of no interest any more.
-    pub(crate) async fn forget(&self) {
-        self.give_up().await;
-        self.view.send_replace(None);
+    /// Calls off the sign-in that is under way, if one is.
+    pub(super) async fn cancel(&self) -> Option<LoginView> {
+        self.call_off(Reason::Cancelled).await;
+        self.view()
     }
 
-    fn begin(&self, method: &'static str) -> Attempt {
-        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        current.given_up.cancel();
-        let number = current.number + 1;
-        *current = Attempt { number, given_up: CancellationToken::new() };
-        self.view.send_replace(Some(LoginView::begun(number, method)));
-        current.clone()
+    /// The same for an owner who signs out, to whom its outcome is of no interest.
+    pub(super) async fn forget(&self) {
+        self.call_off(Reason::SignedOut).await;
+        self.shown.send_replace(None);
     }
 
-    async fn give_up(&self) {
-        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        current.given_up.cancel();
-        let mut view = self.view.subscribe();
+    /// Waits until no sign-in is under way.
+    pub(crate) async fn ended(&self) {
+        let mut shown = self.shown.subscribe();
         let is_over = |view: &Option<LoginView>| !view.as_ref().is_some_and(LoginView::is_open);
-        let _ = tokio::time::timeout(GIVEN_UP_WITHIN, view.wait_for(is_over)).await;
+        let _ = tokio::time::timeout(ENDED_WITHIN, shown.wait_for(is_over)).await;
     }
-}
 
-/// Changes what is told, if it is still told of this attempt.
-fn tell(told: &watch::Sender<Option<LoginView>>, number: u64, change: impl FnOnce(&mut LoginView)) {
-    told.send_modify(|view| {
-        if let Some(view) = view.as_mut().filter(|view| view.number == number) {
-            change(view);
-        }
-    });
-}
-
-/// Waits for the end of a login, and tells it.
-async fn see_through(
-    mut login: Login,
-    Attempt { number, given_up }: Attempt,
-    account: AccountLimits,
-    told: Arc<watch::Sender<Option<LoginView>>>,
-) {
-    let outcome = tokio::select! {
-        outcome = login.finished() => outcome,
-        () = given_up.cancelled() => {
-            let cancelled = async {
-                // If Codex does not hear it, it is dropped.
-                let _ = login.cancel().await;
-                // It may have come to its end after all.
-                login.finished().await
-            };
-            let cancelled = tokio::time::timeout(GIVEN_UP_WITHIN, cancelled).await;
-            cancelled.unwrap_or(Err(LoginError::Cancelled))
-        }
-    };
-    if outcome.is_ok() {
-        // Whoever is told that it has succeeded can be told who it is.
-        account.look_anew().await;
+    async fn call_off(&self, reason: Reason) {
+        self.lock().call_off(reason);
+        self.ended().await;
     }
-    tell(&told, number, |view| view.end(&outcome));
-}
 
-// === impl LoginView ===
-
-impl LoginView {
-    fn begun(number: u64, method: &'static str) -> Self {
-        Self {
+    fn begin(
+        &self,
+        Owner { caller, grant }: Owner,
+        method: &'static str,
+        begun: oneshot::Sender<Result<(), String>>,
+        api: &Api,
+        backend: &Backend,
+    ) -> Attempt {
+        let mut current = self.lock();
+        // Somebody else may have begun one since the last was called off.
+        current.call_off(Reason::Replaced);
+        let number = current.number + 1;
+        *current = Current { number, orders: watch::Sender::default() };
+        self.shown.send_replace(Some(LoginView::begun(number, method)));
+        Attempt {
             number,
             method,
-            state: LoginState::Starting,
-            url: None,
-            code: None,
-            message: None,
-            started_at: seconds_since_1970(),
+            key: caller.name().to_owned(),
+            grant,
+            orders: current.orders.subscribe(),
+            shown: Arc::clone(&self.shown),
+            begun: Mutex::new(Some(begun)),
+            pool: backend.pool.clone(),
+            account: backend.account.clone(),
+            stopping: api.0.stopping.clone(),
         }
     }
 
-    fn is_open(&self) -> bool {
-        matches!(self.state, LoginState::Starting | LoginState::Waiting)
-    }
-
-    fn wait_for(&mut self, prompt: &LoginPrompt) {
-        let (url, code) = match prompt {
-            LoginPrompt::Browser { url } => (url, None),
-            LoginPrompt::DeviceCode { url, code } => (url, Some(code.clone())),
-        };
-        // It is put into a link; whatever else the issuer says there, nobody should follow it.
-        if !["https://", "http://"].iter().any(|scheme| url.starts_with(scheme)) {
-            let words = "the issuer named no web page to sign in at";
-            return self.end(&Err(LoginError::Failed(words.to_owned())));
-        }
-        (self.state, self.url, self.code) = (LoginState::Waiting, Some(url.clone()), code);
-    }
-
-    fn end(&mut self, outcome: &Result<(), LoginError>) {
-        let (state, message) = match outcome {
-            Ok(()) => (LoginState::Succeeded, None),
-            Err(LoginError::Cancelled) => (LoginState::Cancelled, None),
-            Err(error) => (LoginState::Failed, Some(error.to_string())),
-        };
-        *self = Self { state, message, url: None, code: None, ..self.clone() };
+    fn lock(&self) -> MutexGuard<'_, Current> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl fmt::Debug for LoginView {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LoginView").field("state", &self.state).finish_non_exhaustive()
+// === impl Current ===
+
+impl Current {
+    /// The first reason counts.
+    fn call_off(&self, reason: Reason) {
+        self.orders.send_if_modified(|order| {
+            let is_open = !matches!(order, Order::CallOff(_));
+            if is_open {
+                *order = Order::CallOff(reason);
+            }
+            is_open
+        });
+    }
+}
+
+// === impl Way ===
+
+impl Way {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::ChatGpt(LoginMethod::Browser) => "browser",
+            Self::ChatGpt(LoginMethod::DeviceCode) => "device_code",
+            Self::ApiKey(_) => "api_key",
+        }
     }
 }

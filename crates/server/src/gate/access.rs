@@ -1,18 +1,22 @@
 //! Who is let in, which can change while the server runs.
 
 use std::fmt;
-use std::sync::Arc;
-use std::time::Instant;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use axum::http::HeaderMap;
 use openai_wire::{ApiError, ErrorType};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::admission::owner_needed;
 use super::host::{AllowedHost, Hosts};
 use super::key::{ApiKey, Caller, Digest, Keys, bearer_digest};
 use super::origin::{AllowedOrigin, Origins};
 use super::session::Sessions;
+
+/// How long reading the keys again may take.
+const RELOADED_WITHIN: Duration = Duration::from_secs(5);
 
 /// Who is let in.
 #[derive(Debug, Clone)]
@@ -33,7 +37,14 @@ pub struct Access {
     port: u16,
     rules: Arc<ArcSwap<Rules>>,
     sessions: Arc<Sessions>,
+    /// Fires whenever a grant may have ended.
+    changes: watch::Sender<()>,
+    /// Where the keys are asked to be read again.
+    reloads: Arc<OnceLock<mpsc::Sender<KeyReload>>>,
 }
+
+/// A request to read the keys again now, answered with why that failed.
+pub type KeyReload = oneshot::Sender<Result<(), String>>;
 
 /// What a request is checked against, from its head to its answer.
 pub(crate) struct Rules {
@@ -47,13 +58,57 @@ pub(crate) struct Rules {
 impl Access {
     /// `port` is the one that we listen on.
     pub fn new(port: u16, settings: AccessSettings) -> Self {
-        let rules = Arc::new(ArcSwap::from_pointee(Rules::new(port, settings)));
-        Self { port, rules, sessions: Arc::default() }
+        Self {
+            port,
+            rules: Arc::new(ArcSwap::from_pointee(Rules::new(port, settings))),
+            sessions: Arc::default(),
+            changes: watch::Sender::default(),
+            reloads: Arc::default(),
+        }
     }
 
     /// From now on these are let in. Requests that were let in stay so.
     pub fn change(&self, settings: AccessSettings) {
-        self.rules.store(Arc::new(Rules::new(self.port, settings)));
+        let rules = Arc::new(Rules::new(self.port, settings));
+        self.rules.store(Arc::clone(&rules));
+        // For good: a key that is accepted again later opens new ones.
+        self.sessions.retain(|key| rules.keys.find(key).is_some());
+        self.notify();
+    }
+
+    /// Requests to read the keys again. Whoever changes them takes this once, and answers after the
+    /// change.
+    pub fn reloads(&self) -> mpsc::Receiver<KeyReload> {
+        let (sender, requests) = mpsc::channel(1);
+        // There is one such reader in the life of a process; a second one gets no requests.
+        let _ = self.reloads.set(sender);
+        requests
+    }
+
+    /// Reads the keys again.
+    ///
+    /// # Errors
+    /// Why that failed; then the keys may be older than those on disk.
+    pub(crate) async fn reloaded(&self) -> Result<(), String> {
+        let reload = async {
+            let reloads = self.reloads.get().ok_or("the server reads no keys")?;
+            let (answer, answered) = oneshot::channel();
+            let gone = "the server is stopping";
+            reloads.send(answer).await.map_err(|_| gone)?;
+            answered.await.map_err(|_| gone)?
+        };
+        let late = || Err(format!("it took longer than {} seconds", RELOADED_WITHIN.as_secs()));
+        tokio::time::timeout(RELOADED_WITHIN, reload).await.unwrap_or_else(|_| late())
+    }
+
+    /// Has every grant checked again.
+    pub(crate) fn notify(&self) {
+        self.changes.send_replace(());
+    }
+
+    /// Fires whenever a grant may have ended.
+    pub(crate) fn changes(&self) -> watch::Receiver<()> {
+        self.changes.subscribe()
     }
 
     pub(crate) fn now(&self) -> Arc<Rules> {
@@ -96,7 +151,10 @@ impl Access {
         };
         let no_random =
             || ApiError::new(500, ErrorType::ServerError, "The system gives no random numbers.");
-        self.sessions.open(key).ok_or_else(no_random)
+        let token = self.sessions.open(key).ok_or_else(no_random)?;
+        // It may have replaced the oldest.
+        self.notify();
+        Ok(token)
     }
 
     /// A code opens nothing for a key that was replaced since.
@@ -110,8 +168,11 @@ impl Access {
     /// # Errors
     /// If it came with none.
     pub(crate) fn end_session(&self, headers: &HeaderMap) -> Result<(), ApiError> {
-        let ended = bearer_digest(headers).is_some_and(|given| self.sessions.end(&given));
-        if ended { Ok(()) } else { Err(self.now().keys.refusal(headers)) }
+        if bearer_digest(headers).is_some_and(|given| self.sessions.end(&given)) {
+            self.notify();
+            return Ok(());
+        }
+        Err(self.now().keys.refusal(headers))
     }
 }
 

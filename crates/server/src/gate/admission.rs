@@ -75,6 +75,13 @@ pub(crate) fn refuse(error: ApiError) -> Response {
 // === impl OwnerGrant ===
 
 impl OwnerGrant {
+    #[cfg(test)]
+    pub(crate) fn of_key(access: &Access, secret: &str) -> Self {
+        let value = format!("Bearer {secret}").parse().expect("a key of plain letters");
+        let headers = std::iter::once((header::AUTHORIZATION, value)).collect();
+        Self { access: access.clone(), headers }
+    }
+
     fn of(access: &Access, request: &Request) -> Self {
         let key = request.headers().get(header::AUTHORIZATION).cloned();
         let headers = key.map(|key| (header::AUTHORIZATION, key)).into_iter().collect();
@@ -89,6 +96,25 @@ impl OwnerGrant {
     /// Whether it is still the owner's.
     pub(crate) fn holds(&self) -> bool {
         self.access.caller(&self.headers).is_ok_and(|caller| caller.is_owner())
+    }
+
+    /// The same by the keys that are on disk at this moment.
+    ///
+    /// # Errors
+    /// Why they could not be read.
+    pub(crate) async fn holds_on_disk(&self) -> Result<bool, String> {
+        self.access.reloaded().await?;
+        Ok(self.holds())
+    }
+
+    /// Returns once it does not hold. Cancel safe.
+    pub(crate) async fn ended(&self) {
+        // Before the first check, so that no change is missed.
+        let mut changes = self.access.changes();
+        while self.holds() {
+            // The sender lives in `self.access`.
+            let _ = changes.changed().await;
+        }
     }
 }
 

@@ -70,6 +70,13 @@ impl Sessions {
         self.lock().sessions.remove(session).is_some()
     }
 
+    /// Ends every session and code whose key is not accepted any more.
+    pub(super) fn retain(&self, is_accepted: impl Fn(&Digest) -> bool) {
+        let State { sessions, codes } = &mut *self.lock();
+        sessions.0.retain(|token| is_accepted(&token.key));
+        codes.0.retain(|token| is_accepted(&token.key));
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -146,6 +153,20 @@ mod tests {
         assert!(sessions.end(&digest(&token)));
         assert!(sessions.key_of(&digest(&token)).is_none());
         assert!(!sessions.end(&digest(&token)));
+    }
+
+    #[test]
+    fn row_19b_sessions_and_codes_end_with_their_key_for_good() {
+        let sessions = Sessions::default();
+        let now = Instant::now();
+        let [old, new] = ["sk-old", "sk-new"].map(|key| {
+            let code = digest(&sessions.issue_code(digest(key), now).unwrap());
+            (digest(&sessions.open(digest(key)).unwrap()), code)
+        });
+        sessions.retain(|key| key.is(&digest("sk-new")));
+        assert!(sessions.key_of(&old.0).is_none() && sessions.spend_code(&old.1, now).is_none());
+        assert!(stands_for(sessions.key_of(&new.0), "sk-new"));
+        assert!(stands_for(sessions.spend_code(&new.1, now), "sk-new"));
     }
 
     #[test]
