@@ -247,6 +247,18 @@ impl Default for IssuedAccount {
     }
 }
 
+impl IssuedAccount {
+    /// Another one than the default.
+    pub fn another() -> Self {
+        Self {
+            id: "account-2".to_owned(),
+            email: "you@example.com".to_owned(),
+            plan: "pro".to_owned(),
+            workspace: "Work".to_owned(),
+        }
+    }
+}
+
 // === impl IssuerRequest ===
 
 impl IssuerRequest {

@@ -1,6 +1,8 @@
 //! `/v1/proxy/…`: what the owner sees and does.
 
+mod another_account;
 mod login;
+mod owned_sign_in;
 mod watching;
 
 use http_body_util::Full;
@@ -32,8 +34,12 @@ async fn send(proxy: &Proxy, method: &str, path: &str, body: Option<&Value>) -> 
 async fn row_17_only_the_owner_sees_and_does_what_the_page_shows() {
     let proxy = Proxy::start(&[]).await;
     let phone = format!("Bearer {}", proxy.add_key("phone").await);
-    let acts =
-        [("POST", "/v1/proxy/login"), ("DELETE", "/v1/proxy/login"), ("POST", "/proxy/logout")];
+    let acts = [
+        ("POST", "/v1/proxy/login"),
+        ("POST", "/v1/proxy/login/confirm"),
+        ("DELETE", "/v1/proxy/login"),
+        ("POST", "/proxy/logout"),
+    ];
     let all = READ.map(|path| ("GET", path)).into_iter().chain(acts);
     for (method, path) in all {
         let request = || Request::builder().method(method).uri(path);

@@ -90,6 +90,7 @@ fn values(label: &str) -> Option<&'static [&'static str]> {
             "/v1/proxy/models",
             "/v1/proxy/settings",
             "/v1/proxy/login",
+            "/v1/proxy/login/confirm",
             "/v1/proxy/logout",
             "other",
         ],

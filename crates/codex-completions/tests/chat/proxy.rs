@@ -12,7 +12,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use testkit::codex_binary;
 use testkit::process::{descendants, signal};
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -151,33 +151,41 @@ impl Proxy {
         Exchange::begin(&self.address, request).await
     }
 
+    /// Runs a command with the server's data folder, and gives what it prints.
+    pub(crate) async fn run(&self, arguments: &[&str], input: &str) -> String {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_codex-completions"));
+        command
+            .args(arguments)
+            .env("PROXY_DATA_DIR", self.folder())
+            .env("CODEX_BIN", codex_binary().await.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut process = command.spawn().unwrap();
+        process.stdin.take().unwrap().write_all(input.as_bytes()).await.unwrap();
+        let output = process.wait_with_output().await.unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
     /// A new key of this name, once the server accepts it.
     pub(crate) async fn add_key(&self, name: &str) -> String {
-        let key = self.key_command(&["add", name]).await;
+        let key = self.run(&["key", "add", name], "").await;
         self.until_accepted(&key).await;
         key
     }
 
     /// The new secret of this key, once the server accepts it.
     pub(crate) async fn rotate_key(&self, name: &str) -> String {
-        let key = self.key_command(&["rotate", name]).await;
+        let key = self.run(&["key", "rotate", name], "").await;
         self.until_accepted(&key).await;
         key
     }
 
     /// A new key under the name of one that is revoked, once the server accepts it.
     pub(crate) async fn replace_key(&self, name: &str) -> String {
-        self.key_command(&["revoke", name]).await;
+        self.run(&["key", "revoke", name], "").await;
         self.add_key(name).await
-    }
-
-    /// What a `key` command prints.
-    async fn key_command(&self, arguments: &[&str]) -> String {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_codex-completions"));
-        command.arg("key").args(arguments).env("PROXY_DATA_DIR", &self.data);
-        let output = command.output().await.unwrap();
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
     async fn until_accepted(&self, key: &str) {

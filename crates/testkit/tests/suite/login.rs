@@ -230,14 +230,7 @@ async fn an_api_key_signs_in_at_once() {
 #[tokio::test]
 async fn another_account_takes_the_place_of_the_first() {
     let (codex, issuer) = signed_in().await;
-    issuer.change(|script| {
-        script.account = IssuedAccount {
-            id: "account-2".to_owned(),
-            email: "you@example.com".to_owned(),
-            plan: "pro".to_owned(),
-            workspace: "Work".to_owned(),
-        };
-    });
+    issuer.change(|script| script.account = IssuedAccount::another());
     sign_in(&codex.client).await;
     let expected = Account::ChatGpt {
         email: Some("you@example.com".to_owned()),

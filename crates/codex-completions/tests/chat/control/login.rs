@@ -8,23 +8,24 @@ use crate::asking::{ask, with};
 use crate::proxy::Proxy;
 
 /// A server whose Codex signs in at this issuer.
-async fn start(issuer: &ScriptedIssuer) -> Proxy {
+pub(super) async fn start(issuer: &ScriptedIssuer, more: &[(&str, &str)]) -> Proxy {
     let environment = issuer.environment();
     let base_url = issuer.chatgpt_base_url();
     let mut settings: Vec<_> =
         environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     settings.push(("PROXY_CHATGPT_BASE_URL", &base_url));
+    settings.extend(more);
     Proxy::start(&settings).await
 }
 
-async fn login(proxy: &Proxy, body: Value) -> Value {
+pub(super) async fn login(proxy: &Proxy, body: Value) -> Value {
     let answer = send(proxy, "POST", "/v1/proxy/login", Some(&body)).await;
     assert_eq!(answer.status, 200, "{answer:?}");
     answer.json()
 }
 
 /// The state, once it is as wanted.
-async fn until_status(proxy: &Proxy, is_wanted: impl Fn(&Value) -> bool) -> Value {
+pub(super) async fn until_status(proxy: &Proxy, is_wanted: impl Fn(&Value) -> bool) -> Value {
     loop {
         let status = send(proxy, "GET", "/v1/proxy/status", None).await.json();
         if is_wanted(&status) {
@@ -33,7 +34,7 @@ async fn until_status(proxy: &Proxy, is_wanted: impl Fn(&Value) -> bool) -> Valu
     }
 }
 
-async fn until_login(proxy: &Proxy, state: &str) -> Value {
+pub(super) async fn until_login(proxy: &Proxy, state: &str) -> Value {
     until_status(proxy, |status| status["login"]["state"] == state).await
 }
 
@@ -41,7 +42,7 @@ async fn until_login(proxy: &Proxy, state: &str) -> Value {
 async fn a_code_signs_in_and_the_account_is_shown() {
     let issuer = ScriptedIssuer::start().await;
     issuer.change(|script| script.consent = Consent::Pending);
-    let proxy = start(&issuer).await;
+    let proxy = start(&issuer, &[]).await;
     let begun = login(&proxy, json!({"method": "device_code"})).await;
     assert_eq!(begun["url"], format!("{}/codex/device", issuer.url()));
     assert!(begun["code"].as_str().is_some_and(|code| !code.is_empty()), "{begun}");
@@ -73,7 +74,7 @@ async fn a_code_signs_in_and_the_account_is_shown() {
 async fn a_login_can_be_cancelled_denied_and_begun_anew() {
     let issuer = ScriptedIssuer::start().await;
     issuer.change(|script| script.consent = Consent::Pending);
-    let proxy = start(&issuer).await;
+    let proxy = start(&issuer, &[]).await;
     let cancel = async || send(&proxy, "DELETE", "/v1/proxy/login", None).await.json();
     assert_eq!(cancel().await, Value::Null);
     login(&proxy, json!({"method": "device_code"})).await;
@@ -99,7 +100,7 @@ async fn a_login_can_be_cancelled_denied_and_begun_anew() {
 #[tokio::test]
 async fn what_is_wrong_about_a_login_is_told() {
     let issuer = ScriptedIssuer::start().await;
-    let proxy = start(&issuer).await;
+    let proxy = start(&issuer, &[]).await;
     for (body, param) in [
         (json!({}), "method"),
         (json!({"method": "password"}), "method"),

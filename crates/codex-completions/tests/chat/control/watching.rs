@@ -114,18 +114,27 @@ async fn a_running_turn_is_told_to_somebody_who_comes_later_and_so_is_its_end() 
 }
 
 #[tokio::test]
-async fn whoever_watches_with_a_key_that_is_the_owners_no_more_is_told_nothing_more() {
+async fn row_21_a_stream_of_events_ends_with_its_key_although_turns_come_without_end() {
     // Without a given key the server has one of its own, which can be rotated.
     let proxy = Proxy::start(&[("PROXY_API_KEY", "")]).await;
     let file = proxy.folder().join("api-key");
-    let key = format!("Bearer {}", std::fs::read_to_string(&file).unwrap().trim());
-    let request = Request::get("/v1/proxy/events").header("authorization", key);
+    let bearer = |key: &str| format!("Bearer {}", key.trim());
+    let old = bearer(&std::fs::read_to_string(&file).unwrap());
+    let request = Request::get("/v1/proxy/events").header("authorization", &old);
     let mut stream = proxy.send(request.body(Full::default()).unwrap()).await;
     stream.until("event: status").await;
-    std::fs::write(&file, "sk-another-key-of-the-owner\n").unwrap();
+    let turn = async |key: &str| {
+        let answer = proxy.chat_with(&ask("[[text]]"), &[("authorization", key)]).await;
+        answer.header("x-request-id").unwrap().to_owned()
+    };
+    // These are not read before the key is another one.
+    let earlier = turn(&old).await;
+    let new = bearer(&proxy.run(&["key", "rotate"], "").await);
     proxy.logged("keys have changed").await;
+    let later = turn(&new).await;
     // It ends by itself.
-    assert_eq!(stream.whole().await.status, 200);
+    let sent = stream.whole().await.body;
+    assert!(sent.contains(&earlier) && !sent.contains(&later), "{sent}");
 }
 
 #[tokio::test]
