@@ -1,6 +1,7 @@
 //! `login`, `logout` and `status`.
 
 use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
 use testkit::process::signal;
@@ -124,4 +125,33 @@ async fn a_browser_signs_in() {
     assert_eq!(browse(url).await.status, 200);
     let login = login.wait_with_output().unwrap();
     assert!(login.status.success());
+}
+
+/// The server is killed while somebody signs in: what the sign-in has left is gone after the next start.
+#[tokio::test(flavor = "multi_thread")]
+async fn row_21_what_a_sign_in_leaves_after_a_crash_is_removed_at_the_next_start() {
+    let (user, issuer) = (User::new().await, ScriptedIssuer::start().await);
+    issuer.change(|script| script.routing = Routing::Waits);
+    let serve = || {
+        let mut command = user.command_at(&issuer, &["serve", "--port", "0"]);
+        command.env("PROXY_API_KEY", "sk-of-the-owner");
+        Server::spawn(command)
+    };
+    let homes = || {
+        let entries = std::fs::read_dir(user.folder.path().join("codex-home")).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        let is_one = |path: &PathBuf| path.to_string_lossy().contains("/sign-in-");
+        paths.filter(is_one).collect::<Vec<_>>()
+    };
+    let server = serve();
+    let lines = ["authorization: Bearer sk-of-the-owner", "content-type: application/json"];
+    let begun = server.send("POST /v1/proxy/login", &lines, r#"{"method": "device_code"}"#);
+    assert!(begun.contains(r#""state":"waiting""#), "{begun}");
+    // Codex has written the tokens, and looks up the account.
+    issuer.until_asked("/accounts/check", 1).await;
+    drop(server);
+    assert!(homes()[0].join("auth.json").exists());
+    let server = serve();
+    assert_eq!(homes(), [PathBuf::new(); 0]);
+    drop(server);
 }

@@ -7,10 +7,10 @@ use hyper::Request;
 use serde_json::{Value, json};
 use testkit::{Consent, IssuedAccount, Routing, ScriptedIssuer};
 
-use super::login::{login, start, until_login};
+use super::login::{login, start};
 use super::send;
 use crate::http::Answer;
-use crate::proxy::Proxy;
+use crate::proxy::{KEY, Proxy};
 
 /// Without a given key the server has one of its own, which can be rotated.
 const OWN_KEY: &[(&str, &str)] = &[("PROXY_API_KEY", "")];
@@ -50,15 +50,19 @@ async fn with_key(proxy: &Proxy, key: &str, line: &str, body: Option<&Value>) ->
     proxy.send(request.body(Full::from(body)).unwrap()).await.whole().await
 }
 
-/// The login as it is shown to the holder of this key, once it has ended.
-async fn ended_login(proxy: &Proxy, key: &str) -> Value {
-    loop {
-        let status = with_key(proxy, key, "GET /v1/proxy/status", None).await.json();
-        let state = status["login"]["state"].as_str().unwrap();
-        if ["succeeded", "failed", "cancelled"].contains(&state) {
-            return status["login"].clone();
+/// The login once it waits for nothing but a confirmation, with whichever of these keys is accepted.
+async fn settled_login(proxy: &Proxy, keys: &[&str]) -> Value {
+    for key in keys.iter().cycle() {
+        let answer = with_key(proxy, key, "GET /v1/proxy/status", None).await;
+        if answer.status == 401 {
+            continue;
+        }
+        let login = answer.json()["login"].take();
+        if !["starting", "waiting", "installing"].map(Value::from).contains(&login["state"]) {
+            return login;
         }
     }
+    unreachable!("there is a key")
 }
 
 /// Begins to sign in as another account with this key.
@@ -78,16 +82,16 @@ async fn sign_in(proxy: &Proxy, key: &str) {
     let method = json!({"method": "device_code"});
     let begun = with_key(proxy, key, "POST /v1/proxy/login", Some(&method)).await;
     assert_eq!(begun.status, 200, "{begun:?}");
-    assert_eq!(ended_login(proxy, key).await["state"], "succeeded");
+    assert_eq!(settled_login(proxy, &[key]).await["state"], "succeeded");
 }
 
 /// The sign-in was discarded for this reason, and all is as `before`.
 async fn assert_discarded(proxy: &Proxy, key: &str, before: &[u8]) {
+    let login = settled_login(proxy, &[key]).await;
+    assert_eq!((&login["state"], &login["message"]), (&json!("cancelled"), &json!(KEY_ENDED)));
     let line = proxy.logged(DISCARDED).await;
     let fields = ["level", "why", "key", "method"].map(|name| line[name].as_str().unwrap());
     assert_eq!(fields, ["INFO", KEY_ENDED, "default", "device_code"]);
-    let login = ended_login(proxy, key).await;
-    assert_eq!((&login["state"], &login["message"]), (&json!("cancelled"), &json!(KEY_ENDED)));
     assert_eq!(std::fs::read(login_file(proxy)).unwrap(), before);
     assert_eq!(homes(proxy), [""; 0]);
     let status = with_key(proxy, key, "GET /v1/proxy/status", None).await.json();
@@ -166,7 +170,9 @@ async fn row_21_the_keys_on_disk_decide_whether_a_login_is_installed() {
         script.account = IssuedAccount::default();
         script.consent = Consent::Given;
     });
-    assert_discarded(&proxy, "sk-that-was-not-noticed", &before).await;
+    let new = "sk-that-was-not-noticed";
+    assert_eq!(settled_login(&proxy, &[&old, new]).await["state"], "cancelled");
+    assert_discarded(&proxy, new, &before).await;
 }
 
 #[tokio::test]
@@ -177,7 +183,8 @@ async fn row_21_without_readable_keys_no_login_is_installed() {
     login(&proxy, json!({"method": "device_code"})).await;
     std::fs::write(proxy.folder().join("keys.json"), "not JSON").unwrap();
     issuer.change(|script| script.consent = Consent::Given);
-    let failed = until_login(&proxy, "failed").await["login"].take();
+    let failed = settled_login(&proxy, &[KEY]).await;
+    assert_eq!(failed["state"], "failed", "{failed}");
     let message = failed["message"].as_str().unwrap();
     assert!(message.starts_with("the keys could not be read again"), "{message}");
     assert!(message.contains("keys.json"), "{message}");

@@ -114,7 +114,7 @@ async fn a_running_turn_is_told_to_somebody_who_comes_later_and_so_is_its_end() 
 }
 
 #[tokio::test]
-async fn row_21_a_stream_of_events_ends_with_its_key_although_turns_come_without_end() {
+async fn row_21_a_stream_of_events_ends_with_its_key_and_sends_nothing_of_later_turns() {
     // Without a given key the server has one of its own, which can be rotated.
     let proxy = Proxy::start(&[("PROXY_API_KEY", "")]).await;
     let file = proxy.folder().join("api-key");
