@@ -156,7 +156,7 @@ impl Proxy {
         let mut command = Command::new(env!("CARGO_BIN_EXE_codex-completions"));
         command
             .args(arguments)
-            .env("PROXY_DATA_DIR", self.folder())
+            .env("PROXY_DATA_DIR", &self.data)
             .env("CODEX_BIN", codex_binary().await.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -150,7 +150,7 @@ mod tests {
         AccessSettings {
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
-            keys: vec![ApiKey::new("default", secret).of_the_owner()],
+            keys: vec![ApiKey::new("default", "default", secret).of_the_owner()],
             key_hint: String::new(),
         }
     }
