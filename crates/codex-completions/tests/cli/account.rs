@@ -152,6 +152,6 @@ async fn row_21_what_a_sign_in_leaves_after_a_crash_is_removed_at_the_next_start
     drop(server);
     assert!(homes()[0].join("auth.json").exists());
     let server = serve();
-    assert_eq!(homes(), [PathBuf::new(); 0]);
+    assert!(homes().is_empty(), "{:?}", homes());
     drop(server);
 }
