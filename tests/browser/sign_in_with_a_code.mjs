@@ -63,12 +63,56 @@ await scenario("the real models are offered once somebody is signed in", {}, asy
   assert(preferred);
 });
 
+/** Signs in as another account, up to the question whether it is wanted. */
+async function asAnother(visit) {
+  await ask("consent as another account");
+  await visit.button("Use another account").click();
+  await visit.button("Sign in with a code").click();
+  await visit.until(visit.test("new-account"), "you@example.com");
+  await visit.until(visit.test("present-account"), "me@example.com");
+  assert.equal((await json("/v1/proxy/status")).account.email, "me@example.com");
+}
+
+await scenario("the ways to sign in are shown on request, and left again", {}, async (visit) => {
+  await visit.button("Use another account").click();
+  await visit.button("Sign in with a browser").waitFor();
+  await visit.button("Back").click();
+  await visit.button("Sign out").waitFor();
+  await visit.button("Sign in with a browser").waitFor({ state: "hidden" });
+});
+
+await scenario("an attempt that failed is shown beside the account", {}, async (visit) => {
+  await ask("consent denied");
+  await visit.button("Use another account").click();
+  await visit.button("Sign in with a code").click();
+  await visit.until(visit.alert(), "device auth failed");
+  await visit.until(visit.test("login-state"), "me@example.com");
+});
+
+await scenario("another account can be declined", {}, async (visit) => {
+  await asAnother(visit);
+  // Another window asks the same.
+  await visit.page.reload();
+  await visit.until(visit.test("login-state"), "Use you@example.com instead of me@example.com?");
+  await visit.button("Keep the present one").click();
+  await visit.until(visit.test("login-state"), "me@example.com, plan plus");
+  await visit.page.getByText("The account stays as it was. The sign-in was cancelled.").waitFor();
+  assert.equal((await json("/v1/proxy/status")).account.email, "me@example.com");
+});
+
+await scenario("another account is used once it is confirmed", {}, async (visit) => {
+  await asAnother(visit);
+  await visit.button("Use this account").click();
+  await visit.until(visit.test("login-state"), "you@example.com, plan pro");
+  assert.equal((await json("/v1/proxy/status")).account.email, "you@example.com");
+});
+
 await scenario("signing out is confirmed first", {}, async (visit) => {
   await visit.button("Sign out").click();
   const dialog = visit.page.getByRole("dialog");
   await dialog.getByRole("button", { name: "Stay signed in", exact: true }).click();
   await dialog.waitFor({ state: "hidden" });
-  await visit.until(visit.test("login-state"), "me@example.com");
+  await visit.until(visit.test("login-state"), "you@example.com");
 
   await visit.button("Sign out").click();
   await dialog.getByRole("button", { name: "Sign out", exact: true }).click();

@@ -1,4 +1,4 @@
-// The ways to sign in, and a sign-in that waits for the user.
+// The ways to sign in, and a sign-in that waits for the user: to sign in, or to confirm another account.
 
 import { copyButton } from "./copy.js";
 import { element, icon } from "./dom.js";
@@ -52,4 +52,14 @@ export function waitingLogin(login) {
           copyButton(() => login.code ?? "", { name: "Copy the code" })))),
     element("div", { class: "row" }, link, cancel), waiting,
     element("p", { class: "muted" }, "Only enter the code on OpenAI's own page, and only because you asked for it here."));
+}
+
+export function confirmingLogin({ account, replaces }) {
+  return element("div", { class: "stack" },
+    element("p", {}, "You have signed in as ", element("strong", { data: { testid: "new-account" } }, account ?? ""),
+      ". This server uses ", element("strong", { data: { testid: "present-account" } }, replaces ?? ""),
+      ", and all its clients will use the new account if you confirm. Turns that are running finish first."),
+    element("div", { class: "row" },
+      element("button", { type: "button", class: "primary", id: "confirm" }, "Use this account"),
+      element("button", { type: "button", id: "cancel" }, "Keep the present one")));
 }

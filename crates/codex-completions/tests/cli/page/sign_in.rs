@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use testkit::{Consent, ScriptedIssuer};
+use testkit::{Consent, IssuedAccount, ScriptedIssuer};
 
 use super::alone;
 use crate::browser::{KEY, drive};
@@ -24,6 +24,10 @@ async fn sign_in(program: &str) -> ScriptedIssuer {
                 issuer.change(|script| script.resets_at = resets_at);
                 return String::new();
             }
+            "consent as another account" => {
+                issuer.change(|script| script.account = IssuedAccount::another());
+                Consent::Given
+            }
             "consent pending" => Consent::Pending,
             "consent given" => Consent::Given,
             "consent denied" => Consent::Denied,
@@ -37,9 +41,10 @@ async fn sign_in(program: &str) -> ScriptedIssuer {
 
 // The issuer lives in this process, next to a program that is waited for: hence several threads.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_code_signs_in_and_the_page_signs_out() {
+async fn row_21_a_code_signs_in_another_account_is_confirmed_and_the_page_signs_out() {
     let issuer = sign_in("sign_in_with_a_code.mjs").await;
-    assert_eq!(issuer.requests_at("/oauth/revoke").len(), 1);
+    // The account that was declined, and the one that signed out.
+    assert_eq!(issuer.requests_at("/oauth/revoke").len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
