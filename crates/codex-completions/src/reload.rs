@@ -83,7 +83,7 @@ impl Reload {
             };
             let outcome = self.reload();
             if let Some(request) = request {
-                // Whoever asked may have stopped waiting.
+                // The caller may have stopped waiting.
                 let _ = request.send(outcome);
             }
         }

@@ -181,7 +181,7 @@ async fn work(
     Ok(Some((pool, demo)))
 }
 
-/// A server that crashed while somebody signed in has left tokens.
+/// A server that crashed during a sign-in has left tokens.
 fn remove_leftovers(home: &Path) {
     match SeparateLogin::remove_leftovers(home) {
         Ok(0) => {}

@@ -42,7 +42,7 @@ struct View {
 /// Whose login is in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holder {
-    Nobody,
+    SignedOut,
     /// An account, by its fingerprint.
     Account(u128),
 }
@@ -190,7 +190,7 @@ impl AccountLimits {
         });
         if is_news {
             let view = self.0.view.borrow();
-            let account = view.standing.name().unwrap_or("nobody");
+            let account = view.standing.name().unwrap_or("none");
             tracing::info!(account, "the account has changed, not through this server");
         }
     }
@@ -212,9 +212,9 @@ async fn next_event(events: &mut Vec<AccountEvents>) -> AccountEvent {
 // === impl OwnChange ===
 
 impl OwnChange {
-    /// It was made; the login has this fingerprint now, or is nobody's.
+    /// It was made; the login has this fingerprint now, or there is none.
     pub(crate) fn made(self, fingerprint: Option<u128>) {
-        let holder = fingerprint.map_or(Holder::Nobody, Holder::Account);
+        let holder = fingerprint.map_or(Holder::SignedOut, Holder::Account);
         self.0.0.view.send_modify(|view| view.logged = Some(holder));
     }
 }
@@ -244,7 +244,7 @@ impl AccountStanding {
     /// Whose login a child with this fingerprint has, as far as that is known.
     fn holder(&self, fingerprint: Option<u128>) -> Option<Holder> {
         match (self, self.name(), fingerprint) {
-            (Self::SignedOut, ..) => Some(Holder::Nobody),
+            (Self::SignedOut, ..) => Some(Holder::SignedOut),
             (_, Some(_), Some(fingerprint)) => Some(Holder::Account(fingerprint)),
             _ => None,
         }

@@ -145,7 +145,7 @@ async fn log_out(
     let change = account.own_change();
     client.logout().await.map_err(|error| login_failed(&error.in_plain_words()))?;
     change.made(None);
-    let name = before.account().map_or("nobody", Account::name);
+    let name = before.account().map_or("none", Account::name);
     tracing::info!(account = name, key = caller.name(), "signed out");
     Ok(Json(json!({"signed_in": false})))
 }

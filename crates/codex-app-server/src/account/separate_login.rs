@@ -138,8 +138,8 @@ impl LoginInPlace {
         Self { whose, account }
     }
 
-    /// Whether there is none.
-    pub fn is_nobodys(&self) -> bool {
+    /// Whether no account is signed in.
+    pub fn is_missing(&self) -> bool {
         self.whose == Whose::Nobody
     }
 

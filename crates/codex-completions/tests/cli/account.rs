@@ -127,7 +127,7 @@ async fn a_browser_signs_in() {
     assert!(login.status.success());
 }
 
-/// The server is killed while somebody signs in: what the sign-in has left is gone after the next start.
+/// The server is killed during a sign-in: what that has left is gone after the next start.
 #[tokio::test(flavor = "multi_thread")]
 async fn row_21_what_a_sign_in_leaves_after_a_crash_is_removed_at_the_next_start() {
     let (user, issuer) = (User::new().await, ScriptedIssuer::start().await);
@@ -152,6 +152,6 @@ async fn row_21_what_a_sign_in_leaves_after_a_crash_is_removed_at_the_next_start
     drop(server);
     assert!(homes()[0].join("auth.json").exists());
     let server = serve();
-    assert!(homes().is_empty(), "{:?}", homes());
+    assert_eq!(homes(), Vec::<PathBuf>::new());
     drop(server);
 }

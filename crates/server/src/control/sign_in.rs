@@ -132,7 +132,7 @@ impl SignIn {
         backend: &Backend,
     ) -> Attempt {
         let mut current = self.lock();
-        // Somebody else may have begun one since the last was called off.
+        // Another request may have begun one since the last was called off.
         current.call_off(Reason::Replaced);
         let number = current.number + 1;
         *current = Current { number, orders: watch::Sender::default() };

@@ -76,7 +76,7 @@ impl Access {
         self.notify();
     }
 
-    /// Requests to read the keys again. Whoever changes them takes this once, and answers after the
+    /// Requests to read the keys again. What changes them takes this once, and answers after the
     /// change.
     pub fn reloads(&self) -> mpsc::Receiver<KeyReload> {
         let (sender, requests) = mpsc::channel(1);

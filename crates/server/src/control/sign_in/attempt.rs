@@ -146,14 +146,16 @@ impl Attempt {
         let account =
             account.ok_or_else(|| Discarded::failed("Codex does not name the account"))?;
         let before = child.in_place();
-        if !before.is_nobodys() && !child.is_same_account(&before) {
+        if !before.is_missing() && !child.is_same_account(&before) {
             let replaced = before.account().map_or("an unknown account", Account::name);
             self.show(|view| view.ask_whether(account.name(), replaced));
             self.answer(Ok(()));
             let mut orders = self.orders.clone();
             let confirmed = orders.wait_for(|order| *order == Order::Confirm);
             let in_time = tokio::time::timeout(CONFIRMED_WITHIN, confirmed).await;
-            in_time.map_err(|_| Discarded::CalledOff(Reason::NotConfirmed))?.ok();
+            let confirmed = in_time.map_err(|_| Discarded::CalledOff(Reason::NotConfirmed))?;
+            // Only a later attempt closes the orders of this one.
+            confirmed.map_err(|_| Discarded::CalledOff(Reason::Replaced))?;
         }
         Ok(Obtained { account, before })
     }
