@@ -138,6 +138,41 @@ await scenario("row 19b: a locked page has ended its session, and asks again", {
   await visit.field("API key").waitFor();
 });
 
+await scenario("row 19b: a second link ends the session of the first, and locking ends both", {}, async (visit) => {
+  const { page } = visit;
+  await visit.test("login-state").waitFor();
+  const first = await stored(page);
+  const ended = page.waitForResponse((answer) => answer.request().method() === "DELETE");
+  await page.goto(`${origin}/${await link()}`);
+  await ended;
+  const second = await stored(page);
+  assert.notEqual(second, first);
+  assert.deepEqual([await status(first), await status(second)], [401, 200]);
+  await visit.button("Lock the page").click();
+  await visit.field("API key").waitFor();
+  assert.equal(await status(second), 401);
+});
+
+await scenario("row 19b: a page that is locked while a link is tried stays locked", {}, async (visit) => {
+  const { page } = visit;
+  visit.tolerate(/^failed: net::ERR_ABORTED .*\/v1\/proxy\/session$/);
+  await visit.test("login-state").waitFor();
+  const another = await link();
+  let tried;
+  const held = new Promise((resolve) => { tried = resolve; });
+  await page.route("**/v1/proxy/session", async (route) => {
+    if (route.request().method() === "POST") tried();
+    // Its answer comes when the page is locked already.
+    await new Promise((resolve) => { setTimeout(resolve, route.request().method() === "POST" ? 1_000 : 0); });
+    await route.continue().catch(() => {});
+  });
+  await page.evaluate((fragment) => { location.hash = fragment; }, another);
+  await held;
+  await visit.button("Lock the page").click();
+  await visit.field("API key").waitFor();
+  assert.equal(await stored(page), "");
+});
+
 await scenario("row 19b: a stream of events ends with its session", {}, async (visit) => {
   visit.expect(/^console: .*401/);
   await visit.test("login-state").waitFor();
@@ -173,6 +208,8 @@ await scenario("row 19b: a session is the owner's, and opens no other", {}, asyn
   const open = (credential) =>
     fetch(`${origin}/v1/proxy/session`, { method: "POST", headers: { authorization: `Bearer ${credential}` } });
   assert.equal((await open(token)).status, 401);
+  const code = await fetch(`${origin}/v1/proxy/code`, { method: "POST", headers: { authorization: `Bearer ${token}` } });
+  assert.equal(code.status, 403, "a session must not outlive its end by a code");
   assert.equal((await open("code-guessed")).status, 401);
   assert.equal((await open(await ask("the key of a client"))).status, 403);
   assert.equal((await request("/v1/proxy/session", { method: "DELETE" })).status, 401, "a key is no session");

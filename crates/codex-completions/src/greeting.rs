@@ -102,13 +102,15 @@ impl Greeting {
     }
 
     /// The page. For a person at a terminal the link opens a session, by a code in the part that browsers send
-    /// nowhere.
+    /// nowhere, and under the page's name for this run.
     fn page(&self, reader: Reader) -> String {
-        let code = match reader {
-            Reader::Terminal => self.access.issue_code(),
-            Reader::Anybody => None,
-        };
-        page_link(&format!("http://{}/", self.address), code.as_deref())
+        let plain = format!("http://{}/", self.address);
+        match (reader, self.access.issue_code()) {
+            (Reader::Terminal, Some(code)) => {
+                page_link(&self.access.page().unwrap_or(plain), &code)
+            }
+            _ => plain,
+        }
     }
 
     /// The key as a command line can use it, and where it is found. A key is shown once: when it is made.
@@ -127,9 +129,9 @@ impl Greeting {
     }
 }
 
-/// A link to the page; with a code it opens a session there.
-pub(crate) fn page_link(page: &str, code: Option<&str>) -> String {
-    code.map_or_else(|| page.to_owned(), |code| format!("{page}#code={code}"))
+/// A link that opens a session of the page.
+pub(crate) fn page_link(page: &str, code: &str) -> String {
+    format!("{page}#code={code}")
 }
 
 // === impl Reader ===

@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use codex_app_server::account::SeparateLogin;
 use codex_app_server::{CodexBinary, CodexHome, Pool, WorkerState};
-use configuration::{ApiKey, Inputs, Keys, Loaded, RunSecretFile, Settings};
+use configuration::{ApiKey, Host, Inputs, Keys, Loaded, RunSecretFile, Settings};
 use server::{
-    Access, AccountLimits, Api, Backend, BindError, IdleTimeout, ImageFetcher, ModelDirectory,
-    Readiness, RunSecret,
+    Access, AccountLimits, AllowedHost, Api, Backend, BindError, IdleTimeout, ImageFetcher,
+    ModelDirectory, Readiness, RunSecret,
 };
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, lookup_host};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -67,7 +67,8 @@ pub(crate) async fn run(
     let address = listeners.first().map(TcpListener::local_addr).transpose()?;
     let port = address.map_or(0, |address| address.port());
     let run_secret = RunSecretFile::new(&settings, port);
-    let access = Access::new(port, app::access_settings(&settings, &keys)?);
+    let page_host = page_host(&settings, port).await;
+    let access = Access::with_page_host(port, page_host, app::access_settings(&settings, &keys)?);
     let idle_timeout = IdleTimeout::new(settings.codex.turn_limits.idle_timeout);
     let app = app::app(
         &settings,
@@ -111,6 +112,8 @@ pub(crate) async fn run(
             let _ = tokio::time::timeout(grace, api.queue().idle()).await;
             pool.shutdown().await;
         }
+        // While the port is still ours: the next server of the port has a secret of its own.
+        run_secret.remove();
         stop.cancel();
         // A client that never ends its request must not keep us.
         let _ = tokio::time::timeout(grace, tasks.wait()).await;
@@ -123,7 +126,6 @@ pub(crate) async fn run(
         // Who asks twice does not wait.
         () = signals.stop() => {}
     }
-    run_secret.remove();
     if let Ok(database) = database {
         // Whatever has ended is written, unless the disk keeps us.
         let _ = tokio::time::timeout(WRITTEN_WITHIN, database.settle()).await;
@@ -190,6 +192,14 @@ fn remove_leftovers(home: &Path) {
             tracing::warn!(%error, "cannot remove what sign-ins have left after a crash");
         }
     }
+}
+
+/// A name of the page for this run. Browsers themselves take it for both loopback addresses, so both must be
+/// ours; only Safari asks the system, which may not know it.
+async fn page_host(settings: &Settings, port: u16) -> Option<AllowedHost> {
+    let host = AllowedHost::random(port).filter(|_| settings.listen.host == Host::Loopback)?;
+    let is_known = !cfg!(target_os = "macos") || lookup_host(host.to_string()).await.is_ok();
+    is_known.then_some(host)
 }
 
 /// Tells once that we are ready.

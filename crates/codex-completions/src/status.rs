@@ -13,16 +13,15 @@ use serde_json::{Value, json};
 use crate::account::{Standing, plain};
 use crate::cli::{self, ServerOptions, StatusOptions};
 use crate::codex;
-use crate::greeting::page_link;
 use crate::progress;
-use crate::target::{Running, Target, code_for_page};
+use crate::target::{Running, Target, link_to_page};
 
 /// The server that the settings describe, if it runs.
 struct RunningServer {
     target: Target,
     running: Running,
     /// Opens the page; only for a person at a terminal.
-    code: Option<String>,
+    link: Option<String>,
 }
 
 pub(crate) async fn run(
@@ -41,8 +40,8 @@ pub(crate) async fn run(
     let (standing, limits) = progress::during("Looking up the account", looking).await;
     client.shutdown().await;
     let standing = standing.map_err(|error| plain(&error))?;
-    let with_code = !options.json && io::stdout().is_terminal();
-    let server = RunningServer::of(settings, with_code).await;
+    let with_link = !options.json && io::stdout().is_terminal();
+    let server = RunningServer::of(settings, with_link).await;
     if options.json {
         let mut status = to_json(&standing, limits.as_ref());
         status["server"] = server.as_ref().map_or(Value::Null, RunningServer::to_json);
@@ -63,18 +62,18 @@ pub(crate) async fn run(
 
 impl RunningServer {
     /// `None` where the system chooses the port.
-    async fn of(settings: &Settings, with_code: bool) -> Option<Self> {
+    async fn of(settings: &Settings, with_link: bool) -> Option<Self> {
         let target = Target::choose(&ServerOptions::default(), settings);
         let target = target.or_else(|_| Target::of(settings)).ok()?;
         let running = Running::at(&target).await;
         let is_ours = matches!(running, Running::Ours { .. });
-        let code = if is_ours && with_code { code_for_page(&target).await } else { None };
-        Some(Self { target, running, code })
+        let link = if is_ours && with_link { link_to_page(&target).await } else { None };
+        Some(Self { target, running, link })
     }
 
     fn in_words(&self) -> String {
         let url = &self.target.base_url;
-        let page = page_link(&url.page(), self.code.as_deref());
+        let page = self.link.clone().unwrap_or_else(|| url.page());
         match &self.running {
             Running::Nobody => {
                 format!("No server runs at {url}; `{} serve` starts one.", cli::program())

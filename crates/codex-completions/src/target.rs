@@ -15,7 +15,7 @@ use secrecy::SecretString;
 use crate::cli::ServerOptions;
 
 pub(crate) use request::{Unanswered, read_text};
-pub(crate) use running::{Running, code_for_page, page_answers, takes_key};
+pub(crate) use running::{Running, link_to_page, page_answers, takes_key};
 
 /// A server, and how it is asked.
 #[derive(Debug)]

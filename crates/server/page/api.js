@@ -13,9 +13,9 @@ export class ApiError extends Error {
     this.requestId = requestId;
   }
 
-  /// Whether the key is the reason.
+  /// Whether the key, the session or the page's name for a run is the reason.
   get isAboutTheKey() {
-    return this.code === "invalid_api_key" || this.code === "owner_key_required";
+    return ["invalid_api_key", "owner_key_required", "host_not_allowed"].includes(this.code);
   }
 }
 

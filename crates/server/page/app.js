@@ -69,8 +69,10 @@ async function enter(given, { byLink = false, remember = false }) {
   try {
     const opened = await send("POST", "/v1/proxy/session", { as: given, signal });
     const { token } = await opened.json();
+    const before = session.current();
     session.keep(token);
     if (remember) session.rememberKey(given);
+    if (before) end(before);
     unlock();
   } catch (error) {
     if (signal.aborted) return;
@@ -89,13 +91,22 @@ function enterAgain(earlier, refusal) {
 
 /// Ends the session, here and at the server, and forgets the key.
 async function lock() {
-  const as = session.current();
+  trial.abort();
+  // Nothing is asked for without a session.
+  leave.abort();
+  live.stop();
+  const open = session.current();
   session.drop();
   session.forgetKey();
-  const ending = send("DELETE", "/v1/proxy/session", { as, signal: AbortSignal.timeout(END_WITHIN_MS) });
-  await ending.then((answer) => answer.text()).catch(() => {});
+  await end(open);
   // Whatever the page has shown is gone with it.
   location.reload();
+}
+
+/// Ends a session at the server.
+async function end(open) {
+  const ending = send("DELETE", "/v1/proxy/session", { as: open, signal: AbortSignal.timeout(END_WITHIN_MS) });
+  await ending.then((answer) => answer.text()).catch(() => {});
 }
 
 const isLocked = () => "locked" in document.body.dataset;

@@ -5,8 +5,9 @@ import { CLIENTS } from "./client-settings.js";
 import { copyButton } from "./copy.js";
 import { element, fill, withCode } from "./dom.js";
 import { hasModels } from "./live.js";
+import { lastingOrigin } from "./session.js";
 
-const BASE = `${location.origin}/v1`;
+const BASE = `${lastingOrigin}/v1`;
 
 /// Kept from one look at the view to the next, and no longer than the page.
 let chosenModel = null;

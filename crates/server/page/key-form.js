@@ -2,9 +2,10 @@
 
 import { ApiError } from "./api.js";
 import { element, note, setText, withCode } from "./dom.js";
-import { isPlain } from "./session.js";
+import { isOfOneRun, isPlain, lastingOrigin } from "./session.js";
 
 export function keyForm({ refusal, onKey }) {
+  if (isOfOneRun) return wayBack();
   const input = element("input", {
     id: "key", name: "key", type: "text", class: "masked mono", required: true, autocomplete: "off",
     autocapitalize: "off", spellcheck: "false", placeholder: "sk-proxy-…", "aria-describedby": "key-note",
@@ -51,6 +52,15 @@ export function keyForm({ refusal, onKey }) {
       element("pre", { class: "snippet", tabindex: "0" }, "cat ~/.local/share/codex-completions/api-key")),
       element("li", {}, withCode("If you have set `PROXY_API_KEY`, that is the key.")),
       element("li", {}, withCode("Lost? `codex-completions key rotate` makes a new one. The old one is then worthless."))));
+}
+
+/// A page of one run asks for no key: after that run another program may answer at its address.
+function wayBack() {
+  return element("div", { class: "card key-card stack" },
+    element("h1", {}, "This page is closed"),
+    element("p", {}, withCode("It was locked, or the server was stopped: a printed link is for one run of the server. "
+      + "`codex-completions status`, in a terminal, prints a new one. With your key you can also use the lasting address:")),
+    element("p", {}, element("a", { class: "button primary", href: `${lastingOrigin}/` }, lastingOrigin)));
 }
 
 function refused({ error, byLink = false, bySession = false }) {

@@ -9,6 +9,7 @@ import { element, icon } from "./dom.js";
 import { events } from "./event-stream.js";
 import { Frames } from "./frames.js";
 import { RequestForm } from "./request-form.js";
+import { lastingOrigin } from "./session.js";
 import { DEFAULT_MESSAGE } from "./tools-json.js";
 
 const PATH = "/v1/chat/completions";
@@ -127,7 +128,7 @@ class Playground {
     }
     const content = this.#message.value.trim();
     const next = content && !this.#callsWait && this.#request([{ role: "user", content }]);
-    return asCurl(location.origin + PATH, next || this.#sent || this.#request([]));
+    return asCurl(lastingOrigin + PATH, next || this.#sent || this.#request([]));
   }
 
   async #ask() {

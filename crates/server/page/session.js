@@ -10,6 +10,12 @@ const KEY_OF_0_1 = "codex-completions.key";
 // Where storage is forbidden, the session lasts as long as the page.
 let known = null;
 
+/// Whether the page is open under its name for one run of the server, which no later run answers to.
+export const isOfOneRun = /^run-[0-9a-f]{16}\.localhost$/.test(location.hostname);
+
+/// The address that every run answers to, and that clients use.
+export const lastingOrigin = isOfOneRun ? `http://127.0.0.1:${location.port || 80}` : location.origin;
+
 // The storages are looked up in here: where they are forbidden, even naming them throws.
 const storage = (use) => {
   try {

@@ -78,10 +78,9 @@ pub(crate) fn add_routes(routes: ApiRoutes, api: &Api) -> ApiRoutes {
 
 /// `POST /v1/proxy/code`
 async fn issue_code(Extension(grant): Extension<OwnerGrant>) -> Result<Json<Value>, ErrorResponse> {
-    let no_random = || ApiError::new(500, ErrorType::ServerError, "There are no random numbers.");
-    let code = grant.issue_code().ok_or_else(no_random)?;
+    let (code, page) = grant.issue_code()?;
     let expires_in = CODE_LIFETIME.as_secs();
-    Ok(Json(json!({"object": "proxy.code", "code": code, "expires_in": expires_in})))
+    Ok(Json(json!({"object": "proxy.code", "code": code, "page": page, "expires_in": expires_in})))
 }
 
 /// `GET /v1/proxy/status`

@@ -17,7 +17,7 @@ Examples:
   PROXY_LOG=warn codex-completions serve
 
 It says where the page, the API and the key are. Ctrl-C stops it; running answers have some seconds
-to end. On a terminal the page's link has the key in it: treat it like the key itself.";
+to end. On a terminal the page's link opens it once, within ten minutes; `status` prints another.";
 
 pub(super) const ASK: &str = "\
 Examples:

@@ -13,7 +13,7 @@ fn greeting(secret: &str, origin: KeyOrigin) -> Greeting {
     Greeting {
         address: ([127, 0, 0, 1], 7).into(),
         key: ApiKey { secret: secret.into(), origin, warnings: Vec::new() },
-        access: Access::new(7, access),
+        access: Access::with_page_host(7, Some("run-1.localhost:7".parse().unwrap()), access),
         upstream: None,
         service_manager: Arc::default(),
     }
@@ -29,7 +29,7 @@ fn row_19b_the_link_has_a_new_code_for_a_person_at_a_terminal_alone() {
         let greeting = greeting("sk-proxy-a_B", origin);
         let [first, second] = [(); 2].map(|()| greeting.page(Reader::Terminal));
         let is_link = |link: &str| {
-            let code = link.strip_prefix("http://127.0.0.1:7/#code=code-");
+            let code = link.strip_prefix("http://run-1.localhost:7/#code=code-");
             code.is_some_and(|code| code.len() == 43) && !link.contains("sk-proxy")
         };
         assert!(is_link(&first) && is_link(&second) && first != second, "{first} {second}");

@@ -8,9 +8,10 @@ use serde::Deserialize;
 
 use super::Target;
 use super::request::{Unanswered, read_text};
+use crate::greeting::page_link;
 
 /// A server on this machine that runs answers at once.
-const WITHIN: Duration = Duration::from_secs(1);
+const WITHIN: Duration = Duration::from_secs(5);
 
 /// Who answers at an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +38,7 @@ struct Readiness {
 #[derive(Deserialize)]
 struct Code {
     code: String,
+    page: Option<String>,
 }
 
 // === impl Running ===
@@ -75,13 +77,14 @@ pub(crate) async fn takes_key(target: &Target) -> bool {
     answer.status() != StatusCode::UNAUTHORIZED
 }
 
-/// A code that opens the page, from a server of ours.
-pub(crate) async fn code_for_page(target: &Target) -> Option<String> {
+/// A link that opens the page of a server of ours.
+pub(crate) async fn link_to_page(target: &Target) -> Option<String> {
     let request = target.request().method(Method::POST).uri(target.base_url.path_of("/proxy/code"));
     let asking = target.send(request.body(Full::default()).ok()?);
     let answer = tokio::time::timeout(WITHIN, asking).await.ok()?.ok()?;
     let text = read_text(answer.into_body()).await.ok()?;
-    serde_json::from_str(&text).ok().map(|Code { code }| code)
+    let Code { code, page } = serde_json::from_str(&text).ok()?;
+    Some(page_link(&page.unwrap_or_else(|| target.base_url.page()), &code))
 }
 
 /// Whether the page is there.

@@ -1,6 +1,6 @@
 //! A key is sent only to our own server: never to a process that has taken its address.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Output, Stdio};
 
 use testkit::process::signal;
@@ -192,6 +192,48 @@ async fn row_19b_status_prints_a_link_to_its_own_server_on_a_terminal() {
     let opened = open(code);
     assert!(opened.starts_with("HTTP/1.1 200") && opened.contains("session-"), "{opened}");
     assert!(open(code).starts_with("HTTP/1.1 401"));
+}
+
+/// To a browser an origin without a past: whatever an impostor has left behind belongs to another.
+#[tokio::test]
+async fn row_19b_the_page_has_another_name_in_each_run() {
+    let user = User::new().await;
+    let port = free_port();
+    let page = |server: &Server| {
+        let line = format!("authorization: Bearer {}", stored_key(&user));
+        let answer = server.send("POST /v1/proxy/code", &[&line], "");
+        let (_, rest) =
+            answer.split_once("\"page\":\"http://").unwrap_or_else(|| panic!("{answer}"));
+        rest.split('/').next().unwrap().to_owned()
+    };
+    let open_at = |server: &Server, host: &str| {
+        let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
+        let request = format!("GET / HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.split(' ').nth(1).unwrap().to_owned()
+    };
+    let server = start(&user, port);
+    let first = page(&server);
+    assert!(first.ends_with(&format!(".localhost:{port}")), "{first}");
+    assert_eq!(open_at(&server, &first), "200");
+    drop(server);
+    let server = start(&user, port);
+    let second = page(&server);
+    assert_ne!(first, second);
+    assert_eq!((open_at(&server, &second), open_at(&server, &first)), ("200".into(), "403".into()));
+    drop(server);
+
+    // With one loopback address alone the name could lead to the other one, which is not ours.
+    let mut command = user.command(&["serve", "--port", &port.to_string()]);
+    let server = Server::spawn({
+        command.env("PROXY_HOST", "127.0.0.1");
+        command
+    });
+    let line = format!("authorization: Bearer {}", stored_key(&user));
+    let answer = server.send("POST /v1/proxy/code", &[&line], "");
+    assert!(answer.contains("\"page\":null"), "{answer}");
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 //! itself, because a code opens a session as well.
 
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use axum::{Json, Router};
@@ -20,7 +20,10 @@ pub(crate) fn routes(access: &Access) -> Router {
 /// `POST /v1/proxy/session`
 async fn open(State(access): State<Access>, headers: HeaderMap) -> Response {
     match access.open_session(&headers) {
-        Ok(token) => Json(json!({"object": "proxy.session", "token": token})).into_response(),
+        Ok(token) => {
+            let shown = Json(json!({"object": "proxy.session", "token": token}));
+            ([(header::CACHE_CONTROL, "no-store")], shown).into_response()
+        }
         Err(error) => refuse(error),
     }
 }

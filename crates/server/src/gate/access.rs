@@ -35,6 +35,8 @@ pub struct AccessSettings {
 #[derive(Clone)]
 pub struct Access {
     port: u16,
+    /// Name and port of the page for this run alone.
+    page_host: Option<AllowedHost>,
     rules: Arc<ArcSwap<Rules>>,
     sessions: Arc<Sessions>,
     /// Fires whenever a grant may have ended.
@@ -58,9 +60,20 @@ pub(crate) struct Rules {
 impl Access {
     /// `port` is the one that we listen on.
     pub fn new(port: u16, settings: AccessSettings) -> Self {
+        Self::with_page_host(port, None, settings)
+    }
+
+    /// The same, where the page has a name for this run alone. To a browser that is an origin without a
+    /// past: whatever an impostor has stored or cached under the address is not there.
+    pub fn with_page_host(
+        port: u16,
+        page_host: Option<AllowedHost>,
+        settings: AccessSettings,
+    ) -> Self {
         Self {
             port,
-            rules: Arc::new(ArcSwap::from_pointee(Rules::new(port, settings))),
+            rules: Arc::new(ArcSwap::from_pointee(Rules::new(port, page_host.clone(), settings))),
+            page_host,
             sessions: Arc::default(),
             changes: watch::Sender::default(),
             reloads: Arc::default(),
@@ -69,7 +82,7 @@ impl Access {
 
     /// From now on these are let in. Requests that were let in stay so.
     pub fn change(&self, settings: AccessSettings) {
-        let rules = Arc::new(Rules::new(self.port, settings));
+        let rules = Arc::new(Rules::new(self.port, self.page_host.clone(), settings));
         self.rules.store(Arc::clone(&rules));
         // For good: a key that is accepted again later opens new ones.
         self.sessions.retain(|key| rules.keys.find(key).is_some());
@@ -120,6 +133,18 @@ impl Access {
     pub fn issue_code(&self) -> Option<String> {
         let key = self.now().keys.of_the_owner()?.clone();
         self.sessions.issue_code(key, Instant::now())
+    }
+
+    /// The page under its name for this run, if it has one.
+    pub fn page(&self) -> Option<String> {
+        self.page_host.as_ref().map(|host| format!("http://{host}/"))
+    }
+
+    /// Whether a request came with the owner's key itself. A session must not outlive its end by codes.
+    pub(crate) fn has_owner_key(&self, headers: &HeaderMap) -> bool {
+        let rules = self.now();
+        let caller = bearer_digest(headers).and_then(|given| rules.keys.find(&given).cloned());
+        caller.is_some_and(|caller| caller.is_owner())
     }
 
     /// The caller of a request: the one whose key it came with, or the owner by a session.
@@ -185,8 +210,9 @@ impl fmt::Debug for Access {
 // === impl Rules ===
 
 impl Rules {
-    fn new(port: u16, settings: AccessSettings) -> Self {
-        let AccessSettings { allowed_hosts, allowed_origins, keys, key_hint } = settings;
+    fn new(port: u16, page_host: Option<AllowedHost>, settings: AccessSettings) -> Self {
+        let AccessSettings { mut allowed_hosts, allowed_origins, keys, key_hint } = settings;
+        allowed_hosts.extend(page_host);
         Self {
             origins: Origins::new(port, &allowed_hosts, allowed_origins),
             hosts: Hosts::new(port, allowed_hosts),

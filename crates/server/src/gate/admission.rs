@@ -88,9 +88,17 @@ impl OwnerGrant {
         Self { access: access.clone(), headers }
     }
 
-    /// A code that opens a session of the page.
-    pub(crate) fn issue_code(&self) -> Option<String> {
-        self.access.issue_code()
+    /// A code that opens a session of the page, and the page's address for this run.
+    ///
+    /// # Errors
+    /// For a session: only the key opens others.
+    pub(crate) fn issue_code(&self) -> Result<(String, Option<String>), ApiError> {
+        if !self.access.has_owner_key(&self.headers) {
+            return Err(owner_needed());
+        }
+        let no_random =
+            || ApiError::new(500, ErrorType::ServerError, "The system gives no random numbers.");
+        Ok((self.access.issue_code().ok_or_else(no_random)?, self.access.page()))
     }
 
     /// Whether it is still the owner's.

