@@ -335,6 +335,11 @@ impl Client {
         self.inner.login.account()
     }
 
+    /// Whether that is the login in place: one that was changed elsewhere is taken up by the next child.
+    pub fn has_login_in_place(&self) -> bool {
+        self.inner.login.changed_elsewhere().is_none()
+    }
+
     pub(crate) fn login_watch(&self) -> &Arc<LoginWatch> {
         &self.inner.login
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use codex_app_server::account::SeparateLogin;
 use codex_app_server::{CodexBinary, CodexHome, Pool, WorkerState};
-use configuration::{ApiKey, Host, Inputs, Keys, Loaded, RunSecretFile, Settings};
+use configuration::{ApiKey, Inputs, Keys, Loaded, RunSecretFile, Settings};
 use server::{
     Access, AccountLimits, AllowedHost, Api, Backend, BindError, IdleTimeout, ImageFetcher,
     ModelDirectory, Readiness, RunSecret,
@@ -67,13 +67,14 @@ pub(crate) async fn run(
     let address = listeners.first().map(TcpListener::local_addr).transpose()?;
     let port = address.map_or(0, |address| address.port());
     let run_secret = RunSecretFile::new(&settings, port);
-    let page_host = page_host(&settings, port).await;
+    let secret = run_secret.renew()?;
+    let page_host = page_host(&listeners, port).await;
     let access = Access::with_page_host(port, page_host, app::access_settings(&settings, &keys)?);
     let idle_timeout = IdleTimeout::new(settings.codex.turn_limits.idle_timeout);
     let app = app::app(
         &settings,
         access.clone(),
-        RunSecret::new(run_secret.renew()?),
+        RunSecret::new(secret),
         idle_timeout.clone(),
         &api,
         observed,
@@ -113,7 +114,7 @@ pub(crate) async fn run(
             pool.shutdown().await;
         }
         // While the port is still ours: the next server of the port has a secret of its own.
-        run_secret.remove();
+        run_secret.remove(&secret);
         stop.cancel();
         // A client that never ends its request must not keep us.
         let _ = tokio::time::timeout(grace, tasks.wait()).await;
@@ -196,8 +197,13 @@ fn remove_leftovers(home: &Path) {
 
 /// A name of the page for this run. Browsers themselves take it for both loopback addresses, so both must be
 /// ours; only Safari asks the system, which may not know it.
-async fn page_host(settings: &Settings, port: u16) -> Option<AllowedHost> {
-    let host = AllowedHost::random(port).filter(|_| settings.listen.host == Host::Loopback)?;
+async fn page_host(listeners: &[TcpListener], port: u16) -> Option<AllowedHost> {
+    let is_ours = |address: IpAddr| {
+        let mut own = listeners.iter().filter_map(|listener| listener.local_addr().ok());
+        own.any(|own| own.ip() == address)
+    };
+    let are_ours = is_ours(Ipv4Addr::LOCALHOST.into()) && is_ours(Ipv6Addr::LOCALHOST.into());
+    let host = AllowedHost::random(port).filter(|_| are_ours)?;
     let is_known = !cfg!(target_os = "macos") || lookup_host(host.to_string()).await.is_ok();
     is_known.then_some(host)
 }

@@ -38,7 +38,7 @@ export function accountCard(signal) {
     return acted;
   };
   const cancel = () => act(() => json("DELETE", "/v1/proxy/login"));
-  const confirm = () => act(() => json("POST", "/v1/proxy/login/confirm"));
+  const confirm = () => act(() => json("POST", "/v1/proxy/login/confirm", { id: status.login.id }));
   const choose = (wanted) => {
     choosing = wanted;
     failure = null;
@@ -88,8 +88,9 @@ function cancelledInWords({ message }) {
   return `The sign-in was cancelled${message ? `: ${message}` : ""}.`;
 }
 
-/// How the last attempt ended, where it changed nothing.
+/// How the last attempt ended, where there is more to say than who is signed in.
 function outcomeNote(login) {
+  if (login?.state === "succeeded") return login.message && note("bad", login.message);
   if (login?.state === "failed") {
     return note("bad", `The account stays as it was: signing in failed. ${login.message ?? "No reason was given."}`);
   }

@@ -5,7 +5,7 @@ import { element, note, setText, withCode } from "./dom.js";
 import { isOfOneRun, isPlain, lastingOrigin } from "./session.js";
 
 export function keyForm({ refusal, onKey }) {
-  if (isOfOneRun) return wayBack();
+  if (isOfOneRun) return wayBack(refusal);
   const input = element("input", {
     id: "key", name: "key", type: "text", class: "masked mono", required: true, autocomplete: "off",
     autocapitalize: "off", spellcheck: "false", placeholder: "sk-proxy-…", "aria-describedby": "key-note",
@@ -55,11 +55,13 @@ export function keyForm({ refusal, onKey }) {
 }
 
 /// A page of one run asks for no key: after that run another program may answer at its address.
-function wayBack() {
+function wayBack(refusal) {
   return element("div", { class: "card key-card stack" },
     element("h1", {}, "This page is closed"),
-    element("p", {}, withCode("It was locked, or the server was stopped: a printed link is for one run of the server. "
-      + "`codex-completions status`, in a terminal, prints a new one. With your key you can also use the lasting address:")),
+    refusal?.byLink && note("bad", ...refused(refusal)),
+    element("p", {}, withCode("A printed link opens it once, within ten minutes, for one run of the server, and until it is "
+      + "locked. `codex-completions status`, in a terminal, prints a new one. With your key you can also use the lasting "
+      + "address:")),
     element("p", {}, element("a", { class: "button primary", href: `${lastingOrigin}/` }, lastingOrigin)));
 }
 

@@ -174,7 +174,9 @@ impl AccountLimits {
         let (looked_at, asked_anew) = (Some(Instant::now()), known.asked_anew);
         let own_changes = known.own_changes;
         let standing = known.renewed(&client).await;
-        let holder = standing.holder(client.account_fingerprint());
+        // A child with an older login says nothing about the one in place.
+        let holder =
+            standing.holder(client.account_fingerprint()).filter(|_| client.has_login_in_place());
         let mut is_news = false;
         self.0.view.send_modify(|view| {
             // A child that was asked while the account was being changed here may be out of date.

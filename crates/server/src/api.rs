@@ -184,7 +184,7 @@ impl Api {
 
     /// Waits until no sign-in is under way: after [`Self::close`] it ends, and leaves no tokens.
     pub async fn sign_in_ended(&self) {
-        self.0.sign_in.ended().await;
+        self.0.sign_in.last_ended().await;
     }
 
     /// Waits until the records of what is over are written.

@@ -122,8 +122,17 @@ async fn start_login(
 }
 
 /// `POST /v1/proxy/login/confirm`
-async fn confirm_login(State(api): State<Api>) -> Result<Json<Value>, ErrorResponse> {
-    let login = api.0.sign_in.confirm().await.ok_or_else(nothing_to_confirm)?;
+async fn confirm_login(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    request: Request,
+) -> Result<Json<Value>, ErrorResponse> {
+    let read = read_json(&api, &caller, request.into_body()).await?;
+    // What the owner has seen is confirmed, and not what may have begun since.
+    let id = read.get("id").and_then(Value::as_u64).ok_or_else(|| {
+        ApiError::invalid("id", "The id of the sign-in is needed: the number that its status has.")
+    })?;
+    let login = api.0.sign_in.confirm(id).await.ok_or_else(nothing_to_confirm)?;
     Ok(Json(json!(login)))
 }
 
@@ -138,7 +147,7 @@ async fn log_out(
     Extension(caller): Extension<Caller>,
 ) -> Result<Json<Value>, ErrorResponse> {
     let Backend { pool, models, account, .. } = api.backend().await?;
-    api.0.sign_in.forget().await;
+    let _no_sign_in = api.0.sign_in.forget().await;
     let client = models.ready_client().await?;
     let before = pool.login_in_place();
     let change = account.own_change();
@@ -149,10 +158,14 @@ async fn log_out(
     Ok(Json(json!({"signed_in": false})))
 }
 
-async fn read_way(api: &Api, caller: &Caller, body: Body) -> Result<Way, ApiError> {
+async fn read_json(api: &Api, caller: &Caller, body: Body) -> Result<Value, ApiError> {
     let WholeBody { bytes, .. } =
         read_body(body, api.settings().body, &api.0.large, caller).await?;
-    let read: Value = serde_json::from_slice(&bytes).map_err(|error| ApiError::not_json(&error))?;
+    serde_json::from_slice(&bytes).map_err(|error| ApiError::not_json(&error))
+}
+
+async fn read_way(api: &Api, caller: &Caller, body: Body) -> Result<Way, ApiError> {
+    let read = read_json(api, caller, body).await?;
     let ways = "Supported values are: 'browser', 'device_code' and 'api_key'.";
     match read.get("method").and_then(Value::as_str) {
         Some("browser") => Ok(Way::ChatGpt(LoginMethod::Browser)),
@@ -182,6 +195,7 @@ fn login_failed(reason: &str) -> ApiError {
 }
 
 fn nothing_to_confirm() -> ApiError {
-    let message = "No sign-in waits to be confirmed: only one whose state is 'confirming' can be.";
+    let message =
+        "This sign-in does not wait to be confirmed: only one whose state is 'confirming' does.";
     ApiError::new(400, ErrorType::InvalidRequestError, message).with_code("login_not_confirming")
 }

@@ -39,9 +39,12 @@ impl RunSecretFile {
         URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()
     }
 
-    /// At the end of the server. A file that stays behind is harmless: the next start replaces it.
-    pub fn remove(&self) {
-        let _ = std::fs::remove_file(&self.0);
+    /// At the end of the server that has this secret: one on another address of the port may have replaced
+    /// it. A file that stays behind is harmless.
+    pub fn remove(&self, secret: &[u8; 32]) {
+        if self.read().as_ref() == Some(secret) {
+            let _ = std::fs::remove_file(&self.0);
+        }
     }
 }
 
@@ -70,9 +73,11 @@ mod tests {
         let other = RunSecretFile::new(&settings, 8).renew().unwrap();
         assert_eq!(file.read(), Some(second));
         assert_ne!(second, other);
+        file.remove(&first);
+        assert_eq!(file.read(), Some(second), "it is of another server");
+        file.remove(&second);
+        assert!(!file.0.exists());
         std::fs::write(&file.0, "not a secret").unwrap();
-        assert_eq!(file.read(), None);
-        file.remove();
         assert_eq!(file.read(), None);
     }
 }

@@ -26,6 +26,8 @@ const ENDED_WITHIN: Duration = Duration::from_secs(30);
 pub(crate) struct SignIn {
     shown: Arc<watch::Sender<Option<LoginView>>>,
     current: Mutex<Current>,
+    /// Held while an attempt begins, and while the owner signs out: none begins in between.
+    gate: tokio::sync::Mutex<()>,
 }
 
 /// The last attempt that began.
@@ -68,9 +70,11 @@ impl SignIn {
         api: &Api,
         backend: &Backend,
     ) -> Result<Option<LoginView>, String> {
+        let gate = self.gate.lock().await;
         self.call_off(Reason::Replaced).await;
         let (begun, beginning) = oneshot::channel();
         let attempt = self.begin(owner, way.name(), begun, api, backend);
+        drop(gate);
         // In a task of its own, so that it ends in order although its caller may have left.
         api.0.tasks.spawn(attempt.run(way));
         match beginning.await {
@@ -79,11 +83,12 @@ impl SignIn {
         }
     }
 
-    /// Installs the login that waits for it, and returns what became of that; `None` if none waits.
-    pub(super) async fn confirm(&self) -> Option<LoginView> {
+    /// Installs the login of this attempt, and returns what became of that; `None` if it does not wait
+    /// for a confirmation.
+    pub(super) async fn confirm(&self, number: u64) -> Option<LoginView> {
         {
             let current = self.lock();
-            let is_asked = self.shown.borrow().as_ref().is_some_and(LoginView::is_confirming);
+            let is_asked = self.shown.borrow().as_ref().is_some_and(|view| view.waits_for(number));
             let confirmed = current.orders.send_if_modified(|order| {
                 let is_open = is_asked && *order == Order::Proceed;
                 if is_open {
@@ -95,7 +100,7 @@ impl SignIn {
                 return None;
             }
         }
-        self.ended().await;
+        self.ended(number).await;
         self.view()
     }
 
@@ -105,22 +110,36 @@ impl SignIn {
         self.view()
     }
 
-    /// The same for an owner who signs out, to whom its outcome is of no interest.
-    pub(super) async fn forget(&self) {
+    /// The same for an owner who signs out, to whom its outcome is of no interest. Another attempt
+    /// begins when the guard is dropped.
+    pub(super) async fn forget(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        let gate = self.gate.lock().await;
         self.call_off(Reason::SignedOut).await;
         self.shown.send_replace(None);
+        gate
     }
 
-    /// Waits until no sign-in is under way.
-    pub(crate) async fn ended(&self) {
+    /// Waits until the attempt that is under way has ended, if there is one.
+    pub(crate) async fn last_ended(&self) {
+        let number = self.lock().number;
+        self.ended(number).await;
+    }
+
+    /// Waits until this attempt has ended; a later one is not waited for.
+    async fn ended(&self, number: u64) {
         let mut shown = self.shown.subscribe();
-        let is_over = |view: &Option<LoginView>| !view.as_ref().is_some_and(LoginView::is_open);
+        let is_open = |view: &LoginView| view.number <= number && view.is_open();
+        let is_over = |view: &Option<LoginView>| !view.as_ref().is_some_and(is_open);
         let _ = tokio::time::timeout(ENDED_WITHIN, shown.wait_for(is_over)).await;
     }
 
     async fn call_off(&self, reason: Reason) {
-        self.lock().call_off(reason);
-        self.ended().await;
+        let number = {
+            let current = self.lock();
+            current.call_off(reason);
+            current.number
+        };
+        self.ended(number).await;
     }
 
     fn begin(
@@ -132,8 +151,6 @@ impl SignIn {
         backend: &Backend,
     ) -> Attempt {
         let mut current = self.lock();
-        // Another request may have begun one since the last was called off.
-        current.call_off(Reason::Replaced);
         let number = current.number + 1;
         *current = Current { number, orders: watch::Sender::default() };
         self.shown.send_replace(Some(LoginView::begun(number, method)));

@@ -1,8 +1,10 @@
 //! Another account takes the place of the one before only if the owner confirms it, and every
 //! change of the account is logged.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
-use testkit::{Consent, IssuedAccount, ScriptedIssuer};
+use testkit::{Consent, IssuedAccount, ScriptedIssuer, codex_binary, write_script};
 
 use super::login::{login, start, until_login, until_status};
 use super::owned_sign_in::{homes, login_file};
@@ -14,8 +16,11 @@ const SIGNED_IN: &str = "signed in";
 const SIGNED_OUT: &str = "signed out";
 const CHANGED: &str = "the account has changed, not through this server";
 
+/// Confirms the sign-in that is shown.
 async fn confirm(proxy: &Proxy) -> Value {
-    let answer = send(proxy, "POST", "/v1/proxy/login/confirm", None).await;
+    let status = send(proxy, "GET", "/v1/proxy/status", None).await.json();
+    let shown = json!({"id": status["login"]["id"]});
+    let answer = send(proxy, "POST", "/v1/proxy/login/confirm", Some(&shown)).await;
     assert_eq!(answer.status, 200, "{answer:?}");
     answer.json()
 }
@@ -66,8 +71,10 @@ async fn row_21_another_account_is_installed_once_it_is_confirmed() {
     assert_eq!(homes(&proxy), [""; 0]);
     assert_eq!(issuer.requests_at("/oauth/revoke"), []);
 
-    let again = send(&proxy, "POST", "/v1/proxy/login/confirm", None).await;
+    let again = send(&proxy, "POST", "/v1/proxy/login/confirm", Some(&json!({"id": 2}))).await;
     assert_eq!(again.error(), (400, Value::Null, json!("login_not_confirming")));
+    let unnamed = send(&proxy, "POST", "/v1/proxy/login/confirm", Some(&json!({}))).await;
+    assert_eq!(unnamed.status, 400, "{unnamed:?}");
     assert_eq!(count(&proxy, CHANGED), 0);
 }
 
@@ -178,4 +185,66 @@ async fn row_21_a_change_that_was_made_at_a_terminal_is_logged() {
     assert_eq!(proxy.logged_times(CHANGED, 2).await["account"], "none");
     assert_eq!((count(&proxy, SIGNED_IN), count(&proxy, SIGNED_OUT)), (1, 0));
     assert!(!proxy.log().to_string().contains("canary"));
+}
+
+#[tokio::test]
+async fn row_21_a_confirmation_is_for_the_sign_in_that_was_shown() {
+    let issuer = ScriptedIssuer::start().await;
+    let proxy = signed_in(&issuer).await;
+    let before = std::fs::read(login_file(&proxy)).unwrap();
+    let shown = ask_for_another(&proxy, &issuer).await;
+    let later = ask_for_another(&proxy, &issuer).await;
+    assert_ne!(shown["id"], later["id"]);
+    let outdated = json!({"id": shown["id"]});
+    let answer = send(&proxy, "POST", "/v1/proxy/login/confirm", Some(&outdated)).await;
+    assert_eq!(answer.error(), (400, Value::Null, json!("login_not_confirming")));
+    assert_eq!(std::fs::read(login_file(&proxy)).unwrap(), before);
+    assert_eq!(confirm(&proxy).await["state"], "succeeded");
+}
+
+/// In whichever order the server takes them: what is under way afterwards is shown.
+#[tokio::test]
+async fn row_21_no_sign_in_is_hidden_by_a_sign_out() {
+    let issuer = ScriptedIssuer::start().await;
+    let proxy = signed_in(&issuer).await;
+    ask_for_another(&proxy, &issuer).await;
+    issuer.change(|script| script.consent = Consent::Pending);
+    let way = json!({"method": "device_code"});
+    let both = async {
+        tokio::join!(
+            send(&proxy, "POST", "/v1/proxy/logout", None),
+            send(&proxy, "POST", "/v1/proxy/login", Some(&way)),
+        )
+    };
+    let (out, begun) = tokio::time::timeout(Duration::from_secs(20), both).await.unwrap();
+    assert_eq!((out.status, begun.status), (200, 200), "{out:?} {begun:?}");
+    let login = send(&proxy, "GET", "/v1/proxy/status", None).await.json()["login"].take();
+    let under_way = usize::from(login["state"] == "waiting");
+    assert!(under_way == 1 || login.is_null(), "{login}");
+    assert_eq!(homes(&proxy).len(), under_way, "{login}");
+    assert!(!login_file(&proxy).exists());
+}
+
+#[tokio::test]
+async fn row_21_a_login_that_no_codex_takes_up_is_not_reported_as_discarded() {
+    let issuer = ScriptedIssuer::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let codex = folder.path().join("codex");
+    let good = format!("exec '{}' \"$@\"", codex_binary().await.path().display());
+    write_script(&codex, &good);
+    issuer.change(|script| script.consent = Consent::Pending);
+    let proxy = start(&issuer, &[("CODEX_BIN", codex.to_str().unwrap())]).await;
+    login(&proxy, json!({"method": "device_code"})).await;
+    until_login(&proxy, "waiting").await;
+    write_script(&codex, "exit 1");
+    issuer.change(|script| script.consent = Consent::Given);
+    let status = until_login(&proxy, "succeeded").await;
+    let message = status["login"]["message"].as_str().unwrap();
+    assert!(message.starts_with("The new login is in place, but Codex did not start"), "{message}");
+    assert!(login_file(&proxy).exists());
+    assert_eq!(count(&proxy, SIGNED_IN), 1);
+    // The pool takes it up when it can.
+    write_script(&codex, &good);
+    until_status(&proxy, |status| status["account"]["email"] == "me@example.com").await;
+    assert_eq!((count(&proxy, "a sign-in was discarded"), count(&proxy, CHANGED)), (0, 0));
 }

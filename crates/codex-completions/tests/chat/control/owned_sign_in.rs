@@ -16,7 +16,7 @@ use crate::proxy::{KEY, Proxy};
 const OWN_KEY: &[(&str, &str)] = &[("PROXY_API_KEY", "")];
 
 const DISCARDED: &str = "a sign-in was discarded";
-const KEY_ENDED: &str = "the key that began it is not the owner's any more";
+const KEY_ENDED: &str = "the key or session that began it has ended";
 
 /// The login in place.
 pub(super) fn login_file(proxy: &Proxy) -> PathBuf {

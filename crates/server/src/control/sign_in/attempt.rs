@@ -76,7 +76,7 @@ impl Attempt {
     pub(super) async fn run(self, way: Way) {
         let ended = match self.start_child().await {
             Ok(child) => match self.sign_in(&child, way).await {
-                Ok(change) => self.take_up(child, change).await,
+                Ok(change) => Ok(self.take_up(child, change).await),
                 Err(discarded) => {
                     child.discard().await;
                     Err(discarded)
@@ -115,7 +115,8 @@ impl Attempt {
         // A key may have been rotated a moment ago, and the server not have noticed yet.
         let holds =
             self.grant.holds_on_disk().await.map_err(|error| Discarded::unchecked(&error))?;
-        // From here to the installed login there is no await: nothing can come in between.
+        // From here to the installed login there is no await, and the server has one thread: nothing can
+        // come in between.
         if !holds {
             return Err(Discarded::CalledOff(Reason::KeyEnded));
         }
@@ -161,16 +162,15 @@ impl Attempt {
     }
 
     /// Has new children use the login that is in place now; those before finish their turns.
-    async fn take_up(&self, child: SeparateLogin, change: OwnChange) -> Result<(), Discarded> {
+    /// Why they do not, if they do not yet: the login stays in place, and the pool keeps trying.
+    async fn take_up(&self, child: SeparateLogin, change: OwnChange) -> Option<String> {
         let (renewed, ()) = tokio::join!(self.pool.renew(), child.finish());
         change.made(self.pool.login_in_place().fingerprint());
         // The account is known when success is shown.
         self.account.look_anew().await;
-        renewed.map(drop).map_err(|error| {
-            Discarded::Failed(format!(
-                "the login is in place, but Codex did not start anew: {error}"
-            ))
-        })
+        let error = renewed.err()?;
+        tracing::warn!(%error, "the new login is in place, but no Codex has taken it up yet");
+        Some(format!("The new login is in place, but Codex did not start with it yet: {error}."))
     }
 
     /// Returns once it must not succeed any more. Cancel safe.
@@ -187,10 +187,10 @@ impl Attempt {
         }
     }
 
-    fn end(&self, ended: Result<(), Discarded>) {
+    fn end(&self, ended: Result<Option<String>, Discarded>) {
         let Self { key, method, .. } = self;
         match ended {
-            Ok(()) => self.show(|view| view.enter(LoginState::Succeeded, None)),
+            Ok(message) => self.show(|view| view.enter(LoginState::Succeeded, message)),
             Err(Discarded::CalledOff(reason)) => {
                 let why = reason.in_words();
                 tracing::info!(
@@ -249,7 +249,7 @@ impl Reason {
             Self::Replaced => "another sign-in was begun",
             Self::ReplacedElsewhere => "another sign-in was begun on this machine",
             Self::SignedOut => "the owner signed out",
-            Self::KeyEnded => "the key that began it is not the owner's any more",
+            Self::KeyEnded => "the key or session that began it has ended",
             Self::NotConfirmed => "the account was not confirmed within 10 minutes",
             Self::Stopping => "the server is stopping",
         })

@@ -10,8 +10,8 @@ use crate::answering::seconds_since_1970;
 /// What is shown of a sign-in. The prompt is enough to sign in here.
 #[derive(Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct LoginView {
-    /// Of which attempt; what becomes of an older one is not shown.
-    #[serde(skip)]
+    /// Of which attempt; what becomes of an older one is not shown. A confirmation names it.
+    #[serde(rename = "id")]
     pub(super) number: u64,
     method: &'static str,
     state: LoginState,
@@ -72,8 +72,9 @@ impl LoginView {
         }
     }
 
-    pub(super) fn is_confirming(&self) -> bool {
-        self.state == LoginState::Confirming
+    /// Whether the owner is asked to confirm this attempt.
+    pub(super) fn waits_for(&self, number: u64) -> bool {
+        self.state == LoginState::Confirming && self.number == number
     }
 
     pub(super) fn wait_for(&mut self, prompt: &LoginPrompt) {
