@@ -1,5 +1,5 @@
 //! `GET /identity`: a proof that this server runs in its owner's data folder, for commands that are
-//! about to send it a key. Whoever else takes the port has not the secret of that folder.
+//! about to send it a key. Another process that takes the port does not have the secret of that folder.
 
 use std::fmt;
 use std::net::SocketAddr;

@@ -52,7 +52,7 @@ async fn doctor_knows_its_own_server_and_its_files() {
     let lines = out(&with_another_key.unwrap());
     let expected = format!("note  port {port} is a server of ours that takes another key\n");
     assert!(lines.contains(&expected), "{lines}");
-    // With another data folder it cannot be told from any other program.
+    // With another data folder it cannot be distinguished from any other program.
     let lines = out(&User::new().await.run(&["doctor", "--port", port]));
     assert!(lines.contains(&format!("FAIL  127.0.0.1:{port} is in use")), "{lines}");
     // Who starts it twice finds the first one.
