@@ -105,12 +105,13 @@ impl Greeting {
     /// nowhere, and under the page's name for this run.
     fn page(&self, reader: Reader) -> String {
         let plain = format!("http://{}/", self.address);
-        match (reader, self.access.issue_code()) {
-            (Reader::Terminal, Some(code)) => {
-                page_link(&self.access.page().unwrap_or(plain), &code)
-            }
-            _ => plain,
-        }
+        let code = match reader {
+            Reader::Terminal => self.access.issue_code(),
+            // No code is made that is not printed.
+            Reader::Anybody => None,
+        };
+        let Some(code) = code else { return plain };
+        page_link(&self.access.page().unwrap_or(plain), &code)
     }
 
     /// The key as a command line can use it, and where it is found. A key is shown once: when it is made.

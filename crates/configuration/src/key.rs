@@ -107,9 +107,14 @@ impl ApiKey {
 /// # Errors
 /// If the system has no random numbers.
 pub fn random_key() -> Result<String, KeyError> {
-    let mut bytes = [0; RANDOM_BYTES];
+    random_text::<RANDOM_BYTES>(PREFIX)
+}
+
+/// A prefix and so many random bytes.
+fn random_text<const BYTES: usize>(prefix: &str) -> Result<String, KeyError> {
+    let mut bytes = [0; BYTES];
     getrandom::fill(&mut bytes)?;
-    Ok(format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes)))
+    Ok(format!("{prefix}{}", URL_SAFE_NO_PAD.encode(bytes)))
 }
 
 /// The default key, if its file is there.

@@ -3,11 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 
-use super::{InvalidKeyName, KeyError, KeyName};
+use super::{InvalidKeyName, KeyError, KeyName, random_text};
 
 /// What a generated id begins with.
 const PREFIX: &str = "key_";
@@ -28,9 +26,7 @@ impl KeyId {
 
     /// An id that no other key has, had or will have.
     pub(super) fn random() -> Result<Self, KeyError> {
-        let mut bytes = [0; RANDOM_BYTES];
-        getrandom::fill(&mut bytes)?;
-        Ok(Self(Cow::Owned(format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes)))))
+        random_text::<RANDOM_BYTES>(PREFIX).map(|id| Self(Cow::Owned(id)))
     }
 
     /// The id of a key of 0.1.0, which had none: its data is stored under its name.
@@ -61,6 +57,9 @@ impl fmt::Display for KeyId {
 
 #[cfg(test)]
 mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
     use super::*;
 
     #[test]

@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use axum::http::HeaderMap;
-use openai_wire::{ApiError, ErrorType};
+use openai_wire::ApiError;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::admission::owner_needed;
 use super::host::{AllowedHost, Hosts};
 use super::key::{ApiKey, Caller, Digest, Keys, bearer_digest};
 use super::origin::{AllowedOrigin, Origins};
-use super::session::Sessions;
+use super::session::{Sessions, no_random};
 
 /// How long reading the keys again may take.
 const RELOADED_WITHIN: Duration = Duration::from_secs(5);
@@ -143,8 +143,8 @@ impl Access {
     /// Whether a request came with the owner's key itself. A session must not outlive its end by codes.
     pub(crate) fn has_owner_key(&self, headers: &HeaderMap) -> bool {
         let rules = self.now();
-        let caller = bearer_digest(headers).and_then(|given| rules.keys.find(&given).cloned());
-        caller.is_some_and(|caller| caller.is_owner())
+        let caller = bearer_digest(headers).and_then(|given| rules.keys.find(&given));
+        caller.is_some_and(Caller::is_owner)
     }
 
     /// The caller of a request: the one whose key it came with, or the owner by a session.
@@ -174,8 +174,6 @@ impl Access {
             Some(_) => return Err(owner_needed()),
             None => self.key_of_code(&rules, &given).ok_or_else(|| rules.keys.refusal(headers))?,
         };
-        let no_random =
-            || ApiError::new(500, ErrorType::ServerError, "The system gives no random numbers.");
         let token = self.sessions.open(key).ok_or_else(no_random)?;
         // It may have replaced the oldest.
         self.notify();

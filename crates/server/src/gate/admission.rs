@@ -11,6 +11,7 @@ use openai_wire::{ApiError, ErrorType};
 use super::access::Access;
 use super::content_type;
 use super::key::Caller;
+use super::session::no_random;
 use crate::api_error::ErrorResponse;
 use crate::body::too_large;
 
@@ -96,8 +97,6 @@ impl OwnerGrant {
         if !self.access.has_owner_key(&self.headers) {
             return Err(owner_needed());
         }
-        let no_random =
-            || ApiError::new(500, ErrorType::ServerError, "The system gives no random numbers.");
         Ok((self.access.issue_code().ok_or_else(no_random)?, self.access.page()))
     }
 

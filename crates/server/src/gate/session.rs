@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use openai_wire::{ApiError, ErrorType};
 
 use super::key::Digest;
 
@@ -89,6 +90,11 @@ fn random_token(prefix: &str) -> Option<(String, Digest)> {
     let token = format!("{prefix}{}", URL_SAFE_NO_PAD.encode(bytes));
     let digest = Digest::of(token.as_bytes());
     Some((token, digest))
+}
+
+/// Why there is no token.
+pub(super) fn no_random() -> ApiError {
+    ApiError::new(500, ErrorType::ServerError, "The system gives no random numbers.")
 }
 
 // === impl Tokens ===

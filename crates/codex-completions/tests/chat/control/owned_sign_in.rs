@@ -85,6 +85,15 @@ async fn sign_in(proxy: &Proxy, key: &str) {
     assert_eq!(settled_login(proxy, &[key]).await["state"], "succeeded");
 }
 
+/// A server with a key of its own, that key, and the login of the first account in place.
+async fn signed_in(issuer: &ScriptedIssuer) -> (Proxy, String, Vec<u8>) {
+    let proxy = start(issuer, OWN_KEY).await;
+    let key = own_key(&proxy);
+    sign_in(&proxy, &key).await;
+    let login = std::fs::read(login_file(&proxy)).unwrap();
+    (proxy, key, login)
+}
+
 /// The sign-in was discarded for this reason, and all is as `before`.
 async fn assert_discarded(proxy: &Proxy, key: &str, before: &[u8]) {
     let login = settled_login(proxy, &[key]).await;
@@ -101,10 +110,7 @@ async fn assert_discarded(proxy: &Proxy, key: &str, before: &[u8]) {
 #[tokio::test]
 async fn row_21_a_sign_in_does_not_survive_the_rotation_of_the_key_that_began_it() {
     let issuer = ScriptedIssuer::start().await;
-    let proxy = start(&issuer, OWN_KEY).await;
-    let old = own_key(&proxy);
-    sign_in(&proxy, &old).await;
-    let before = std::fs::read(login_file(&proxy)).unwrap();
+    let (proxy, old, before) = signed_in(&issuer).await;
     begin(&proxy, &issuer, &old).await;
     let new = proxy.run(&["key", "rotate"], "").await;
     issuer.change(|script| script.consent = Consent::Given);
@@ -134,10 +140,7 @@ async fn row_21_a_sign_in_does_not_survive_a_change_of_the_given_key() {
 #[tokio::test]
 async fn row_21_a_rotation_counts_before_the_server_has_noticed_it() {
     let issuer = ScriptedIssuer::start().await;
-    let proxy = start(&issuer, OWN_KEY).await;
-    let old = own_key(&proxy);
-    sign_in(&proxy, &old).await;
-    let before = std::fs::read(login_file(&proxy)).unwrap();
+    let (proxy, old, before) = signed_in(&issuer).await;
     let lookups = issuer.requests_at("/accounts/check").len();
     begin(&proxy, &issuer, &old).await;
     issuer.change(|script| {
@@ -155,10 +158,7 @@ async fn row_21_a_rotation_counts_before_the_server_has_noticed_it() {
 #[tokio::test]
 async fn row_21_the_keys_on_disk_decide_whether_a_login_is_installed() {
     let issuer = ScriptedIssuer::start().await;
-    let proxy = start(&issuer, OWN_KEY).await;
-    let old = own_key(&proxy);
-    sign_in(&proxy, &old).await;
-    let before = std::fs::read(login_file(&proxy)).unwrap();
+    let (proxy, old, before) = signed_in(&issuer).await;
     begin(&proxy, &issuer, &old).await;
     let elsewhere = tempfile::tempdir().unwrap();
     let other_name = elsewhere.path().join("same-file");
