@@ -99,16 +99,22 @@ impl FileWatch {
                     break;
                 }
             }
-            let mut changed = false;
-            for (file, known) in &mut self.files {
-                let now = Seen::now(file);
-                changed |= *known != now;
-                *known = now;
-            }
-            if changed {
+            if self.look() {
                 return;
             }
         }
+    }
+
+    /// Looks at the files now; whether one is another than it was. What is read after that needs not be read
+    /// again for what was seen.
+    pub(crate) fn look(&mut self) -> bool {
+        let mut changed = false;
+        for (file, known) in &mut self.files {
+            let now = Seen::now(file);
+            changed |= *known != now;
+            *known = now;
+        }
+        changed
     }
 }
 

@@ -69,6 +69,9 @@ impl Reload {
     /// SIGHUP is also how a terminal says that it is closed. Then it means what it always meant.
     pub(crate) async fn run(&mut self) -> TerminalGone {
         self.watch();
+        // For what has changed since the settings were loaded, and before we are ready: a service manager would
+        // take it for a reload.
+        let _ = self.read_again();
         loop {
             let request = tokio::select! {
                 _ = self.hangups.recv() => {
@@ -81,12 +84,18 @@ impl Reload {
                 () = self.files.changed() => None,
                 Some(request) = self.requests.recv() => Some(request),
             };
-            let outcome = self.reload();
+            let outcome = self.read_again();
             if let Some(request) = request {
                 // The caller may have stopped waiting.
                 let _ = request.send(outcome);
             }
         }
+    }
+
+    /// Reads the files as they are now, which the watch then takes for seen.
+    fn read_again(&mut self) -> Result<(), String> {
+        self.files.look();
+        self.reload()
     }
 
     fn watch(&mut self) {
