@@ -46,6 +46,7 @@ pub fn api_error_of(failure: &Failure, asked: AskedUpstream<'_>) -> ApiError {
         FailureKind::Unreachable => (502, ErrorType::ServerError, "upstream_unreachable"),
         FailureKind::StreamCut => (502, ErrorType::ServerError, "stream_cut"),
         FailureKind::ChildGone => (503, ErrorType::ServerError, "codex_unavailable"),
+        FailureKind::Untested => (503, ErrorType::ServerError, "codex_untested"),
         FailureKind::Stopping => (503, ErrorType::ServerError, "shutting_down"),
         FailureKind::Timeout => (504, ErrorType::ServerError, "timeout"),
         FailureKind::SlowConsumer => (500, ErrorType::ServerError, "slow_client"),

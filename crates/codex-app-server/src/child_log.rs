@@ -6,7 +6,6 @@
 
 mod attribution;
 mod line;
-mod self_check;
 mod trust;
 #[cfg(test)]
 pub(crate) mod written;

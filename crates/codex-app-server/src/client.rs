@@ -1,5 +1,6 @@
 //! A running `codex app-server`, and what can be asked of it.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
 use crate::binary::BinaryError;
+use crate::canary::{BrokenPromise, CanaryState};
 use crate::child::{Child, LastWords};
 use crate::child_log::{EarlyArguments, LogReader};
 use crate::client_config::ClientConfig;
@@ -27,7 +29,7 @@ use crate::turn::driver::Driver;
 use crate::turn::plan::PlannedTurn;
 use crate::turn::set_up::SetUps;
 use crate::turn::threads_ahead::ThreadsAhead;
-use crate::turn::{Consumer, InvalidTurn, Turn, TurnRequest};
+use crate::turn::{Consumer, InvalidTurn, Turn, TurnOptions, TurnRequest};
 
 /// Longest wait for Codex to confirm that the turns of a client that stops are interrupted.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(1);
@@ -68,6 +70,9 @@ pub enum StartError {
         /// Its last line on standard error.
         last_words: Option<String>,
     },
+    /// It has failed its canary, and another child that has not is there.
+    #[error("the new Codex breaks a promise: {0}")]
+    Untested(BrokenPromise),
     /// It was told to stop before it was ready.
     #[error("the proxy is stopping")]
     Stopped,
@@ -91,6 +96,8 @@ struct Inner {
     over: CancellationToken,
     config: ClientConfig,
     working_folder: String,
+    home: CodexHome,
+    canary: watch::Sender<CanaryState>,
     login: Arc<LoginWatch>,
     set_ups: Arc<SetUps>,
     threads_ahead: Arc<ThreadsAhead>,
@@ -135,7 +142,7 @@ impl Client {
         let since = Instant::now();
         let (child, pipes) = Child::spawn(&config, &home).map_err(StartError::Spawn)?;
         let onlookers = Onlookers { tap: config.tap.clone(), timings: config.timings.clone() };
-        let early_arguments = match (config.early_arguments, &config.log_check) {
+        let early_arguments = match (config.early_arguments, &config.canary) {
             (false, _) => EarlyArguments::Off,
             (true, Some(_)) => EarlyArguments::Checking,
             (true, None) => EarlyArguments::On,
@@ -207,6 +214,10 @@ impl Client {
             Ok(Err(error)) => tracing::warn!(%error, "cannot mute Codex's log database"),
             Err(error) => tracing::warn!(%error, "cannot mute Codex's log database"),
         }
+        let canary = match &config.canary {
+            Some(_) => CanaryState::Checking { allowed: config.allow_untested },
+            None => CanaryState::NotNeeded,
+        };
         let threads_ahead =
             ThreadsAhead::new(config.threads_ahead, &connection, &login, &tasks).into();
         Ok(Self {
@@ -219,6 +230,8 @@ impl Client {
                 turns: TaskTracker::new(),
                 over,
                 working_folder: home.working_folder().to_string_lossy().into_owned(),
+                home,
+                canary: watch::Sender::new(canary),
                 login,
                 set_ups: Arc::default(),
                 config,
@@ -240,7 +253,7 @@ impl Client {
 
     /// Starts a turn that leaves no trace in what is counted, and for which nothing is prepared.
     pub(crate) fn start_uncounted_turn(&self, request: TurnRequest) -> Result<Turn, InvalidTurn> {
-        let options = self.inner.config.turn_options();
+        let options = TurnOptions { retries: 0, ..self.inner.config.turn_options() };
         let (planned, turn) = PlannedTurn::new(request, options, Consumer::default(), None)?;
         let none_ahead =
             ThreadsAhead::new(0, &self.inner.connection, &self.inner.login, &self.inner.tasks);
@@ -277,9 +290,25 @@ impl Client {
         self.inner.connection.log_trust().state()
     }
 
-    /// The turn that shows whether the log of this Codex has them, if there is one.
-    pub(crate) fn log_check(&self) -> Option<&Arc<TurnRequest>> {
-        self.inner.config.log_check.as_ref()
+    /// What the canary has shown so far.
+    pub fn canary(&self) -> CanaryState {
+        self.inner.canary.borrow().clone()
+    }
+
+    pub(crate) fn canary_states(&self) -> watch::Receiver<CanaryState> {
+        self.inner.canary.subscribe()
+    }
+
+    pub(crate) fn set_canary(&self, state: CanaryState) {
+        self.inner.canary.send_replace(state);
+    }
+
+    pub(crate) fn config(&self) -> &ClientConfig {
+        &self.inner.config
+    }
+
+    pub(crate) fn home(&self) -> &Path {
+        self.inner.home.path()
     }
 
     /// How many threads that were started ahead wait for their turns.

@@ -1,13 +1,13 @@
 //! What can be chosen about a child.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::binary::CodexBinary;
+use crate::canary::CanaryConfig;
 use crate::connection::WireTap;
 use crate::timing::Timings;
-use crate::turn::{TurnLimits, TurnOptions, TurnRequest};
+use crate::turn::{TurnLimits, TurnOptions};
 
 /// Everything about a child that can be chosen.
 #[derive(Clone)]
@@ -44,9 +44,10 @@ pub struct ClientConfig {
     pub classic_models: bool,
     /// Whether the child's log is read for arguments as the model writes them.
     pub early_arguments: bool,
-    /// A turn with one call, to find out whether the log of this Codex has them. Without one it is
-    /// taken for granted.
-    pub log_check: Option<Arc<TurnRequest>>,
+    /// What shows whether this Codex keeps our promises. Without it that is taken for granted.
+    pub canary: Option<CanaryConfig>,
+    /// Whether turns of real models are taken all the same where it does not.
+    pub allow_untested: bool,
     /// Where a ChatGPT login finds its accounts and limits, instead of Codex's own address.
     pub chatgpt_base_url: Option<String>,
     /// Variables that the child sees beside those that every child sees.
@@ -89,7 +90,8 @@ impl ClientConfig {
             threads_ahead: 0,
             classic_models: false,
             early_arguments: true,
-            log_check: None,
+            canary: None,
+            allow_untested: false,
             chatgpt_base_url: None,
             environment: Vec::new(),
             stderr_content: StderrContent::default(),

@@ -50,6 +50,8 @@ pub enum FailureKind {
     MaxOutput,
     /// The Codex child has ended or is unusable.
     ChildGone,
+    /// No Codex child has shown that it keeps our promises.
+    Untested,
     /// We were told to stop.
     Stopping,
     /// The turn took longer than allowed, or was silent for too long.
@@ -81,7 +83,7 @@ const LOGIN_CHANGED: &str = "Fatal error: application network permission was rev
 
 impl FailureKind {
     /// Every kind.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Unauthorized,
         Self::UsageLimit,
         Self::RateLimit,
@@ -95,6 +97,7 @@ impl FailureKind {
         Self::ContentFilter,
         Self::MaxOutput,
         Self::ChildGone,
+        Self::Untested,
         Self::Stopping,
         Self::Timeout,
         Self::SlowConsumer,
@@ -118,6 +121,7 @@ impl FailureKind {
             Self::ContentFilter => "content_filter",
             Self::MaxOutput => "max_output",
             Self::ChildGone => "child_gone",
+            Self::Untested => "untested",
             Self::Stopping => "stopping",
             Self::Timeout => "timeout",
             Self::SlowConsumer => "slow_consumer",
@@ -146,6 +150,7 @@ impl FailureKind {
             | Self::MaxOutput
             | Self::SlowConsumer
             | Self::OutputTooLarge
+            | Self::Untested
             | Self::Unexpected => false,
         }
     }

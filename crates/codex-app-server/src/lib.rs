@@ -33,6 +33,7 @@ pub mod account;
 mod alias;
 mod backoff;
 mod binary;
+mod canary;
 mod catalog;
 mod child;
 mod child_log;
@@ -67,6 +68,10 @@ pub mod turn;
 mod worker;
 
 pub use binary::{BinaryError, CodexBinary, MINIMUM_VERSION};
+pub use canary::{
+    BrokenPromise, CanaryConfig, CanaryModel, CanaryState, Promise, StartCanaryModel,
+    StartingCanaryModel,
+};
 pub use catalog::{CatalogError, DEMO_MODEL};
 pub use child_log::EarlyArguments;
 #[doc(hidden)]

@@ -9,6 +9,9 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
+/// How long another writer of a database is waited for.
+const BUSY: Duration = Duration::from_secs(5);
+
 /// Mutes every log database in `home`, and returns how many there are.
 ///
 /// The databases exist once the handshake is over. Run it off the async threads.
@@ -18,6 +21,36 @@ pub(crate) fn mute(home: &Path) -> rusqlite::Result<usize> {
         mute_one(database)?;
     }
     Ok(databases.len())
+}
+
+/// Checks that every log database in `home` is muted, and says why not.
+pub(crate) fn check_muted(home: &Path) -> Result<(), String> {
+    let databases = log_databases(home);
+    if databases.is_empty() {
+        return Err("its log database is not where it was, and cannot be muted".to_owned());
+    }
+    for path in databases {
+        let name = path.file_name().unwrap_or_default().display().to_string();
+        match is_muted(&path) {
+            Ok(true) => {}
+            Ok(false) => return Err(format!("its log {name} is not muted, and holds prompts")),
+            Err(error) => return Err(format!("its log {name} cannot be read: {error}")),
+        }
+    }
+    Ok(())
+}
+
+/// Whether it has no rows, and ignores new ones.
+fn is_muted(path: &Path) -> rusqlite::Result<bool> {
+    let database = Connection::open(path)?;
+    database.busy_timeout(BUSY)?;
+    database.query_row(
+        "SELECT NOT EXISTS (SELECT 1 FROM logs) AND EXISTS (
+             SELECT 1 FROM sqlite_master
+             WHERE type = 'trigger' AND tbl_name = 'logs' AND name = 'codex_completions_mute')",
+        [],
+        |row| row.get(0),
+    )
 }
 
 fn log_databases(home: &Path) -> Vec<PathBuf> {
@@ -35,7 +68,7 @@ fn log_databases(home: &Path) -> Vec<PathBuf> {
 
 fn mute_one(path: &Path) -> rusqlite::Result<()> {
     let database = Connection::open(path)?;
-    database.busy_timeout(Duration::from_secs(5))?;
+    database.busy_timeout(BUSY)?;
     database.execute_batch(
         "PRAGMA secure_delete = ON;
          CREATE TRIGGER IF NOT EXISTS codex_completions_mute BEFORE INSERT ON logs

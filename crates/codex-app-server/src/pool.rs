@@ -299,6 +299,9 @@ impl Inner {
                 Ok(()) => return,
                 Err(back) => turn = *back,
             }
+            if let Some(broken) = broken_promise(&states.borrow()) {
+                return turn.fail(Failure::new(FailureKind::Untested, broken));
+            }
             tokio::select! {
                 _ = states.changed() => {}
                 // The login that it waits for may be gone again.
@@ -314,6 +317,18 @@ impl Inner {
             }
         }
     }
+}
+
+/// Why no child will take a turn of a real model, if each has failed its canary.
+fn broken_promise(states: &[WorkerState]) -> Option<String> {
+    let mut broken = states.iter().map(WorkerState::broken_promise);
+    let first = broken.next()??;
+    broken.all(|broken| broken.is_some()).then(|| {
+        format!(
+            "this Codex breaks a promise ({}: {first}), and takes no turns of real models",
+            first.promise.as_str()
+        )
+    })
 }
 
 fn not_ready(states: &[WorkerState]) -> String {

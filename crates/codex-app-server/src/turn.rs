@@ -178,6 +178,11 @@ impl Turn {
         Poll::Ready(Some(event))
     }
 
+    /// Waits until Codex has confirmed the end of the turn, which comes after the last event.
+    pub(crate) async fn confirmed(&mut self) {
+        while poll_fn(|context| self.events.poll_recv(context)).await.is_some() {}
+    }
+
     /// Whether the last event was handed out.
     pub fn has_ended(&self) -> bool {
         self.ended

@@ -24,7 +24,6 @@ use crate::continuity::kept_threads::KeptThreads;
 use crate::heartbeat::Heartbeat;
 use crate::pool::{PoolConfig, RenewError};
 use crate::stats::{Counter, Stats};
-use crate::turn::TurnRequest;
 
 /// How often the login file is looked at.
 pub(crate) const LOGIN_CHECK: Duration = Duration::from_secs(1);
@@ -117,7 +116,7 @@ impl Worker {
     fn present(&self, client: Client) {
         tracing::info!(worker = self.report.place, version = %client.version(), "Codex is ready");
         let ready = ready(&client, None);
-        client.spawn(follow_log(client.clone(), self.report.clone()));
+        client.spawn(follow_checks(client.clone(), self.report.clone()));
         let before = self.slot.put(Some(client));
         self.report.say(ready);
         if let Some(before) = before {
@@ -186,14 +185,18 @@ impl Worker {
         }
     }
 
-    /// Starts a new child beside the present one, and lets that one go only then. If it is lost
-    /// meanwhile, the new one is its successor.
+    /// Starts a new child beside the present one, which is retired only when the new one has passed
+    /// its canary. If it is lost meanwhile, the new one is its successor.
     async fn renew(
         &self,
         present: &Client,
         lost: Pin<&mut impl Future<Output = Arc<str>>>,
     ) -> Result<Client, StartError> {
-        let mut starting = pin!(self.start());
+        let mut starting = pin!(async {
+            let client = self.start().await?;
+            client.play_canary().await;
+            Ok::<_, StartError>(client)
+        });
         let started = tokio::select! {
             started = &mut starting => started,
             reason = lost => {
@@ -202,6 +205,15 @@ impl Worker {
             }
         };
         let client = started?;
+        let (new, old) = (client.canary(), present.canary());
+        if let Some(broken) = new.broken()
+            && !new.permits()
+            && old.permits()
+            && !present.is_gone()
+        {
+            client.stop("this Codex has failed its canary").await;
+            return Err(StartError::Untested(broken.clone()));
+        }
         self.stats.count(Counter::Renewal);
         self.present(client.clone());
         Ok(client)
@@ -219,27 +231,30 @@ impl Worker {
 
 fn ready(client: &Client, not_renewed: Option<Arc<str>>) -> WorkerState {
     let version = client.version().clone();
-    let early_arguments = client.early_arguments();
-    WorkerState::Ready { version, process_id: client.process_id(), not_renewed, early_arguments }
+    let (early_arguments, canary) = (client.early_arguments(), client.canary());
+    let process_id = client.process_id();
+    WorkerState::Ready { version, process_id, not_renewed, early_arguments, canary }
 }
 
-/// Checks a child's log, and reports whether it is used for as long as the child lives.
-async fn follow_log(client: Client, report: StateReport) {
-    let mut states = client.connection().log_trust().states();
-    let check = async {
-        if let Some(request) = client.log_check() {
-            client.check_early_arguments(TurnRequest::clone(request)).await;
-        }
-    };
+/// Plays the canary of a child, and reports what is known of it for as long as it lives.
+async fn follow_checks(client: Client, report: StateReport) {
+    let mut log_states = client.connection().log_trust().states();
+    let mut canary_states = client.canary_states();
     let follow = async {
-        while states.changed().await.is_ok() {
-            let state = states.borrow_and_update().clone();
-            report.note_early_arguments(client.process_id(), &state);
+        loop {
+            report.note_checks(&client);
+            let changed = tokio::select! {
+                changed = log_states.changed() => changed,
+                changed = canary_states.changed() => changed,
+            };
+            if changed.is_err() {
+                return;
+            }
         }
     };
     tokio::select! {
         _ = client.until_gone() => {}
-        _ = async { tokio::join!(check, follow) } => {}
+        ((), ()) = async { tokio::join!(client.settle_canary(), follow) } => {}
     }
 }
 

@@ -45,6 +45,7 @@ async fn ask(
             settings.codex.aliases.resolve(name.as_ref().unwrap_or(&default), &default)
         }
     };
+    codex.check_promises(&model).await?;
     let turn = codex.client.start_turn(TurnRequest {
         history: vec![HistoryItem::text(Role::User, text)],
         tools: question.tools.into_iter().flat_map(|OfferedTools(tools)| tools).collect(),

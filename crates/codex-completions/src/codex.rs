@@ -3,11 +3,12 @@
 use std::error::Error;
 
 use codex_app_server::{
-    Client, ClientConfig, CodexBinary, DEMO_MODEL, Model, StartError, TurnRequest, Upstream,
+    Client, ClientConfig, CodexBinary, DEMO_MODEL, Model, StartError, Upstream,
 };
 use configuration::Settings;
 
-use crate::demo::Demo;
+use crate::cli;
+use crate::demo::{self, Demo};
 use crate::progress;
 
 /// A running child, and the model `demo` behind it.
@@ -30,13 +31,28 @@ impl Codex {
         settings: &Settings,
     ) -> Result<Self, Box<dyn Error>> {
         let demo = Demo::start().await?;
-        let client = start_child(settings.client_config(binary)).await?;
+        let mut config = settings.client_config(binary);
+        config.canary = Some(demo::canary(settings));
+        let client = start_child(config).await?;
         Ok(Self { client, demo, upstream: settings.codex.upstream.clone() })
     }
 
-    /// The turn that shows whether this Codex streams arguments.
-    pub(crate) fn log_check(&self) -> TurnRequest {
-        self.demo.log_check()
+    /// Checks that this Codex may be used with a model.
+    pub(crate) async fn check_promises(&self, model: &str) -> Result<(), String> {
+        if model == DEMO_MODEL {
+            return Ok(());
+        }
+        let canary = self.client.play_canary().await;
+        match canary.broken() {
+            Some(broken) if !canary.permits() => {
+                let program = cli::program();
+                Err(format!(
+                    "this Codex breaks a promise, and takes no turns of real models: {broken} \
+                     (`{program} doctor` says what to do)"
+                ))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Where a model's requests go; `None` is wherever the login leads.

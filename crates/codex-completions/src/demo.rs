@@ -1,10 +1,13 @@
 //! The model `demo`: built in, and for nobody but our own Codex.
 
 use std::error::Error;
+use std::io;
+use std::sync::Arc;
 
-use codex_app_server::{DEMO_MODEL, HistoryItem, Role, Tool, TurnRequest, Upstream};
+use codex_app_server::{CanaryConfig, CanaryModel, Upstream};
+use configuration::Settings;
 use scripted_model::ScriptedModel;
-use serde_json::json;
+use serde_json::Value;
 
 /// The running model. It listens like any server, so it has a key of its own, which Codex is told.
 pub(crate) struct Demo {
@@ -25,18 +28,32 @@ impl Demo {
         Upstream { base_url: self.model.base_url(), api_key: Some(self.key.clone()) }
     }
 
-    /// A turn with one call, whose arguments are written in several pieces.
-    pub(crate) fn log_check(&self) -> TurnRequest {
-        TurnRequest {
-            model: DEMO_MODEL.to_owned(),
-            history: vec![HistoryItem::text(Role::User, "[[args:bytes=120,piece=40]]")],
-            tools: vec![Tool {
-                name: "check".to_owned(),
-                description: String::new(),
-                parameters: json!({"type": "object"}).into(),
-            }],
-            upstream: Some(self.upstream()),
-            ..TurnRequest::default()
-        }
+    /// One that canaries ask: another for each, so that every request to it is the canary's.
+    async fn for_canary() -> io::Result<Box<dyn CanaryModel>> {
+        let key = configuration::random_key().map_err(io::Error::other)?;
+        Ok(Box::new(Self { model: ScriptedModel::recording_demo(&key).await?, key }))
+    }
+}
+
+impl CanaryModel for Demo {
+    fn upstream(&self) -> Upstream {
+        self.upstream()
+    }
+
+    fn message(&self) -> String {
+        "[[args:bytes=120,piece=40]]".to_owned()
+    }
+
+    fn requests(&self) -> Vec<Value> {
+        self.model.recorded().into_iter().map(|request| request.body).collect()
+    }
+}
+
+/// What shows whether a child keeps our promises.
+pub(crate) fn canary(settings: &Settings) -> CanaryConfig {
+    CanaryConfig {
+        model: Arc::new(|| Box::pin(Demo::for_canary())),
+        default_model: settings.codex.model.clone(),
+        aliases: settings.codex.aliases.clone(),
     }
 }

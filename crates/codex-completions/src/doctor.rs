@@ -10,7 +10,8 @@ use std::time::Instant;
 
 use codex_app_server::turn::event::{TurnEnd, TurnEvent};
 use codex_app_server::{
-    CodexBinary, DEMO_MODEL, EarlyArguments, HistoryItem, MINIMUM_VERSION, Role, TurnRequest,
+    CanaryState, CodexBinary, DEMO_MODEL, EarlyArguments, HistoryItem, MINIMUM_VERSION, Role,
+    TurnRequest,
 };
 use configuration::{Loaded, Settings};
 
@@ -88,15 +89,44 @@ async fn check_child(
             report.bad(&format!("demo does not answer: {words}"), fix)?;
         }
     }
-    check_early_arguments(&codex, report).await?;
+    check_promises(&codex, settings, report).await?;
     codex.client.shutdown().await;
     Ok(())
 }
 
+/// What a canary turn shows of this Codex.
+async fn check_promises(codex: &Codex, settings: &Settings, report: &mut Report) -> io::Result<()> {
+    let started = Instant::now();
+    let canary = progress::during("Playing a canary turn", codex.client.play_canary()).await;
+    let took = started.elapsed().as_millis();
+    if let Some(broken) = canary.broken() {
+        let promise = broken.promise.as_str();
+        let words = format!("this Codex breaks the promise {promise}: {broken}");
+        let fix = format!("install a tested Codex: {}", how_to_install());
+        if settings.codex.allow_untested {
+            report.note(&format!("{words}; PROXY_ALLOW_UNTESTED_CODEX is set"), Some(&fix))?;
+        } else {
+            let words = format!("{words}; it takes no turns of real models");
+            report.bad(&words, &format!("{fix}; or set PROXY_ALLOW_UNTESTED_CODEX=true"))?;
+        }
+    } else {
+        report.good(&format!(
+            "this Codex keeps its promises (a canary turn of {took} ms): no tool, prompt or request of its \
+             own, and nothing on disk"
+        ))?;
+    }
+    if let CanaryState::Passed { git_attribution: true } = canary {
+        report.note(
+            "this account has Codex add a message about the attribution of commits to every prompt",
+            Some("its owner can switch that off in the settings of the ChatGPT workspace; no setting of Codex does"),
+        )?;
+    }
+    check_early_arguments(codex, report)
+}
+
 /// Whole calls are right as well, only later.
-async fn check_early_arguments(codex: &Codex, report: &mut Report) -> io::Result<()> {
-    let checking = codex.client.check_early_arguments(codex.log_check());
-    match progress::during("Checking streamed arguments", checking).await {
+fn check_early_arguments(codex: &Codex, report: &mut Report) -> io::Result<()> {
+    match codex.client.early_arguments() {
         EarlyArguments::On | EarlyArguments::Checking => {
             report.good("arguments of tool calls are streamed as the model writes them")
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use codex_app_server::{CodexBinary, Pool, Upstream};
+use codex_app_server::{BrokenPromise, CodexBinary, Pool, Upstream};
 use configuration::{ApiKey, KeyOrigin};
 use secrecy::ExposeSecret as _;
 use server::{Access, Readiness};
@@ -69,6 +69,8 @@ enum Login {
 struct Block<'a> {
     greeting: &'a Greeting,
     codex: String,
+    /// Why it is not used with real models.
+    broken: Option<BrokenPromise>,
     login: Login,
     reader: Reader,
 }
@@ -76,24 +78,29 @@ struct Block<'a> {
 // === impl Greeting ===
 
 impl Greeting {
-    /// Waits until turns can be served, and tells it: the service manager at once, a person with everything else.
+    /// Waits until Codex is ready or known to be unfit, and tells it: the service manager at once, a person with
+    /// everything else.
     pub(crate) async fn tell(
         &self,
         mut readiness: watch::Receiver<Readiness>,
         pool: &Pool,
         binary: &CodexBinary,
     ) {
-        let mut ready = pin!(readiness.wait_for(Readiness::is_ready));
-        if tokio::time::timeout(PATIENCE, &mut ready).await.is_err() {
+        let mut settled = pin!(readiness.wait_for(Readiness::is_settled));
+        let now = if let Ok(now) = tokio::time::timeout(PATIENCE, &mut settled).await {
+            now
+        } else {
             if io::stderr().is_terminal() {
                 let _ = writeln!(io::stderr(), "Starting Codex …");
             }
-            let _ = ready.await;
-        }
+            settled.await
+        };
+        let broken = now.ok().and_then(|now| now.broken_promise().cloned());
         self.service_manager.ready();
         let block = Block {
             greeting: self,
             codex: format!("{} ({})", binary.version(), binary.path().display()),
+            broken,
             login: Login::look_up(self.upstream.as_ref(), pool).await,
             reader: Reader::of_standard_output(),
         };
@@ -200,18 +207,30 @@ impl Display for Login {
 
 impl Display for Block<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { greeting, codex, login, reader } = self;
+        let Self { greeting, codex, broken, login, reader } = self;
         let address = greeting.address;
         let (key, told) = greeting.describe_key();
         let page = greeting.page(*reader);
         let version = env!("CARGO_PKG_VERSION");
-        writeln!(f, "{TITLE}codex-completions {version} is ready{TITLE:#}\n")?;
+        let state = if broken.is_some() { "runs, with the model demo alone" } else { "is ready" };
+        writeln!(f, "{TITLE}codex-completions {version} {state}{TITLE:#}\n")?;
         writeln!(f, "  {LABEL}page{LABEL:#}      {LINK}{page}{LINK:#}")?;
         writeln!(f, "  {LABEL}base URL{LABEL:#}  http://{address}/v1")?;
         writeln!(f, "  {LABEL}API key{LABEL:#}   {told}")?;
         writeln!(f, "  {LABEL}login{LABEL:#}     {login}")?;
-        writeln!(f, "  {LABEL}codex{LABEL:#}     {codex}\n")?;
-        writeln!(f, "{TITLE}Next:{TITLE:#} {}.\n", login.next_step())?;
+        writeln!(f, "  {LABEL}codex{LABEL:#}     {codex}")?;
+        let next = match broken {
+            None => login.next_step(),
+            Some(broken) => {
+                writeln!(
+                    f,
+                    "            breaks the promise {}: {broken}",
+                    broken.promise.as_str()
+                )?;
+                format!("`{} doctor` says what to do", cli::program())
+            }
+        };
+        writeln!(f, "\n{TITLE}Next:{TITLE:#} {next}.\n")?;
         writeln!(f, "A tool call of the model demo, which needs no account:\n")?;
         writeln!(f, "  curl -N http://{address}/v1/chat/completions \\")?;
         writeln!(

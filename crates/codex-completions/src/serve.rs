@@ -25,7 +25,7 @@ use tokio_util::task::TaskTracker;
 use crate::app;
 use crate::cli;
 use crate::codex;
-use crate::demo::Demo;
+use crate::demo::{self, Demo};
 use crate::greeting::Greeting;
 use crate::logging::Logs;
 use crate::reload::{InUse, Reload, TerminalGone};
@@ -155,7 +155,7 @@ async fn work(
     let demo = Demo::start().await?;
     let mut config = settings.pool_config(binary.clone());
     config.client.timings = Some(api.timings());
-    config.client.log_check = Some(Arc::new(demo.log_check()));
+    config.client.canary = Some(demo::canary(settings));
     let pool = Pool::start(config);
     let account = AccountLimits::default();
     api.open(Backend {

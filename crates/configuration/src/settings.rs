@@ -114,6 +114,8 @@ pub struct CodexSettings {
     pub retries: u32,
     /// `PROXY_TIMEOUT_MS`, `PROXY_IDLE_TIMEOUT_MS`, `PROXY_CALL_PROBE_MS`
     pub turn_limits: TurnLimits,
+    /// `PROXY_ALLOW_UNTESTED_CODEX`
+    pub allow_untested: bool,
     /// `PROXY_CHATGPT_BASE_URL`
     pub chatgpt_base_url: Option<String>,
     /// What of our environment the child sees beside what every child sees.
@@ -271,6 +273,7 @@ impl Settings {
         config.shutdown_grace = children.shutdown_grace;
         config.classic_models = self.turns.parallel_calls == Some(true);
         config.early_arguments = self.turns.stream_arguments == StreamArguments::Auto;
+        config.allow_untested = self.codex.allow_untested;
         config.chatgpt_base_url.clone_from(&self.codex.chatgpt_base_url);
         config.environment.clone_from(&self.codex.environment);
         if self.log.content {

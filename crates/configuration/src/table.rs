@@ -50,6 +50,8 @@ variables! {
     "Codex" {
         CODEX_BIN = of(Kind::Path).unset("`codex` on the PATH if it is new enough, else the copy in the data folder")
             .means("the Codex to run; the npm wrapper is replaced by the native binary behind it");
+        PROXY_ALLOW_UNTESTED_CODEX = of(Kind::Boolean).default("false")
+            .means("real models are asked through a Codex that has failed its canary as well: a turn after each start that shows whether it keeps the promises of `docs/security.md`");
         PROXY_CODEX_HOME = of(Kind::Path).unset("`codex-home` in the data folder")
             .means("home of the child: login, configuration, databases. `CODEX_HOME` is not used, and a folder that holds somebody else's configuration is refused");
         CODEX_MODEL = of(Kind::Text).unset("Codex's own default")

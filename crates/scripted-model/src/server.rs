@@ -54,7 +54,16 @@ impl ScriptedModel {
     /// If no port can be listened on.
     pub async fn demo(key: &str) -> io::Result<Self> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        Self::bind_for(address, Audience::Owner { bearer: format!("Bearer {key}").into() }).await
+        Self::bind_for(address, Audience::of_owner(key), Memory::Counters).await
+    }
+
+    /// The same, but requests with the key are recorded: for a few of them, of no content.
+    ///
+    /// # Errors
+    /// If no port can be listened on.
+    pub async fn recording_demo(key: &str) -> io::Result<Self> {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        Self::bind_for(address, Audience::of_owner(key), Memory::Requests).await
     }
 
     /// Starts a server on an address.
@@ -62,7 +71,7 @@ impl ScriptedModel {
     /// # Errors
     /// If the address cannot be listened on.
     pub async fn bind(address: SocketAddr) -> io::Result<Self> {
-        Self::bind_for(address, Audience::Tests).await
+        Self::bind_for(address, Audience::Tests, Memory::Requests).await
     }
 
     /// Starts a server that gateways can be put in front of: it has whole answers and chat
@@ -71,16 +80,13 @@ impl ScriptedModel {
     /// # Errors
     /// If the address cannot be listened on.
     pub async fn for_gateways(address: SocketAddr) -> io::Result<Self> {
-        Self::bind_for(address, Audience::Gateways).await
+        Self::bind_for(address, Audience::Gateways, Memory::Requests).await
     }
 
-    async fn bind_for(address: SocketAddr, audience: Audience) -> io::Result<Self> {
+    async fn bind_for(address: SocketAddr, audience: Audience, memory: Memory) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
-        let record = Arc::new(Record::new(match audience {
-            Audience::Tests | Audience::Gateways => Memory::Requests,
-            Audience::Owner { .. } => Memory::Counters,
-        }));
+        let record = Arc::new(Record::new(memory));
         let stop = CancellationToken::new();
         let stage = Stage {
             record: Arc::clone(&record),
@@ -192,6 +198,10 @@ impl Stage {
 // === impl Audience ===
 
 impl Audience {
+    fn of_owner(key: &str) -> Self {
+        Self::Owner { bearer: format!("Bearer {key}").into() }
+    }
+
     fn admit(&self, headers: &HeaderMap) -> Result<(), ErrorReply> {
         match self {
             Self::Owner { bearer } if !is_authorized(headers, bearer) => {

@@ -68,6 +68,7 @@ function headlineOf(status) {
   }
   const words = {
     codex_starting: ["Starting", "Codex is being started. Requests wait for it."],
+    codex_untested: ["Untested", "This Codex has failed its canary: only the model demo is asked. `doctor` says what to do."],
     codex_restarting: ["Restarting", "Codex was lost and is being started again. Requests wait for it."],
     shutting_down: ["Stopping", "The server is being stopped."],
   }[status.reason] ?? ["Not ready", status.reason ?? ""];
@@ -102,7 +103,11 @@ function upFor({ uptime_seconds: told }) {
 
 function workerRow(worker, name) {
   if (worker.state === "ready") {
-    return [name, isCurrent() ? pill("good", "Ready") : pill("plain", "Was ready"), ` codex ${worker.codex}`,
+    return [name, readyPill(worker), ` codex ${worker.codex}`,
+      worker.broken_promise && element("p", { class: "muted" }, `Breaks the promise ${worker.broken_promise}: `
+        + `${worker.canary_failed}`),
+      worker.git_attribution && element("p", { class: "muted" },
+        "The account has Codex add a message about the attribution of commits to every prompt."),
       worker.not_renewed && element("p", { class: "muted" }, `Not renewed: ${worker.not_renewed}`),
       wholeCalls(worker)];
   }
@@ -112,6 +117,13 @@ function workerRow(worker, name) {
         + `${lasting(worker.next_try_ms / 1000)})`)];
   }
   return [name, pill("wait", worker.state === "stopped" ? "Stopped" : "Starting")];
+}
+
+function readyPill({ canary }) {
+  if (!isCurrent()) {
+    return pill("plain", "Was ready");
+  }
+  return { checking: pill("wait", "Checking"), failed: pill("bad", "Untested") }[canary] ?? pill("good", "Ready");
 }
 
 /// Why a child's tool calls are sent whole, if they are.

@@ -32,6 +32,7 @@ const FAILURE = {
   content_filter: "the rest was withheld",
   max_output: "over the upstream's limit of output",
   child_gone: "Codex was lost",
+  untested: "this Codex has failed its canary",
   stopping: "the server was stopping",
   timeout: "it took too long",
   slow_consumer: "the client did not keep up",

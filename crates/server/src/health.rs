@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use axum::{Json, Router};
-use codex_app_server::{EarlyArguments, WorkerState};
+use codex_app_server::{BrokenPromise, CanaryState, EarlyArguments, Promise, WorkerState};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -20,6 +20,9 @@ pub struct Readiness {
     /// Every child; none before the first one is being started.
     pub workers: Vec<WorkerState>,
 }
+
+/// A canary that could not be played is played again after a while.
+const UNTESTED_RETRY: Duration = Duration::from_secs(60);
 
 /// Where health is told.
 pub(crate) const PATHS: [&str; 3] = ["/healthz", "/livez", "/readyz"];
@@ -38,6 +41,8 @@ pub(crate) struct Health {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unready {
     Starting,
+    /// No child has passed its canary.
+    Untested(Promise),
     Restarting {
         /// When it is tried again.
         after: Duration,
@@ -61,6 +66,9 @@ async fn show_readiness(State(health): State<Health>, headers: HeaderMap) -> Res
         None => json!({"ready": true}),
         Some(unready) => json!({"ready": false, "reason": unready.code()}),
     };
+    if let Some(Unready::Untested(promise)) = unready {
+        merge(&mut shown, json!({"broken_promise": promise.as_str()}));
+    }
     health.add_details(&mut shown, &headers, now);
     match unready {
         None => Json(shown).into_response(),
@@ -109,7 +117,20 @@ impl Health {
 impl Readiness {
     /// One child is enough.
     pub fn is_ready(&self) -> bool {
-        self.workers.iter().any(|worker| matches!(worker, WorkerState::Ready { .. }))
+        self.workers.iter().any(WorkerState::takes_turns)
+    }
+
+    /// Whether there is nothing to wait for: a child is ready, or has failed its canary.
+    pub fn is_settled(&self) -> bool {
+        self.is_ready() || self.broken_promise().is_some()
+    }
+
+    /// Why no child takes turns of real models, if that is because of a canary.
+    pub fn broken_promise(&self) -> Option<&BrokenPromise> {
+        if self.is_ready() {
+            return None;
+        }
+        self.workers.iter().find_map(WorkerState::broken_promise)
     }
 
     /// The child that is nearest to being ready speaks for all.
@@ -117,9 +138,16 @@ impl Readiness {
         if self.is_ready() {
             return None;
         }
-        let starting = |worker: &WorkerState| matches!(worker, WorkerState::Starting);
+        let starting = |worker: &WorkerState| match worker {
+            WorkerState::Starting => true,
+            WorkerState::Ready { canary, .. } => matches!(canary, CanaryState::Checking { .. }),
+            WorkerState::Restarting { .. } | WorkerState::Stopped => false,
+        };
         if self.workers.is_empty() || self.workers.iter().any(starting) {
             return Some(Unready::Starting);
+        }
+        if let Some(broken) = self.broken_promise() {
+            return Some(Unready::Untested(broken.promise));
         }
         let tries = self.workers.iter().filter_map(WorkerState::next_try);
         let tries = tries.map(|at| at.saturating_duration_since(now));
@@ -133,6 +161,7 @@ impl Unready {
     pub(crate) fn code(self) -> &'static str {
         match self {
             Self::Starting => "codex_starting",
+            Self::Untested(_) => "codex_untested",
             Self::Restarting { .. } => "codex_restarting",
             Self::Stopping => "shutting_down",
         }
@@ -142,6 +171,7 @@ impl Unready {
     fn retry_after(self) -> HeaderValue {
         let after = match self {
             Self::Starting | Self::Stopping => Duration::ZERO,
+            Self::Untested(_) => UNTESTED_RETRY,
             Self::Restarting { after } => after,
         };
         HeaderValue::from(after.as_secs() + 1)
@@ -152,12 +182,23 @@ impl Unready {
 pub(crate) fn report_on(worker: &WorkerState, now: Instant) -> Value {
     match worker {
         WorkerState::Starting => json!({"state": "starting"}),
-        WorkerState::Ready { version, not_renewed, early_arguments, .. } => {
+        WorkerState::Ready { version, not_renewed, early_arguments, canary, .. } => {
             let mut report = json!({
                 "state": "ready",
                 "codex": version.to_string(),
+                "canary": canary.as_str(),
                 "early_arguments": early_arguments.as_str(),
             });
+            if let Some(broken) = canary.broken() {
+                let promise = broken.promise.as_str();
+                merge(
+                    &mut report,
+                    json!({"broken_promise": promise, "canary_failed": broken.reason.as_ref()}),
+                );
+            }
+            if let CanaryState::Passed { git_attribution: true } = canary {
+                merge(&mut report, json!({"git_attribution": true}));
+            }
             if let EarlyArguments::Lost(reason) = early_arguments {
                 merge(&mut report, json!({"early_arguments_lost": reason.as_ref()}));
             }
@@ -195,7 +236,17 @@ mod tests {
     }
 
     fn ready(not_renewed: Option<&str>) -> WorkerState {
+        checked(not_renewed, CanaryState::Passed { git_attribution: not_renewed.is_some() })
+    }
+
+    fn untested(allowed: bool) -> WorkerState {
+        let broken = BrokenPromise { promise: Promise::Tools, reason: "a tool".into() };
+        checked(None, CanaryState::Failed { broken, allowed })
+    }
+
+    fn checked(not_renewed: Option<&str>, canary: CanaryState) -> WorkerState {
         WorkerState::Ready {
+            canary,
             version: "1.2.3".parse().unwrap(),
             process_id: None,
             not_renewed: not_renewed.map(Into::into),
@@ -210,11 +261,19 @@ mod tests {
     fn one_ready_child_is_enough_and_else_the_nearest_speaks_for_all() {
         let now = Instant::now();
         let [late, soon] = [restarting(now, 2_750), restarting(now, 750)];
+        let checking = checked(None, CanaryState::Checking { allowed: false });
         let after = |millis| Unready::Restarting { after: Duration::from_millis(millis) };
         for (workers, unready, retry_after) in [
             (vec![late.clone(), ready(None)], None, None),
             (vec![], Some(Unready::Starting), Some("1")),
             (vec![late.clone(), WorkerState::Starting], Some(Unready::Starting), Some("1")),
+            (vec![checking, untested(false)], Some(Unready::Starting), Some("1")),
+            (
+                vec![late.clone(), untested(false)],
+                Some(Unready::Untested(Promise::Tools)),
+                Some("61"),
+            ),
+            (vec![untested(false), untested(true)], None, None),
             (vec![late.clone(), soon], Some(after(750)), Some("1")),
             (vec![late, WorkerState::Stopped], Some(after(2_750)), Some("3")),
             (vec![WorkerState::Stopped], Some(Unready::Stopping), Some("1")),
@@ -230,16 +289,30 @@ mod tests {
     fn each_child_is_shown_to_those_with_the_key() {
         let now = Instant::now();
         assert_eq!(
-            [restarting(now, 750), ready(None), ready(Some("no disk")), WorkerState::Starting]
-                .map(|worker| report_on(&worker, now)),
+            [
+                restarting(now, 750),
+                ready(None),
+                ready(Some("no disk")),
+                untested(false),
+                WorkerState::Starting
+            ]
+            .map(|worker| report_on(&worker, now)),
             [
                 json!({
                     "state": "restarting", "reason": "it has gone", "failures": 2, "next_try_ms": 750,
                 }),
-                json!({"state": "ready", "codex": "1.2.3", "early_arguments": "on"}),
+                json!({
+                    "state": "ready", "codex": "1.2.3", "canary": "passed", "early_arguments": "on",
+                }),
                 json!({
                     "state": "ready", "codex": "1.2.3", "not_renewed": "no disk",
+                    "canary": "passed", "git_attribution": true,
                     "early_arguments": "lost", "early_arguments_lost": "no fragments",
+                }),
+                json!({
+                    "state": "ready", "codex": "1.2.3", "canary": "failed",
+                    "broken_promise": "no_own_tools", "canary_failed": "a tool",
+                    "early_arguments": "on",
                 }),
                 json!({"state": "starting"}),
             ]

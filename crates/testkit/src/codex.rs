@@ -1,10 +1,16 @@
 //! A real Codex child in a temporary home, with a scripted upstream.
 
+use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use codex_app_server::{Client, ClientConfig, CodexBinary, Turn, TurnRequest};
+use codex_app_server::{
+    CanaryConfig, CanaryModel, Client, ClientConfig, CodexBinary, ModelAliases, Turn, TurnRequest,
+    Upstream,
+};
 use scripted_model::ScriptedModel;
+use serde_json::Value;
 use tempfile::TempDir;
 use tokio::process::Command;
 
@@ -56,6 +62,39 @@ pub(crate) async fn until_no_thread_is_loaded(client: &Client) {
     let forgotten = async { while is_busy().await {} };
     let in_time = tokio::time::timeout(Duration::from_secs(30), forgotten).await;
     in_time.expect("a thread stays loaded");
+}
+
+/// A canary like the server's, for children without it.
+pub fn canary() -> CanaryConfig {
+    CanaryConfig {
+        model: Arc::new(|| Box::pin(RecordingModel::start())),
+        default_model: None,
+        aliases: ModelAliases::default(),
+    }
+}
+
+struct RecordingModel(ScriptedModel);
+
+// === impl RecordingModel ===
+
+impl RecordingModel {
+    async fn start() -> io::Result<Box<dyn CanaryModel>> {
+        Ok(Box::new(Self(ScriptedModel::start().await?)))
+    }
+}
+
+impl CanaryModel for RecordingModel {
+    fn upstream(&self) -> Upstream {
+        Upstream { base_url: self.0.base_url(), api_key: None }
+    }
+
+    fn message(&self) -> String {
+        "[[args:bytes=120,piece=40]]".to_owned()
+    }
+
+    fn requests(&self) -> Vec<Value> {
+        self.0.recorded().into_iter().map(|request| request.body).collect()
+    }
 }
 
 // === impl TestCodex ===

@@ -46,6 +46,8 @@ pub struct Script {
     pub unauthorized_responses: u64,
     /// Whether nothing is left of the short window, so that every response is refused.
     pub used_up: bool,
+    /// Whether the account wants commits to name Codex.
+    pub commit_attribution: bool,
     /// Who signs in.
     pub account: IssuedAccount,
     /// When the windows begin anew; as in [`ScriptedIssuer::USED`] unless told.
@@ -346,6 +348,9 @@ async fn answer(
         ("POST", "/oauth/revoke") => Json(json!({})).into_response(),
         ("GET", "/backend-api/wham/accounts/check") => stage.accounts().await,
         ("GET", "/backend-api/wham/usage") => answers::usage(&stage.script()),
+        ("GET", "/backend-api/wham/settings/user") if stage.script.borrow().commit_attribution => {
+            Json(json!({"commit_attribution_enabled": true})).into_response()
+        }
         ("POST", "/v1/responses") => stage.response(),
         _ => answers::refused(StatusCode::NOT_FOUND, &"there is nothing here".into()),
     }

@@ -19,7 +19,7 @@ pub mod server_process;
 mod token;
 
 pub use browser::{Page, browse};
-pub use codex::{TestCodex, codex_binary};
+pub use codex::{TestCodex, canary, codex_binary};
 pub use files::{file_sizes, files_with, write_script};
 pub use image::gray_jpeg;
 pub use issuer::{Consent, IssuedAccount, IssuerRequest, RefreshTokens, Routing, ScriptedIssuer};

@@ -66,6 +66,11 @@ pub(super) fn of(failure: &Failure, asked: AskedUpstream<'_>) -> String {
         FailureKind::ChildGone => {
             "Codex is being started again. Try again in a few seconds.".to_owned()
         }
+        FailureKind::Untested => format!(
+            "{} `codex-completions doctor` checks it again; a tested Codex helps, or \
+             PROXY_ALLOW_UNTESTED_CODEX=true.",
+            sentence(&failure.message)
+        ),
         FailureKind::Stopping => {
             "The server is stopping. Try again once it has started.".to_owned()
         }

@@ -11,8 +11,8 @@ const ERROR_MEMBERS: [&str; 6] = ["error", "message", "type", "param", "code", "
 /// Codes and types of errors that stay: those that OpenAI documents, that Codex's side is asked for, and
 /// our own.
 #[rustfmt::skip]
-const ERROR_WORDS: [&str; 33] = [
-    "authentication_error", "codex_login_required", "codex_unavailable", "content_filter",
+const ERROR_WORDS: [&str; 34] = [
+    "authentication_error", "codex_login_required", "codex_unavailable", "codex_untested", "content_filter",
     "content_policy_violation", "context_length_exceeded", "insufficient_quota", "invalid_api_key",
     "invalid_prompt", "invalid_request_error", "invalid_type", "invalid_value", "max_output_tokens",
     "missing_required_parameter", "model_not_found", "not_found_error", "output_too_large", "overloaded",

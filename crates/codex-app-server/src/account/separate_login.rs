@@ -68,7 +68,7 @@ impl SeparateLogin {
             // It has no turns.
             threads_ahead: 0,
             early_arguments: false,
-            log_check: None,
+            canary: None,
             timings: None,
             ..config.clone()
         };

@@ -69,7 +69,7 @@ impl LogTrust {
         *self.state.borrow() == EarlyArguments::On
     }
 
-    pub(super) fn is_checked(&self) -> bool {
+    pub(crate) fn is_checked(&self) -> bool {
         *self.state.borrow() == EarlyArguments::Checking
     }
 
@@ -77,15 +77,13 @@ impl LogTrust {
         matches!(*self.state.borrow(), EarlyArguments::Lost(_))
     }
 
-    /// Begins a check, which keeps the log from being used until it has passed; false if there is
-    /// nothing to check.
-    pub(super) fn begin_check(&self) -> bool {
+    /// Begins a check, which keeps the log from being used until it has passed.
+    pub(crate) fn begin_check(&self) {
         self.move_to(EarlyArguments::Checking);
-        self.is_checked()
     }
 
     /// The check has passed.
-    pub(super) fn gain(&self) {
+    pub(crate) fn gain(&self) {
         self.move_to(EarlyArguments::On);
     }
 
@@ -128,7 +126,7 @@ impl LogTrust {
     }
 
     /// Waits until the log has shown a call with exactly these arguments.
-    pub(super) async fn until_witnessed(&self, call_id: &str, arguments: &str) {
+    pub(crate) async fn until_witnessed(&self, call_id: &str, arguments: &str) {
         loop {
             let mut witnessed = std::pin::pin!(self.witnessed.notified());
             witnessed.as_mut().enable();

@@ -13,6 +13,7 @@ use super::keeping::Keeping;
 use super::thread_link::ThreadLink;
 use super::{Command, Consumer, InvalidTurn, Turn, TurnOptions, TurnRequest, Upstream};
 use crate::alias::ToolAliases;
+use crate::catalog::DEMO_MODEL;
 use crate::continuity::kept_threads::{Found, KeptThreads};
 use crate::continuity::trail::Trail;
 use crate::continuity::transcript::{FingerprintKey, Transcript};
@@ -133,6 +134,11 @@ impl Plan {
     /// Whether it goes where the login leads, and so is nothing without one.
     pub(crate) fn needs_login(&self) -> bool {
         self.upstream.is_none()
+    }
+
+    /// Whether the built-in model is asked, which sees nothing of value.
+    pub(crate) fn is_for_demo(&self) -> bool {
+        self.model == DEMO_MODEL
     }
 
     /// Leaves out reasoning that the upstream cannot read; false if there is none that may be left out.

@@ -23,8 +23,8 @@ impl Slot {
     }
 
     /// Gives the turn to the child, or back if there is none, or none with the login that it needs:
-    /// one that somebody has just made is taken up by a new child. A turn that goes on in a thread is
-    /// for the child that has it.
+    /// one that somebody has just made is taken up by a new child. A real model needs a child that has
+    /// passed its canary, and a turn that goes on in a thread the child that has it.
     pub(crate) fn give(&self, turn: PlannedTurn) -> Result<(), Box<PlannedTurn>> {
         let stale = |client: &Client| {
             turn.plan.needs_login()
@@ -33,8 +33,10 @@ impl Slot {
         let elsewhere = |client: &Client| {
             turn.found.as_ref().is_some_and(|found| !found.kept.is_of(client.connection()))
         };
+        let untested = |client: &Client| !turn.plan.is_for_demo() && !client.canary().permits();
         let client = self.lock();
-        match usable(client.as_ref()).filter(|client| !stale(client) && !elsewhere(client)) {
+        let takes = |client: &&Client| !stale(client) && !elsewhere(client) && !untested(client);
+        match usable(client.as_ref()).filter(takes) {
             Some(client) => {
                 client.run(turn);
                 Ok(())

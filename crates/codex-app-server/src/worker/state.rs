@@ -6,7 +6,9 @@ use std::time::Instant;
 use semver::Version;
 use tokio::sync::watch;
 
+use crate::canary::{BrokenPromise, CanaryState};
 use crate::child_log::EarlyArguments;
+use crate::client::Client;
 
 /// Where a child stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +25,8 @@ pub enum WorkerState {
         not_renewed: Option<Arc<str>>,
         /// Whether arguments are streamed as the model writes them.
         early_arguments: EarlyArguments,
+        /// Whether it keeps our promises.
+        canary: CanaryState,
     },
     /// It was lost, or did not start, and is being brought back.
     Restarting {
@@ -47,6 +51,19 @@ pub(crate) struct StateReport {
 // === impl WorkerState ===
 
 impl WorkerState {
+    /// Whether it takes turns of every model.
+    pub fn takes_turns(&self) -> bool {
+        matches!(self, Self::Ready { canary, .. } if canary.permits())
+    }
+
+    /// The promise that keeps it from taking turns of real models, if one does.
+    pub fn broken_promise(&self) -> Option<&BrokenPromise> {
+        match self {
+            Self::Ready { canary, .. } if !canary.permits() => canary.broken(),
+            Self::Starting | Self::Ready { .. } | Self::Restarting { .. } | Self::Stopped => None,
+        }
+    }
+
     /// When it is tried again, if it was lost; in the past while a try is under way.
     pub fn next_try(&self) -> Option<Instant> {
         match self {
@@ -64,11 +81,14 @@ impl StateReport {
         self.states.send_modify(|states| states[self.place] = state);
     }
 
-    /// Notes whether the child of this process id streams arguments.
-    pub(crate) fn note_early_arguments(&self, child: Option<u32>, now: &EarlyArguments) {
+    /// Notes what is known of a child by now, if it is still the one of this worker.
+    pub(crate) fn note_checks(&self, client: &Client) {
         self.states.send_if_modified(|states| match &mut states[self.place] {
-            WorkerState::Ready { process_id, early_arguments, .. } if *process_id == child => {
-                early_arguments.clone_from(now);
+            WorkerState::Ready { process_id, early_arguments, canary, .. }
+                if *process_id == client.process_id() =>
+            {
+                *early_arguments = client.early_arguments();
+                *canary = client.canary();
                 true
             }
             _ => false,

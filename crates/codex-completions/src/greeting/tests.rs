@@ -43,6 +43,7 @@ fn the_block_is_short() {
     let block = Block {
         greeting: &greeting,
         codex: "1.2.3 (/bin/codex)".to_owned(),
+        broken: None,
         login: Login::Known(Standing::SignedIn(Account::ApiKey)),
         reader: Reader::Anybody,
     };

@@ -1,4 +1,4 @@
-//! The real Codex, with a filter on its way out: what it never does by itself.
+//! The real Codex, with a filter on its way in or out: what it never does by itself.
 
 use tempfile::TempDir;
 use testkit::{codex_binary, write_script};
@@ -14,18 +14,26 @@ pub(crate) struct AlteredCodex {
 impl AlteredCodex {
     /// Each command of `sed` is for lines that say a part of a text.
     pub(crate) async fn new(commands: &[&str]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let (real, heard) = (codex_binary().await, folder.path().join("heard"));
         let filters: Vec<_> = commands
             .iter()
             .map(|command| format!("-e '/^{{\"method\":\"item\\/agentMessage\\/delta\"/{command}'"))
             .collect();
+        Self::between("-e ''", &filters.join(" ")).await
+    }
+
+    /// What it is asked goes through a command of `sed`.
+    pub(crate) async fn asked(command: &str) -> Self {
+        Self::between(&format!("-e '{command}'"), "-e ''").await
+    }
+
+    async fn between(asked: &str, said: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, heard) = (codex_binary().await, folder.path().join("heard"));
         let script = format!(
             "[ \"$1\" = app-server ] || exec '{0}' \"$@\"\n\
-             tee -a '{1}' | '{0}' \"$@\" | sed -u {2}",
+             tee -a '{1}' | sed -u {asked} | '{0}' \"$@\" | sed -u {said}",
             real.path().display(),
             heard.display(),
-            filters.join(" "),
         );
         let path = folder.path().join("codex");
         write_script(&path, &script);

@@ -6,6 +6,7 @@ mod admission;
 mod altered_codex;
 mod asking;
 mod caged_codex;
+mod canary;
 mod captures;
 mod chat_faults;
 #[cfg(feature = "otlp")]

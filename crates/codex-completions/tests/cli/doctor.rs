@@ -15,7 +15,7 @@ async fn doctor_says_what_is_well_and_what_to_do() {
     let output = user.run(&["doctor", "--port", "0"]);
     assert!(output.status.success(), "{}", out(&output));
     let lines = out(&output);
-    assert_eq!(lines.lines().filter(|line| line.starts_with("ok ")).count(), 7, "{lines}");
+    assert_eq!(lines.lines().filter(|line| line.starts_with("ok ")).count(), 8, "{lines}");
     let early = "ok    arguments of tool calls are streamed as the model writes them\n";
     assert!(lines.contains(early), "{lines}");
     let nobody = "note  nobody is signed in: only the model demo works\n      fix: `";

@@ -25,7 +25,7 @@ async fn the_server_tells_its_health_and_stops_when_asked() {
     assert!(ready.starts_with("HTTP/1.1 200") && ready.ends_with(r#"{"ready":true}"#), "{ready}");
     assert!(server.get("/healthz").ends_with(r#"{"status":"ok"}"#));
     let version = format!(
-        r#"{{"state":"ready","codex":"{}","early_arguments":""#,
+        r#"{{"state":"ready","codex":"{}","canary":"passed","early_arguments":""#,
         codex_binary().await.version()
     );
     let details = server.send("GET /healthz", &[WITH_KEY], "");

@@ -105,6 +105,7 @@ fn codex(values: &Values, problems: &mut Vec<Problem>) -> CodexSettings {
             idle_timeout: values.millis(&t::PROXY_IDLE_TIMEOUT_MS),
             probe_after: values.millis_unless_zero(&t::PROXY_CALL_PROBE_MS),
         },
+        allow_untested: values.flag(&t::PROXY_ALLOW_UNTESTED_CODEX),
         chatgpt_base_url: values.text(&t::PROXY_CHATGPT_BASE_URL).map(str::to_owned),
         environment: login.collect(),
         children: ChildSettings {

@@ -130,9 +130,10 @@ impl ThreadOrigin {
 // === impl ChildState ===
 
 impl ChildState {
-    pub(super) const ALL: [Self; 4] = [
+    pub(super) const ALL: [Self; 5] = [
         Self { state: "starting" },
         Self { state: "ready" },
+        Self { state: "untested" },
         Self { state: "restarting" },
         Self { state: "stopped" },
     ];
@@ -140,7 +141,8 @@ impl ChildState {
     pub(super) fn of(state: &WorkerState) -> Self {
         let state = match state {
             WorkerState::Starting => "starting",
-            WorkerState::Ready { .. } => "ready",
+            WorkerState::Ready { canary, .. } if canary.permits() => "ready",
+            WorkerState::Ready { .. } => "untested",
             WorkerState::Restarting { .. } => "restarting",
             WorkerState::Stopped => "stopped",
         };

@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod burst;
+mod canary;
 mod chat_requests;
 mod child_faults;
 mod codex_never_acts;

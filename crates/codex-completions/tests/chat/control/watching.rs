@@ -147,7 +147,7 @@ async fn whoever_watches_is_told_of_a_lost_child_of_settings_and_of_the_end() {
         status["workers"][0],
         json!({
             "state": "ready", "codex": status["workers"][0]["codex"].as_str().unwrap(),
-            "early_arguments": "on",
+            "canary": "passed", "early_arguments": "on",
         })
     );
     assert_eq!(status["ready"], true);

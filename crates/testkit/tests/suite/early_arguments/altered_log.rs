@@ -1,15 +1,20 @@
 //! A Codex whose log is not what it was, played by a filter in front of the real one.
 
 use codex_app_server::turn::event::TurnEnd;
-use codex_app_server::{CodexBinary, EarlyArguments, FailureKind as Kind};
+use codex_app_server::{CanaryState, CodexBinary, EarlyArguments, FailureKind as Kind};
 use futures_util::future::join_all;
 use tempfile::TempDir;
-use testkit::{TestCodex, codex_binary, write_script};
+use testkit::{TestCodex, canary, codex_binary, write_script};
 
 use super::{ask, assert_calls};
 
 /// A child whose standard error goes through a command of `sed`.
 async fn with_log(command: &str) -> (TestCodex, TempDir) {
+    let (binary, folder) = altered(command).await;
+    (TestCodex::with(|config| config.binary = binary).await, folder)
+}
+
+async fn altered(command: &str) -> (CodexBinary, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let (real, path) = (codex_binary().await, folder.path().join("codex"));
     let script = format!(
@@ -18,8 +23,20 @@ async fn with_log(command: &str) -> (TestCodex, TempDir) {
         real.path().display()
     );
     write_script(&path, &script);
-    let binary = CodexBinary::at(&path).await.unwrap();
-    (TestCodex::with(|config| config.binary = binary).await, folder)
+    (CodexBinary::at(&path).await.unwrap(), folder)
+}
+
+/// The same with a canary, once it has been played.
+async fn after_canary(command: &str) -> (TestCodex, TempDir) {
+    let (binary, folder) = altered(command).await;
+    let codex = TestCodex::with(|config| {
+        config.binary = binary;
+        config.canary = Some(canary());
+    });
+    let codex = codex.await;
+    let played = codex.client.play_canary().await;
+    assert_eq!(played, CanaryState::Passed { git_attribution: false }, "{command}");
+    (codex, folder)
 }
 
 #[tokio::test]
@@ -33,9 +50,8 @@ async fn a_log_that_has_changed_costs_early_arguments_and_nothing_else() {
         "d",
     ];
     let runs = changes.map(async |command| {
-        let (codex, _folder) = with_log(command).await;
-        let check = ask(&codex, "bytes=120,piece=40", "check");
-        let checked = codex.client.check_early_arguments(check).await;
+        let (codex, _folder) = after_canary(command).await;
+        let checked = codex.client.early_arguments();
         assert!(matches!(checked, EarlyArguments::Lost(_)), "{command}: {checked:?}");
         let outcome = codex.run(ask(&codex, "ms=5,calls=2,text", "x")).await;
         assert_calls(&outcome, 2, "x", 200);
@@ -47,11 +63,9 @@ async fn a_log_that_has_changed_costs_early_arguments_and_nothing_else() {
 
 #[tokio::test]
 async fn a_log_as_it_should_be_passes_the_check_uncounted() {
-    let (codex, _folder) = with_log("").await;
-    let turns = codex.client.stats().turns;
-    let check = ask(&codex, "bytes=120,piece=40", "check");
-    assert_eq!(codex.client.check_early_arguments(check).await, EarlyArguments::On);
-    assert_eq!(codex.client.stats().turns, turns);
+    let (codex, _folder) = after_canary("").await;
+    assert_eq!(codex.client.early_arguments(), EarlyArguments::On);
+    assert_eq!(codex.client.stats().turns, 0);
     codex.client.shutdown().await;
 }
 

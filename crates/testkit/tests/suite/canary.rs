@@ -1,0 +1,128 @@
+//! The canary of a child: what waits for it, and what it decides.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use codex_app_server::account::LoginMethod;
+use codex_app_server::turn::event::TurnEnd;
+use codex_app_server::{
+    CanaryConfig, CanaryState, CodexBinary, FailureKind, Promise, RenewError, TurnRequest,
+    WorkerState,
+};
+use testkit::{Outcome, ScriptedIssuer, TestCodex, TestPool, canary, codex_binary, write_script};
+use tokio::sync::Semaphore;
+
+fn canary_of(state: &WorkerState) -> Option<&CanaryState> {
+    match state {
+        WorkerState::Ready { canary, .. } => Some(canary),
+        _ => None,
+    }
+}
+
+#[tokio::test]
+async fn row_24_real_models_wait_for_the_canary_and_demo_does_not() {
+    let gate = Arc::new(Semaphore::new(0));
+    let held = gate.clone();
+    let codex = TestPool::with(codex_binary().await, |config| {
+        let start = canary().model;
+        config.client.canary = Some(CanaryConfig {
+            model: Arc::new(move || {
+                let (gate, start) = (held.clone(), start.clone());
+                Box::pin(async move {
+                    let _permit = gate.acquire().await.map_err(io::Error::other)?;
+                    start().await
+                })
+            }),
+            ..canary()
+        });
+    })
+    .await;
+    let states = codex.until_ready().await;
+    assert_eq!(canary_of(&states[0]), Some(&CanaryState::Checking { allowed: false }));
+    let real = codex.start("[[text]]");
+    let demo = TurnRequest { model: "demo".to_owned(), ..codex.ask("[[text]]") };
+    let demo = Outcome::of(codex.pool.start_turn(demo).unwrap()).await;
+    assert_eq!((demo.end, codex.model.requests()), (Ok(TurnEnd::Completed), 1));
+    gate.add_permits(1);
+    assert_eq!(Outcome::of(real).await.end, Ok(TurnEnd::Completed));
+    let passed = CanaryState::Passed { git_attribution: false };
+    assert_eq!(canary_of(&codex.pool.states().borrow()[0]), Some(&passed));
+    assert_eq!((codex.model.requests(), codex.pool.stats().turns), (2, 2));
+    codex.pool.shutdown().await;
+}
+
+#[tokio::test]
+async fn row_24_a_canary_that_could_not_be_played_is_played_again() {
+    let failed = Arc::new(AtomicBool::new(false));
+    let codex = TestPool::with(codex_binary().await, |config| {
+        let start = canary().model;
+        config.client.canary = Some(CanaryConfig {
+            model: Arc::new(move || match failed.swap(true, Ordering::Relaxed) {
+                false => Box::pin(async { Err(io::Error::other("no port")) }),
+                true => start(),
+            }),
+            ..canary()
+        });
+    })
+    .await;
+    let broken = |states: &[WorkerState]| {
+        states[0].broken_promise().is_some_and(|broken| broken.promise == Promise::Checked)
+    };
+    codex.until(broken).await;
+    let refused = codex.run("[[text]]").await;
+    assert_eq!(refused.failure(), FailureKind::Untested, "{refused:?}");
+    codex.until(|states| states[0].takes_turns()).await;
+    assert_eq!(codex.run("[[text]]").await.end, Ok(TurnEnd::Completed));
+    assert_eq!(codex.model.requests(), 1);
+    codex.pool.shutdown().await;
+}
+
+#[tokio::test]
+async fn row_24_a_codex_that_fails_its_canary_does_not_replace_one_that_has_passed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, newer) = (folder.path().join("codex"), folder.path().join("newer"));
+    let script = format!(
+        r#"[ "$1" = app-server ] && [ -e '{1}' ] || exec '{0}' "$@"
+sed -u 's/"baseInstructions":""/"baseInstructions":"You are Codex"/' | '{0}' "$@""#,
+        codex_binary().await.path().display(),
+        newer.display()
+    );
+    write_script(&path, &script);
+    let binary = CodexBinary::at(&path).await.unwrap();
+    let codex = TestPool::with(binary, |config| config.client.canary = Some(canary())).await;
+    codex.until(|states| states[0].takes_turns()).await;
+    let before = codex.process_ids();
+    std::fs::write(&newer, "").unwrap();
+    let Err(RenewError::DidNotStart(reason)) = codex.pool.renew().await else { panic!("renewed") };
+    assert!(reason.starts_with("the new Codex breaks a promise: ") && reason.contains("You are"));
+    assert_eq!(codex.process_ids(), before);
+    assert_eq!(codex.run("[[text]]").await.end, Ok(TurnEnd::Completed));
+    std::fs::remove_file(&newer).unwrap();
+    codex.pool.renew().await.unwrap();
+    assert_ne!(codex.process_ids(), before);
+    assert!(codex.pool.states().borrow()[0].takes_turns());
+    codex.pool.shutdown().await;
+}
+
+/// No key of Codex's configuration prevents it: the account decides.
+#[tokio::test]
+async fn row_24_an_attribution_of_commits_is_reported_and_breaks_nothing() {
+    for enabled in [false, true] {
+        let issuer = ScriptedIssuer::start().await;
+        issuer.change(|script| script.commit_attribution = enabled);
+        let codex = TestCodex::with(|config| {
+            issuer.configure(config);
+            config.canary = Some(canary());
+        })
+        .await;
+        let mut login = codex.client.login(LoginMethod::DeviceCode).await.unwrap();
+        login.finished().await.unwrap();
+        let passed = CanaryState::Passed { git_attribution: enabled };
+        assert_eq!(codex.client.play_canary().await, passed);
+        codex.run(codex.ask("[[text]]")).await;
+        let body = codex.model.last_request().unwrap().body;
+        assert_eq!(body.to_string().contains("<git_attribution>"), enabled, "{body}");
+        codex.client.shutdown().await;
+    }
+}
