@@ -266,7 +266,7 @@ impl Client {
         }
         self.set_canary(match verdict {
             Ok(body::Seen { git_attribution }) => {
-                let took_ms = since.elapsed().as_millis();
+                let took_ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
                 tracing::info!(took_ms, git_attribution, "this Codex has passed its canary");
                 CanaryState::Passed { git_attribution }
             }

@@ -16,6 +16,19 @@ const TOOL: &str = concat!(
     r#""inputSchema":{"type":"object","properties":{}}},/"#
 );
 
+/// Adds a row to the log database, past what ignores rows.
+const ROW: &str = r#"
+import glob, os, sqlite3
+for file in glob.glob(os.environ["CODEX_HOME"] + "/logs_*.sqlite"):
+    sqlite3.connect(file, timeout=5).executescript("""
+        BEGIN IMMEDIATE;
+        DROP TRIGGER codex_completions_mute;
+        INSERT INTO logs (ts, ts_nanos, level, target) VALUES (0, 0, 'INFO', 'x');
+        CREATE TRIGGER codex_completions_mute BEFORE INSERT ON logs BEGIN SELECT RAISE(IGNORE); END;
+        COMMIT;
+    """)
+"#;
+
 /// A command of `sed`, the promise that it breaks, and a part of the reason.
 const BROKEN: [(&str, &str, &str); 5] = [
     (TOOL, "no_own_tools", r#"the tool "shell""#),
@@ -30,16 +43,8 @@ const BROKEN: [(&str, &str, &str); 5] = [
         "one_request",
         "asks the model 2 times",
     ),
-    // The log database takes rows again.
-    (
-        concat!(
-            r#"/"turn\/start"/e python3 -c "import glob,os,sqlite3;"#,
-            r#"[sqlite3.connect(f).executescript(\"DROP TRIGGER codex_completions_mute\") "#,
-            r#"for f in glob.glob(os.environ[\"CODEX_HOME\"]+\"/logs_*.sqlite\")]""#
-        ),
-        "nothing_on_disk",
-        "is not muted",
-    ),
+    // A row in the log database, as @ROW@ adds it.
+    (r#"/"turn\/start"/e python3 @ROW@"#, "nothing_on_disk", "is not muted"),
     (
         r#"s/"ephemeral":true/"ephemeral":false/"#,
         "nothing_on_disk",
@@ -77,8 +82,11 @@ fn demo() -> Value {
 
 #[tokio::test]
 async fn row_24_a_codex_that_breaks_a_promise_takes_no_turn_of_a_real_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let row = folder.path().join("row.py");
+    std::fs::write(&row, ROW).unwrap();
     let runs = BROKEN.map(async |(command, promise, reason)| {
-        let codex = AlteredCodex::asked(command).await;
+        let codex = AlteredCodex::asked(&command.replace("@ROW@", row.to_str().unwrap())).await;
         let proxy = Proxy::start(&[("CODEX_BIN", codex.path())]).await;
 
         let ready = proxy.get("/readyz").await;
