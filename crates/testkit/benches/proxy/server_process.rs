@@ -126,6 +126,7 @@ fn command(mut command: Command, folder: &Path, port: u16) -> Command {
         .env("PROXY_MAX_CONCURRENT_TURNS", "64")
         .env("WORKER_THREADS_AHEAD", "0")
         .env("CODEX_BIN", env!("CARGO_BIN_EXE_scripted-app-server"))
+        .env("PROXY_ALLOW_UNTESTED_CODEX", "true")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(log);

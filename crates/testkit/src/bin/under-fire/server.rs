@@ -73,6 +73,10 @@ impl Server {
         allow_turns(&folder, turns)?;
         let mut settings = SETTINGS.map(|(name, value, _)| (name, value)).to_vec();
         settings.extend([("PROXY_API_KEY", KEY), ("PROXY_UPSTREAM_BASE_URL", &upstream)]);
+        if kind == Kind::Scripted {
+            // It asks no model, so that no canary passes.
+            settings.push(("PROXY_ALLOW_UNTESTED_CODEX", "true"));
+        }
         let process = folder.serve(binary, codex, &settings).await?;
         let model_name = match kind {
             Kind::Scripted => "scripted",
