@@ -38,8 +38,8 @@ pub enum BinaryError {
     Missing(PathBuf),
     /// Not on the PATH, and no copy of our own.
     #[error(
-        "no Codex on the PATH; `npm install -g @openai/codex@{MINIMUM_VERSION}` installs it, or set \
-         CODEX_BIN to one that is elsewhere"
+        "no Codex on the PATH; `npm install -g --ignore-scripts @openai/codex@{MINIMUM_VERSION}` \
+         installs it, or set CODEX_BIN to one that is elsewhere"
     )]
     NotFound,
     /// The npm wrapper without its platform package.
@@ -62,7 +62,7 @@ pub enum BinaryError {
     /// Too old.
     #[error(
         "Codex {found} at {} is too old: {MINIMUM_VERSION} or newer is needed; \
-         `npm install -g @openai/codex` updates it", path.display()
+         `npm install -g --ignore-scripts @openai/codex` updates it", path.display()
     )]
     TooOld {
         /// The binary.

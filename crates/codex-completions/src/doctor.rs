@@ -47,11 +47,14 @@ pub(crate) async fn run(loaded: Loaded) -> Result<ExitCode, Box<dyn Error>> {
 fn how_to_install() -> String {
     let version = MINIMUM_VERSION;
     if is_on_path("npm") {
-        format!("npm install -g @openai/codex@{version}, or set CODEX_BIN to a Codex that is there")
+        format!(
+            "npm install -g --ignore-scripts @openai/codex@{version}, or set CODEX_BIN to a Codex \
+             that is there"
+        )
     } else {
         format!(
             "install Node.js (https://nodejs.org), which brings npm, then: npm install -g \
-             @openai/codex@{version}; or set CODEX_BIN to a Codex that is there"
+             --ignore-scripts @openai/codex@{version}; or set CODEX_BIN to a Codex that is there"
         )
     }
 }

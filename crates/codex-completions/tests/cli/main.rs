@@ -14,6 +14,7 @@ mod error_words;
 mod greeting;
 mod identity;
 mod impostor;
+mod install_codex;
 mod key;
 mod login_import;
 mod models;

@@ -44,12 +44,14 @@ fn all_of_them_start_the_server() {
 }
 
 #[test]
-fn they_install_the_codex_that_is_pinned() {
-    let script = sources::read("scripts/install-codex");
-    let pinned = script.lines().find_map(|line| line.strip_prefix("pinned=")).unwrap();
-    for file in [INSTALL, DOCKERFILE] {
-        let text = sources::read(file);
-        assert!(text.contains(&format!("npm install -g @openai/codex@{pinned}\n")), "{file}");
+fn row_26_they_install_the_codex_that_is_pinned() {
+    let dockerfile = sources::read(DOCKERFILE);
+    let install = "COPY packaging/codex /opt/codex\n";
+    assert!(dockerfile.contains(install) && dockerfile.contains("npm ci --prefix /opt/codex "));
+    assert!(sources::read(INSTALL).contains("```sh\nscripts/install-codex\n```\n"));
+    let release = sources::read("scripts/release");
+    for part in ["cp -R packaging/codex ", "install -m 755 scripts/install-codex "] {
+        assert!(release.contains(part), "{part}");
     }
 }
 
