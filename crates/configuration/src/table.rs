@@ -201,7 +201,7 @@ variables! {
         PROXY_ENABLE_METRICS = of(Kind::Boolean).default("true")
             .means("serve `/metrics`");
         PROXY_METRICS_ALLOW_LOOPBACK = of(Kind::Boolean).default("false")
-            .means("`/metrics` needs no key from this machine");
+            .means("a server on loopback serves `/metrics` without a key to requests for `localhost`, `127.0.0.1` or `[::1]` with its port that have no header of a proxy (`Forwarded`, `Via`, `X-Forwarded-For`, …)");
         PROXY_USAGE_MAX_AGE_DAYS = integer(1, 36_500).default("400").live()
             .means("days for which it is kept what each turn used, for `/v1/usage`");
         PROXY_OTEL_EXPORTER_URL = of(Kind::Url).unset("none are sent")

@@ -61,7 +61,7 @@ pub const REQUEST_SPAN: &str = "request";
 pub struct GateSettings {
     /// Whether the list of models needs a key too.
     pub protect_models: bool,
-    /// Whether `/metrics` needs a key too.
+    /// Whether `/metrics` needs a key from clients on this machine too.
     pub protect_metrics: bool,
     /// The longest body of a request.
     pub max_body_bytes: usize,

@@ -106,13 +106,12 @@ pub(crate) fn router(
 }
 
 fn audience(path: &str, settings: &GateSettings) -> Audience {
-    let protected = match path {
-        "/models" | "/models/{id}" => settings.protect_models,
-        "/metrics" => settings.protect_metrics,
-        _ if path.starts_with(control::PREFIX) => return Audience::Owner,
-        _ => true,
-    };
-    if protected { Audience::KeyHolders } else { Audience::Readers }
+    match path {
+        "/models" | "/models/{id}" if !settings.protect_models => Audience::Readers,
+        "/metrics" if !settings.protect_metrics => Audience::LocalReaders,
+        _ if path.starts_with(control::PREFIX) => Audience::Owner,
+        _ => Audience::KeyHolders,
+    }
 }
 
 async fn index(State(paths): State<Paths>) -> Json<Value> {

@@ -21,6 +21,7 @@ mod models;
 mod page;
 mod recorder;
 mod responses_clients;
+mod reverse_proxies;
 mod run_book;
 mod serve;
 mod server;

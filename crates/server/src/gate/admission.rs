@@ -36,6 +36,8 @@ pub(crate) struct OwnerGrant {
 pub(crate) enum Audience {
     /// Everybody may read it; for all else a key is needed.
     Readers,
+    /// The same for clients on this machine.
+    LocalReaders,
     /// Whoever has a key.
     KeyHolders,
     /// Only who runs the server.
@@ -132,7 +134,7 @@ impl Admission {
     fn check(&self, request: &Request) -> Result<Option<Caller>, ApiError> {
         let caller = match self.access.caller(request.headers()) {
             Ok(caller) => Some(caller),
-            Err(_) if self.is_public(request.method()) => None,
+            Err(_) if self.is_public(request) => None,
             Err(error) => return Err(error),
         };
         if self.audience == Audience::Owner && !caller.as_ref().is_some_and(Caller::is_owner) {
@@ -149,8 +151,15 @@ impl Admission {
         }
     }
 
-    fn is_public(&self, method: &Method) -> bool {
-        self.audience == Audience::Readers && [Method::GET, Method::HEAD].contains(method)
+    fn is_public(&self, request: &Request) -> bool {
+        let is_open = match self.audience {
+            Audience::Readers => true,
+            Audience::LocalReaders => {
+                self.access.now().hosts.are_local(request.uri(), request.headers())
+            }
+            Audience::KeyHolders | Audience::Owner => false,
+        };
+        is_open && [Method::GET, Method::HEAD].contains(request.method())
     }
 }
 

@@ -11,7 +11,7 @@ use openai_wire::{ApiError, ErrorType};
 
 use super::only;
 
-/// How a reverse proxy was spoken to.
+/// The scheme that a reverse proxy was asked with.
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
 /// A `Host` without a port.
@@ -43,7 +43,30 @@ enum AllowedPort {
 }
 
 /// Every name that requests may be addressed to.
-pub(crate) struct Hosts(Vec<AllowedHost>);
+pub(crate) struct Hosts {
+    /// The loopback names with our own port.
+    loopback: [AllowedHost; 3],
+    more: Vec<AllowedHost>,
+}
+
+/// How the headers begin that proxies add to what they pass on, and that local clients do not send.
+const FORWARDING: [&str; 15] = [
+    "cdn-loop",
+    "cf-",
+    "client-ip",
+    "fastly-",
+    "fly-",
+    "forwarded",
+    "true-client-ip",
+    "via",
+    "x-amzn-",
+    "x-client-ip",
+    "x-cluster-client-ip",
+    "x-envoy-",
+    "x-forwarded",
+    "x-original-",
+    "x-real-ip",
+];
 
 // === impl AllowedHost ===
 
@@ -114,26 +137,40 @@ impl Hosts {
     pub(crate) fn new(port: u16, more: Vec<AllowedHost>) -> Self {
         let loopback = ["localhost", "127.0.0.1", "[::1]"]
             .map(|name| AllowedHost { name: name.to_owned(), port: AllowedPort::Exactly(port) });
-        Self(loopback.into_iter().chain(more).collect())
+        Self { loopback, more }
     }
 
     /// A target in absolute form names a host too, and then both must be allowed.
     pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
-        let host = only(headers, &header::HOST).and_then(|host| host.to_str().ok());
-        let target = uri.authority().map(axum::http::uri::Authority::as_str);
-        if host.is_some_and(|host| self.allow(host)) && target.is_none_or(|host| self.allow(host)) {
-            Ok(())
-        } else {
-            Err(not_allowed())
-        }
+        let every = || self.loopback.iter().chain(&self.more);
+        if addresses(uri, headers, every) { Ok(()) } else { Err(not_allowed()) }
     }
 
-    fn allow(&self, host: &str) -> bool {
+    /// Whether a request looks like one from this machine: to a loopback name with our own port, and without a header of
+    /// a proxy. One that a proxy passes on with neither changed looks the same.
+    pub(crate) fn are_local(&self, uri: &Uri, headers: &HeaderMap) -> bool {
+        addresses(uri, headers, || self.loopback.iter()) && !headers.keys().any(is_forwarding)
+    }
+}
+
+/// Whether a request names one of these hosts, and no other.
+fn addresses<'a, H>(uri: &Uri, headers: &HeaderMap, hosts: impl Fn() -> H) -> bool
+where
+    H: Iterator<Item = &'a AllowedHost>,
+{
+    let is_one = |host: &str| {
         split(host).is_some_and(|(name, port)| {
             let port = port.unwrap_or(DEFAULT_PORT);
-            self.0.iter().any(|allowed| allowed.matches(name, port))
+            hosts().any(|allowed| allowed.matches(name, port))
         })
-    }
+    };
+    let host = only(headers, &header::HOST).and_then(|host| host.to_str().ok());
+    let target = uri.authority().map(axum::http::uri::Authority::as_str);
+    host.is_some_and(is_one) && target.is_none_or(is_one)
+}
+
+fn is_forwarding(name: &HeaderName) -> bool {
+    FORWARDING.iter().any(|start| name.as_str().starts_with(start))
 }
 
 /// Where the page is for whoever has sent a request with these headers: a client on another machine

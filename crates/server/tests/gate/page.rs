@@ -117,3 +117,93 @@ async fn row_17_page_of_metrics_can_be_opened() {
         assert_eq!(server.send("GET /v1/models", &[], "").await.status, 401);
     }
 }
+
+/// Every spelling of the path that is routed, and some that are not.
+const METRICS: [&str; 6] =
+    ["/metrics", "/metrics/", "/v1/metrics", "/v1/metrics/", "/v1/metrics?name=x", "/metrics#x"];
+const NO_METRICS: [&str; 12] = [
+    "//metrics",
+    "/metrics//",
+    "/v1//metrics",
+    "/v1/v1/metrics",
+    "/./metrics",
+    "/v1/../metrics",
+    "/Metrics",
+    "/V1/metrics",
+    "/%6detrics",
+    "/v1%2fmetrics",
+    "/metrics;x",
+    "/metrics%20",
+];
+
+async fn with_open_metrics() -> Server {
+    Server::start_with(|app| {
+        app.api = with_metrics();
+        app.gate.protect_metrics = false;
+    })
+    .await
+}
+
+#[tokio::test]
+async fn row_25_open_metrics_are_open_to_loopback_names_alone() {
+    let server = with_open_metrics().await;
+    let port = server.address.port();
+    for path in METRICS {
+        for (host, status) in [
+            (format!("127.0.0.1:{port}"), 200),
+            (format!("LocalHost:{port}"), 200),
+            (format!("[::1]:{port}"), 200),
+            ("proxy.example".to_owned(), 401),
+            (format!("proxy.example:{port}"), 401),
+            ("127.0.0.1".to_owned(), 403),
+            (format!("127.0.0.1:{}", port ^ 1), 403),
+        ] {
+            let host = format!("host: {host}");
+            let get = format!("GET {path}");
+            let answer = server.send_to_any_host(&get, &[&host], "").await;
+            assert_eq!(answer.status, status, "{path}, {host}");
+            let absolute = format!("GET http://proxy.example{path}");
+            let answer = server.send_to_any_host(&absolute, &[&host], "").await;
+            assert_eq!(answer.status, if status == 403 { 403 } else { 401 }, "{absolute}, {host}");
+            let with_key = server.send_to_any_host(&get, &[&host, KEY], "").await.status;
+            assert_eq!(with_key, if status == 403 { 403 } else { 200 }, "{path}, {host}");
+        }
+        assert_eq!(server.send(&format!("POST {path}"), &[], "").await.status, 401, "{path}");
+    }
+    for path in NO_METRICS {
+        assert_eq!(server.send(&format!("GET {path}"), &[], "").await.status, 404, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn row_25_open_metrics_are_closed_to_what_a_proxy_passes_on() {
+    let server = with_open_metrics().await;
+    for path in METRICS {
+        let get = format!("GET {path}");
+        for forwarding in [
+            "Forwarded: for=192.0.2.1",
+            "Via: 1.1 proxy.example",
+            "X-Forwarded-For: 127.0.0.1",
+            "x-forwarded-proto: https",
+            "X-Forwarded-Host: localhost",
+            "X-Forwarded-Server: proxy.example",
+            "X-Real-IP:",
+            "X-Client-IP: 192.0.2.1",
+            "X-Cluster-Client-IP: 192.0.2.1",
+            "X-Original-Forwarded-For: 192.0.2.1",
+            "X-Envoy-External-Address: 192.0.2.1",
+            "X-Amzn-Trace-Id: Root=1",
+            "True-Client-IP: 192.0.2.1",
+            "CF-Connecting-IP: 192.0.2.1",
+            "Fastly-Client-IP: 192.0.2.1",
+            "CDN-Loop: proxy.example",
+        ] {
+            assert_eq!(server.send(&get, &[forwarding], "").await.status, 401, "{forwarding}");
+            let with_key = server.send(&get, &[forwarding, KEY], "").await.status;
+            assert_eq!(with_key, 200, "{forwarding}");
+        }
+        for other in ["x-request-id: 7", "x-proxy-output-mode: openai-json", "user-agent: curl/8"] {
+            assert_eq!(server.send(&get, &[other], "").await.status, 200, "{other}");
+        }
+    }
+}
