@@ -46,10 +46,10 @@ const SIMILAR: [&str; 19] = [
     "/metrics%0a",
 ];
 
-/// A proxy that runs; dropping it kills it.
+/// A proxy that runs; a test that fails kills it.
 struct ReverseProxy {
     address: String,
-    _process: Child,
+    process: Child,
     /// A closed pipe would end Caddy.
     _log: Lines<BufReader<ChildStderr>>,
     _folder: TempDir,
@@ -99,7 +99,11 @@ impl ReverseProxy {
             seen = seen + &line + "\n";
         }
         let address = format!("127.0.0.1:{port}");
-        Self { address, _process: process, _log: log, _folder: folder }
+        Self { address, process, _log: log, _folder: folder }
+    }
+
+    async fn stop(mut self) {
+        self.process.kill().await.unwrap();
     }
 }
 
@@ -237,6 +241,8 @@ async fn row_25_packaged_proxies_pass_no_spelling_of_the_metrics_on() {
                 }
             }
         }
+        nginx.stop().await;
+        caddy.stop().await;
     }
 }
 
@@ -254,4 +260,5 @@ async fn row_25_a_bare_proxy_pass_looks_like_this_machine() {
     let nginx = ReverseProxy::nginx(&nginx, port, &bare).await;
     let host = format!("host: {HOST}");
     assert_eq!(get(&nginx.address, "/v1/metrics", &[&host]).await, (200, true));
+    nginx.stop().await;
 }
