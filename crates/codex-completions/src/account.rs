@@ -1,7 +1,7 @@
 //! `login` and `logout`: the owner's account with Codex.
 
 use std::error::Error;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -15,6 +15,7 @@ use configuration::Settings;
 
 use crate::cli::{self, LoginOptions};
 use crate::codex;
+use crate::console;
 use crate::progress;
 use crate::signals::Signals;
 
@@ -58,7 +59,7 @@ pub(crate) async fn logout(settings: &Settings) -> Result<ExitCode, Box<dyn Erro
     client.shutdown().await;
     outcome.map_err(|error| plain(&error))?;
     let words = if was_signed_in { "Signed out." } else { "Nobody was signed in." };
-    writeln!(io::stdout(), "{words}")?;
+    writeln!(console::stdout(), "{words}")?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -80,7 +81,7 @@ async fn import(
         };
         format!("{error}{advice}")
     })?;
-    let mut out = io::stdout();
+    let out = console::stdout();
     writeln!(out, "Copied the login of {}.", folder.display())?;
     if kind == LoginKind::ChatGpt {
         writeln!(out, "\n{}\n", two_copies())?;
@@ -162,7 +163,7 @@ fn method(options: &LoginOptions) -> LoginMethod {
         || ["DISPLAY", "WAYLAND_DISPLAY"]
             .iter()
             .any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
-    let in_front = has_display && io::stdout().is_terminal();
+    let in_front = has_display && console::stdout().is_terminal();
     if options.browser || (in_front && !options.device_code) {
         LoginMethod::Browser
     } else {
@@ -188,7 +189,7 @@ fn read_api_key() -> Result<String, Box<dyn Error>> {
 
 async fn login_with_chatgpt(client: &Client, method: LoginMethod) -> Result<(), Box<dyn Error>> {
     let mut login = client.login(method).await.map_err(|error| refused(&error, method))?;
-    let mut out = io::stdout();
+    let out = console::stdout();
     match login.prompt() {
         LoginPrompt::Browser { url } => {
             writeln!(
@@ -248,6 +249,6 @@ async fn greet(client: &Client) -> Result<(), Box<dyn Error>> {
     if let Standing::Nobody = standing {
         return Err("Codex says that nobody is signed in".into());
     }
-    writeln!(io::stdout(), "{}", standing.in_words())?;
+    writeln!(console::stdout(), "{}", standing.in_words())?;
     Ok(())
 }

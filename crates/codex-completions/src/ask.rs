@@ -4,7 +4,7 @@ mod answer;
 mod tool;
 
 use std::error::Error;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
 use codex_app_server::{Failure, FailureKind, HistoryItem, ResolvedModel, Role, TurnRequest};
@@ -13,6 +13,7 @@ use configuration::Settings;
 use crate::account;
 use crate::cli::{self, Question};
 use crate::codex::{self, Codex};
+use crate::console;
 use answer::Form;
 
 pub(crate) use tool::OfferedTools;
@@ -67,7 +68,7 @@ fn read_text(text: Option<String>) -> Result<String, Box<dyn Error>> {
         return Ok(text);
     }
     if io::stdin().is_terminal() {
-        writeln!(io::stderr(), "What do you want to ask? (Ctrl-D ends it)")?;
+        writeln!(console::stderr(), "What do you want to ask? (Ctrl-D ends it)")?;
     }
     let text = io::read_to_string(io::stdin())
         .map_err(|error| format!("standard input cannot be read: {error}"))?;

@@ -3,16 +3,18 @@
 mod examples;
 
 use std::error::Error;
-use std::io::Write as _;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
-use clap::{ArgGroup, Args, Parser, Subcommand};
+use clap::builder::Styles;
+use clap::{ArgGroup, Args, CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 use configuration::{Flags, Warning};
 
 use crate::ask::OfferedTools;
 use crate::calls::CallsOptions;
 use crate::conformance::ConformanceOptions;
+use crate::console;
 use crate::key::KeyOptions;
 use crate::replay::ReplayOptions;
 
@@ -226,6 +228,20 @@ impl Command {
     }
 }
 
+/// The command line, or the exit code of one that is wrong.
+pub(crate) fn parse() -> Result<Cli, ExitCode> {
+    let error = match Cli::try_parse() {
+        Ok(cli) => return Ok(cli),
+        Err(error) if error.use_stderr() && console::stderr().is_terminal() => error,
+        Err(error) => error.exit(),
+    };
+    // It repeats arguments and files: without styles of ours every sequence in it is foreign.
+    let plain = Cli::command().styles(Styles::plain()).try_get_matches();
+    let error = plain.err().unwrap_or(error);
+    let _ = write!(console::stderr(), "{}", error.render().ansi());
+    Err(u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
 /// How we were called, so that a line that we print can be pasted.
 pub(crate) fn program() -> String {
     std::env::args().next().unwrap_or_else(|| "codex-completions".to_owned())
@@ -242,12 +258,12 @@ pub(crate) fn complain(error: &dyn Error) {
         }
         cause = error.source();
     }
-    let _ = writeln!(std::io::stderr(), "error: {words}");
+    let _ = writeln!(console::stderr(), "error: {words}");
 }
 
 /// Something odd that does not stop the command.
 pub(crate) fn warn(warning: &Warning) {
-    let _ = writeln!(std::io::stderr(), "warning: {warning}");
+    let _ = writeln!(console::stderr(), "warning: {warning}");
 }
 
 #[cfg(test)]

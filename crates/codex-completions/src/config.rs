@@ -1,13 +1,13 @@
 //! `config`: every setting, and where it comes from.
 
 use std::error::Error;
-use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use configuration::{DefaultValue, Effective, Values, Warning};
 use serde_json::{Map, Value, json};
 
 use crate::cli::ConfigOptions;
+use crate::console;
 
 pub(crate) fn run(
     options: &ConfigOptions,
@@ -15,12 +15,12 @@ pub(crate) fn run(
     warnings: &[Warning],
 ) -> Result<ExitCode, Box<dyn Error>> {
     if options.json {
-        writeln!(io::stdout(), "{:#}", to_json(values, warnings))?;
+        writeln!(console::stdout(), "{:#}", to_json(values, warnings))?;
         return Ok(ExitCode::SUCCESS);
     }
     let lines: Vec<_> = values.iter().map(|setting| (assignment(&setting), setting)).collect();
     let width = lines.iter().map(|(assignment, _)| assignment.chars().count()).max().unwrap_or(0);
-    let mut out = io::stdout().lock();
+    let out = console::stdout();
     for (assignment, setting) in &lines {
         writeln!(out, "{assignment:width$}  {}", origin(setting))?;
     }

@@ -2,15 +2,17 @@
 
 use std::error::Error;
 use std::fs::File;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use anstyle::{AnsiColor, Style};
 use clap::Args;
-use conformance::{Look, Plan, Report, ScriptedUpstream, Selection, Server, Standing};
+use conformance::{Ink, Plan, Report, ScriptedUpstream, Selection, Server, Standing};
 
 use crate::cli;
+use crate::console;
 
 /// Where OpenAI's own clients look for a key, and the only host that it is for.
 const KEY_VARIABLE: &str = "OPENAI_API_KEY";
@@ -68,12 +70,13 @@ pub(crate) fn run(options: &ConformanceOptions) -> Result<ExitCode, Box<dyn Erro
 }
 
 fn tell(options: &ConformanceOptions, report: &Report) -> Result<ExitCode, Box<dyn Error>> {
-    let mut out = io::stdout();
+    let out = console::stdout();
     if options.json {
         writeln!(out, "{:#}", report.to_json())?;
     } else {
-        let look = if out.is_terminal() { Look::Coloured } else { Look::Plain };
-        write!(out, "{}", report.to_text(look))?;
+        for (ink, text) in report.to_styled_text() {
+            out.write_styled(style(ink), &text)?;
+        }
     }
     Ok(match report.standing() {
         Standing::Passed => ExitCode::SUCCESS,
@@ -83,6 +86,17 @@ fn tell(options: &ConformanceOptions, report: &Report) -> Result<ExitCode, Box<d
             ExitCode::from(UNABLE)
         }
     })
+}
+
+fn style(ink: Ink) -> Style {
+    match ink {
+        Ink::Plain => Style::new(),
+        Ink::Bold => Style::new().bold(),
+        Ink::Faint => Style::new().dimmed(),
+        Ink::Green => AnsiColor::Green.on_default(),
+        Ink::Yellow => AnsiColor::Yellow.on_default(),
+        Ink::Red => AnsiColor::Red.on_default(),
+    }
 }
 
 fn test(options: &ConformanceOptions) -> Result<Report, Box<dyn Error>> {

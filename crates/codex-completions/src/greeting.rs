@@ -1,7 +1,6 @@
 //! What `serve` tells a person once it is ready.
 
 use std::fmt::{self, Display};
-use std::io::{self, IsTerminal as _, Write as _};
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
@@ -16,6 +15,7 @@ use tokio::sync::watch;
 
 use crate::account::{Standing, describe};
 use crate::cli;
+use crate::console;
 use crate::service_manager::ServiceManager;
 
 /// How long we wait for Codex to tell who is signed in: it may have to ask a slow network.
@@ -90,8 +90,8 @@ impl Greeting {
         let now = if let Ok(now) = tokio::time::timeout(PATIENCE, &mut settled).await {
             now
         } else {
-            if io::stderr().is_terminal() {
-                let _ = writeln!(io::stderr(), "Starting Codex …");
+            if console::stderr().is_terminal() {
+                let _ = writeln!(console::stderr(), "Starting Codex …");
             }
             settled.await
         };
@@ -105,7 +105,9 @@ impl Greeting {
             reader: Reader::of_standard_output(),
         };
         // Whether anybody reads it does not matter to the server.
-        let _ = anstream::stdout().write_all(block.to_string().as_bytes());
+        for (style, text) in block.parts() {
+            let _ = console::stdout().write_styled(style, &text);
+        }
     }
 
     /// The page. For a person at a terminal the link opens a session, by a code in the part that browsers send
@@ -146,7 +148,7 @@ pub(crate) fn page_link(page: &str, code: &str) -> String {
 
 impl Reader {
     fn of_standard_output() -> Self {
-        if io::stdout().is_terminal() { Self::Terminal } else { Self::Anybody }
+        if console::stdout().is_terminal() { Self::Terminal } else { Self::Anybody }
     }
 }
 
@@ -205,39 +207,47 @@ impl Display for Login {
 
 // === impl Block ===
 
-impl Display for Block<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Block<'_> {
+    fn parts(&self) -> Vec<(Style, String)> {
         let Self { greeting, codex, broken, login, reader } = self;
         let address = greeting.address;
         let (key, told) = greeting.describe_key();
         let page = greeting.page(*reader);
         let version = env!("CARGO_PKG_VERSION");
-        let state = if broken.is_some() { "runs, with the model demo alone" } else { "is ready" };
-        writeln!(f, "{TITLE}codex-completions {version} {state}{TITLE:#}\n")?;
-        writeln!(f, "  {LABEL}page{LABEL:#}      {LINK}{page}{LINK:#}")?;
-        writeln!(f, "  {LABEL}base URL{LABEL:#}  http://{address}/v1")?;
-        writeln!(f, "  {LABEL}API key{LABEL:#}   {told}")?;
-        writeln!(f, "  {LABEL}login{LABEL:#}     {login}")?;
-        writeln!(f, "  {LABEL}codex{LABEL:#}     {codex}")?;
-        let next = match broken {
-            None => login.next_step(),
-            Some(broken) => {
-                writeln!(
-                    f,
-                    "            breaks the promise {}: {broken}",
-                    broken.promise.as_str()
-                )?;
-                format!("`{} doctor` says what to do", cli::program())
-            }
+        let example = format!(
+            "A tool call of the model demo, which needs no account:\n\n  \
+               curl -N http://{address}/v1/chat/completions \\\n    \
+                 -H \"Authorization: Bearer {key}\" -H \"Content-Type: application/json\" \\\n    \
+                 -d '{EXAMPLE}'\n\n"
+        );
+        let (state, next, broken) = match broken {
+            None => ("is ready", login.next_step(), String::new()),
+            Some(broken) => (
+                "runs, with the model demo alone",
+                format!("`{} doctor` shows what to do", cli::program()),
+                format!("            breaks the promise {}: {broken}\n", broken.promise.as_str()),
+            ),
         };
-        writeln!(f, "\n{TITLE}Next:{TITLE:#} {next}.\n")?;
-        writeln!(f, "A tool call of the model demo, which needs no account:\n")?;
-        writeln!(f, "  curl -N http://{address}/v1/chat/completions \\")?;
-        writeln!(
-            f,
-            "    -H \"Authorization: Bearer {key}\" -H \"Content-Type: application/json\" \\"
-        )?;
-        writeln!(f, "    -d '{EXAMPLE}'\n")
+        let label = |name: &str| (LABEL, name.to_owned());
+        let plain = |text: String| (Style::new(), text);
+        vec![
+            (TITLE, format!("codex-completions {version} {state}")),
+            plain("\n\n  ".to_owned()),
+            label("page"),
+            plain("      ".to_owned()),
+            (LINK, page),
+            plain("\n  ".to_owned()),
+            label("base URL"),
+            plain(format!("  http://{address}/v1\n  ")),
+            label("API key"),
+            plain(format!("   {told}\n  ")),
+            label("login"),
+            plain(format!("     {login}\n  ")),
+            label("codex"),
+            plain(format!("     {codex}\n{broken}\n")),
+            (TITLE, "Next:".to_owned()),
+            plain(format!(" {next}.\n\n{example}")),
+        ]
     }
 }
 

@@ -1,7 +1,7 @@
 //! `key`: who may use the server.
 
 use std::error::Error;
-use std::io::{self, Write as _};
+use std::io;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
@@ -10,6 +10,8 @@ use configuration::{
 };
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
+
+use crate::console;
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -84,7 +86,7 @@ pub(crate) fn run(
         KeyTask::List(options) => list(&options, settings, values)?,
         KeyTask::Revoke { name } => {
             open(settings)?.revoke(&name)?;
-            writeln!(io::stdout(), "{name} is revoked.")?;
+            writeln!(console::stdout(), "{name} is revoked.")?;
         }
         KeyTask::Rotate { name } => {
             let secret = rotate(&name, settings, values)?;
@@ -124,10 +126,10 @@ fn print(name: KeyName, secret: &SecretString, settings: &Settings) -> Result<()
         "shown only here".to_owned()
     };
     let note = format!("This is the new key of {name}, {place}. Clients send it as bearer key.");
-    match writeln!(io::stdout(), "{}", secret.expose_secret()) {
+    match writeln!(console::stdout(), "{}", secret.expose_secret()) {
         Ok(()) => {
             // Whether anybody reads it does not matter to the key.
-            let _ = writeln!(io::stderr(), "{note}");
+            let _ = writeln!(console::stderr(), "{note}");
             Ok(())
         }
         Err(source) => Err(Unseen { name, source }),
@@ -137,7 +139,7 @@ fn print(name: KeyName, secret: &SecretString, settings: &Settings) -> Result<()
 fn list(options: &ListOptions, settings: &Settings, values: &Values) -> Result<(), Box<dyn Error>> {
     let Keys { keys, warnings } = Keys::list(settings)?;
     warn(&warnings);
-    let mut out = io::stdout();
+    let out = console::stdout();
     if options.json {
         let keys: Vec<_> = keys.iter().map(|key| to_json(key, values)).collect();
         writeln!(out, "{:#}", json!({"keys": keys}))?;
@@ -150,7 +152,7 @@ fn list(options: &ListOptions, settings: &Settings, values: &Values) -> Result<(
     }
     if !keys.iter().any(|key| key.name == KeyName::DEFAULT) {
         writeln!(
-            io::stderr(),
+            console::stderr(),
             "There is no default key yet: the first start of `serve` makes it."
         )?;
     }

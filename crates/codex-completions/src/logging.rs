@@ -1,15 +1,15 @@
 //! Logs, on standard error.
 
 use std::fmt;
-use std::io::IsTerminal as _;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anstream::{AutoStream, ColorChoice};
 use configuration::{LogFormat, LogSettings};
+use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
-use tracing_subscriber::field::RecordFields;
-use tracing_subscriber::fmt::format::{DefaultFields, Format, Writer};
+use tracing_subscriber::field::{RecordFields, VisitOutput as _};
+use tracing_subscriber::fmt::format::{DefaultFields, DefaultVisitor, Format, Writer};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::registry::LookupSpan;
@@ -17,6 +17,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Registry, reload};
 
 use crate::cli::Command;
+use crate::console::{self, Console};
 use crate::json_log::JsonLines;
 use crate::request_ids::{HEARD, KeepRequestIds};
 
@@ -37,11 +38,19 @@ struct Lines {
     text: Format,
     json: JsonLines,
     is_json: Arc<AtomicBool>,
+    console: Console,
 }
 
-/// The fields of spans, which only lines of text tell like this: a line of JSON has them from [`KeepRequestIds`].
+/// The fields of events and spans in lines of text: a line of JSON has those of spans from [`KeepRequestIds`].
 struct Fields {
     is_json: Arc<AtomicBool>,
+    console: Console,
+}
+
+/// The values of fields are the only foreign text of a line.
+struct Values<'a> {
+    visitor: DefaultVisitor<'a>,
+    console: Console,
 }
 
 /// Starts logging; by default only the server says what it does, and only settings are warned about.
@@ -58,23 +67,28 @@ pub(crate) fn start(settings: &LogSettings, command: &Command) -> Logs {
         | Command::Top(_) => "error",
         Command::Config(_) | Command::Key(_) => "warn",
     };
-    let is_terminal = std::io::stderr().is_terminal();
-    let default_format = if is_terminal { LogFormat::Text } else { LogFormat::Json };
+    let console = console::stderr();
+    let default_format = if console.is_terminal() { LogFormat::Text } else { LogFormat::Json };
     let is_json = Arc::new(AtomicBool::new(false));
     let (filter, handle) = reload::Layer::new(EnvFilter::default());
     let logs =
         Logs { filter: handle, is_json: Arc::clone(&is_json), default_filter, default_format };
-    // Not where the user wants none, or the terminal has none.
-    let has_colours = AutoStream::choice(&std::io::stderr()) != ColorChoice::Never;
+    let has_colours = console.has_colours();
     let text = Format::default().with_ansi(has_colours);
     let lines = tracing_subscriber::fmt::layer()
         .with_ansi(has_colours)
-        .fmt_fields(Fields { is_json: Arc::clone(&is_json) })
-        .event_format(Lines { text, json: JsonLines, is_json })
-        .with_writer(std::io::stderr);
+        .fmt_fields(Fields { is_json: Arc::clone(&is_json), console })
+        .event_format(Lines { text, json: JsonLines, is_json, console })
+        .with_writer(raw_stderr);
     logs.change(settings);
     tracing_subscriber::registry().with(filter).with(KeepRequestIds).with(lines).init();
     logs
+}
+
+/// Lines come with our colours: what is foreign in them was made visible before.
+#[expect(clippy::disallowed_methods, reason = "the values of lines come through the console")]
+fn raw_stderr() -> io::Stderr {
+    io::stderr()
 }
 
 // === impl Logs ===
@@ -105,14 +119,18 @@ where
     fn format_event(
         &self,
         context: &FmtContext<'_, S, N>,
-        writer: Writer<'_>,
+        mut writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
-        if self.is_json.load(Ordering::Relaxed) {
-            self.json.format_event(context, writer, event)
-        } else {
-            self.text.format_event(context, writer, event)
+        if !self.is_json.load(Ordering::Relaxed) {
+            return self.text.format_event(context, writer, event);
         }
+        if !self.console.is_terminal() {
+            return self.json.format_event(context, writer, event);
+        }
+        let mut line = String::new();
+        self.json.format_event(context, Writer::new(&mut line), event)?;
+        writer.write_str(&self.console.visible(&line))
     }
 }
 
@@ -123,7 +141,30 @@ impl<'w> FormatFields<'w> for Fields {
         if self.is_json.load(Ordering::Relaxed) {
             return Ok(());
         }
-        DefaultFields::new().format_fields(writer, fields)
+        if !self.console.is_terminal() {
+            return DefaultFields::new().format_fields(writer, fields);
+        }
+        let mut values =
+            Values { visitor: DefaultVisitor::new(writer, true), console: self.console };
+        fields.record(&mut values);
+        values.visitor.finish()
+    }
+}
+
+// === impl Values ===
+
+impl Visit for Values<'_> {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if field.name() == "message" {
+            self.record_debug(field, &format_args!("{value}"));
+        } else {
+            self.record_debug(field, &value);
+        }
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        let value = format!("{value:?}");
+        self.visitor.record_debug(field, &format_args!("{}", self.console.visible(&value)));
     }
 }
 

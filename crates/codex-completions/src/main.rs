@@ -9,6 +9,7 @@ mod codex;
 mod completions;
 mod config;
 mod conformance;
+mod console;
 mod demo;
 mod doctor;
 mod file_watch;
@@ -34,14 +35,17 @@ mod traces;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Parser as _;
 use configuration::{Flags, Inputs, Loaded, Warning};
 use rustix::fs::Mode;
 
 use cli::{Cli, Command, Task};
 
 fn main() -> ExitCode {
-    let Cli { env_file, task } = Cli::parse();
+    panics::print_without_content();
+    let Cli { env_file, task } = match cli::parse() {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
     let outcome = match task {
         Task::Calls(options) => calls::run(&options),
         Task::Conformance(options) => conformance::run(&options),

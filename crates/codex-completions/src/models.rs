@@ -1,7 +1,7 @@
 //! `models`: what can be asked, and under which names.
 
 use std::error::Error;
-use std::io::{self, Write as _};
+use std::io;
 use std::process::ExitCode;
 
 use codex_app_server::{Model, ModelAliases};
@@ -10,6 +10,7 @@ use configuration::Settings;
 use crate::account;
 use crate::cli::ModelsOptions;
 use crate::codex;
+use crate::console;
 use crate::progress;
 
 pub(crate) async fn run(
@@ -23,7 +24,7 @@ pub(crate) async fn run(
     let default = codex::default_model(&settings, &models)?;
     if options.json {
         writeln!(
-            io::stdout(),
+            console::stdout(),
             "{:#}",
             server::describe_models(&models, &settings.codex.aliases, Some(&default))
         )?;
@@ -34,7 +35,7 @@ pub(crate) async fn run(
 }
 
 fn print(models: &[Model], aliases: &ModelAliases, default: &str) -> io::Result<()> {
-    let mut out = io::stdout();
+    let out = console::stdout();
     let shown = || models.iter().filter(|model| !model.hidden);
     let names = shown().map(|model| model.id.as_str()).chain(aliases.iter().map(|(name, _)| name));
     let width = names.map(str::len).max().unwrap_or(0);

@@ -6,6 +6,16 @@
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::panic::PanicHookInfo;
 
+use crate::console;
+
+/// From now on panics are printed without content: for commands without a log, and before there is one.
+pub(crate) fn print_without_content() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        let _ = writeln!(console::stderr(), "a mistake in the program: it panicked at {place}");
+    }));
+}
+
 /// From now on panics are log lines without content.
 pub(crate) fn log_without_content() {
     std::panic::set_hook(Box::new(log));

@@ -1,10 +1,11 @@
 //! A line that moves while somebody waits at a terminal.
 
-use std::io::{self, IsTerminal as _, Write as _};
 use std::pin::pin;
 use std::time::Duration;
 
 use tokio::time::Instant;
+
+use crate::console;
 
 /// What is sooner there needs no line.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -38,7 +39,7 @@ pub(crate) async fn during<T>(words: &str, work: impl Future<Output = T>) -> T {
 
 /// A dumb terminal cannot go back to the beginning of a line.
 fn is_wanted() -> bool {
-    io::stderr().is_terminal() && std::env::var_os("TERM").is_some_and(|name| name != "dumb")
+    console::stderr().is_terminal() && std::env::var_os("TERM").is_some_and(|name| name != "dumb")
 }
 
 // === impl Line ===
@@ -46,12 +47,13 @@ fn is_wanted() -> bool {
 impl Line {
     #[expect(clippy::unused_self, reason = "only a line that is erased again is shown")]
     fn show(&mut self, frame: &str, words: &str) {
-        let _ = write!(io::stderr(), "{ERASE_LINE}{frame} {words} …");
+        let _ = console::stderr().control(ERASE_LINE);
+        let _ = write!(console::stderr(), "{frame} {words} …");
     }
 }
 
 impl Drop for Line {
     fn drop(&mut self) {
-        let _ = write!(io::stderr(), "{ERASE_LINE}");
+        let _ = console::stderr().control(ERASE_LINE);
     }
 }

@@ -10,6 +10,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::app;
+use crate::console;
 use crate::file_watch::FileWatch;
 use crate::logging::Logs;
 use crate::service_manager::ServiceManager;
@@ -170,5 +171,5 @@ fn warn(now: &[Warning], before: &[Warning]) {
 }
 
 fn is_on_terminal() -> bool {
-    std::io::stdin().is_terminal() || std::io::stderr().is_terminal()
+    std::io::stdin().is_terminal() || console::stderr().is_terminal()
 }

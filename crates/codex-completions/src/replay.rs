@@ -4,13 +4,15 @@ mod show;
 
 use std::error::Error;
 use std::fs::File;
-use std::io::{self, BufReader, IsTerminal as _, Write as _};
+use std::io::{self, BufReader};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use capture::{Record, Redaction, Verdict};
 use clap::Args;
+
+use crate::console;
 
 /// Exit code 0: the answer is the recorded one. 1: it is not, or the record cannot be read.
 #[derive(Debug, Args)]
@@ -74,25 +76,22 @@ pub(crate) fn run(options: &ReplayOptions) -> Result<ExitCode, Box<dyn Error>> {
         Redaction::Inexact => Finding::Inexact,
         Redaction::None | Redaction::Exact => Finding::Compared(record.compare(&replayed)),
     };
-    let mut output = io::stdout().lock();
+    let output = console::stdout();
     if options.json {
         writeln!(output, "{}", show::json(&record, &replayed, finding))?;
     } else {
-        let shown = match options.frames {
-            true if output.is_terminal() => show::plain_lines(&show::frames(&replayed)),
-            true => show::frames(&replayed),
-            false => show::text(&record, &replayed),
-        };
-        output.write_all(shown.as_bytes())?;
+        let shown =
+            if options.frames { show::frames(&replayed) } else { show::text(&record, &replayed) };
+        write!(output, "{shown}")?;
         // Frames can be read by a program; the finding is for people.
         let found = show::finding(&record, &replayed, finding);
         if options.frames {
-            writeln!(io::stderr(), "{found}")?;
+            writeln!(console::stderr(), "{found}")?;
         } else {
             writeln!(output, "{found}")?;
         }
         if options.diff {
-            output.write_all(show::differences(&record, &replayed).as_bytes())?;
+            write!(output, "{}", show::differences(&record, &replayed))?;
         }
     }
     output.flush()?;

@@ -1,7 +1,7 @@
 //! `status`: who is signed in, what is left of the allowance, and whether a server runs.
 
 use std::error::Error;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::account::{Standing, plain};
 use crate::cli::{self, ServerOptions, StatusOptions};
 use crate::codex;
+use crate::console;
 use crate::progress;
 use crate::target::{Running, Target, link_to_page};
 
@@ -40,19 +41,19 @@ pub(crate) async fn run(
     let (standing, limits) = progress::during("Looking up the account", looking).await;
     client.shutdown().await;
     let standing = standing.map_err(|error| plain(&error))?;
-    let with_link = !options.json && io::stdout().is_terminal();
+    let with_link = !options.json && console::stdout().is_terminal();
     let server = RunningServer::of(settings, with_link).await;
     if options.json {
         let mut status = to_json(&standing, limits.as_ref());
         status["server"] = server.as_ref().map_or(Value::Null, RunningServer::to_json);
-        writeln!(io::stdout(), "{status:#}")?;
+        writeln!(console::stdout(), "{status:#}")?;
     } else {
-        writeln!(io::stdout(), "{}", standing.in_words())?;
+        writeln!(console::stdout(), "{}", standing.in_words())?;
         if let Some(limits) = limits {
             print_limits(limits)?;
         }
         if let Some(server) = server {
-            writeln!(io::stdout(), "{}", server.in_words())?;
+            writeln!(console::stdout(), "{}", server.in_words())?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -109,7 +110,7 @@ impl RunningServer {
 }
 
 fn print_limits(limits: Result<RateLimits, RequestError>) -> io::Result<()> {
-    let mut out = io::stdout();
+    let out = console::stdout();
     let limits = match limits {
         Ok(limits) => limits,
         Err(error) => {

@@ -6,7 +6,7 @@ mod feed;
 mod screen;
 
 use std::error::Error;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
@@ -14,6 +14,7 @@ use configuration::Settings;
 use serde_json::{Value, json};
 
 use crate::cli::TopOptions;
+use crate::console;
 use crate::signals::Signals;
 use crate::target::Target;
 use board::{Board, Turn};
@@ -67,7 +68,7 @@ pub(crate) async fn run(
 
 impl View {
     fn choose(options: &TopOptions) -> io::Result<Self> {
-        Ok(match (options.json, io::stdout().is_terminal()) {
+        Ok(match (options.json, console::stdout().is_terminal()) {
             (true, _) => Self::Json,
             (false, true) => Self::Screen(Screen::open()?),
             (false, false) => Self::Lines,
@@ -79,19 +80,19 @@ impl View {
         match (self, news) {
             (Self::Json, News::Event(ServerEvent { name, data })) => {
                 let data: Value = serde_json::from_str(data).unwrap_or_default();
-                writeln!(io::stdout(), "{}", json!({"event": name, "data": data}))
+                writeln!(console::stdout(), "{}", json!({"event": name, "data": data}))
             }
             (Self::Lines, News::Event(ServerEvent { name, data })) if name == "turn" => {
                 match serde_json::from_str::<Turn>(data) {
                     Ok(turn) if turn.has_ended() => {
-                        writeln!(io::stdout(), "{}", turn.line(SystemTime::now()))
+                        writeln!(console::stdout(), "{}", turn.line(SystemTime::now()))
                     }
                     _ => Ok(()),
                 }
             }
             (Self::Screen(_), _) | (Self::Lines, News::Event(_)) => Ok(()),
             (Self::Json | Self::Lines, News::Lost(reason)) => {
-                writeln!(io::stderr(), "The server is gone ({reason}); it is asked again.")
+                writeln!(console::stderr(), "The server is gone ({reason}); it is asked again.")
             }
         }
     }

@@ -24,7 +24,7 @@ mod setup;
 mod sse;
 mod verdict;
 
-pub use report::{Look, Report, Standing};
+pub use report::{Ink, Report, Standing};
 pub use rule::{Level, Rule, RuleId, rules};
 pub use runner::{Plan, run};
 pub use scenario::{Scenario, scenarios};

@@ -52,13 +52,21 @@ pub(crate) struct Counts {
     pub(crate) not_tested: usize,
 }
 
-/// How a report for a person looks.
+/// The style of a part of a report, where there are colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
-    /// For a terminal.
-    Coloured,
-    /// For anything else.
+pub enum Ink {
+    /// As everything else.
     Plain,
+    /// A heading.
+    Bold,
+    /// Less important.
+    Faint,
+    /// Passed.
+    Green,
+    /// Not followed, or not tested.
+    Yellow,
+    /// Failed.
+    Red,
 }
 
 // === impl Report ===
@@ -80,8 +88,13 @@ impl Report {
     }
 
     /// Lines for a person.
-    pub fn to_text(&self, look: Look) -> String {
-        terminal::text(self, look)
+    pub fn to_text(&self) -> String {
+        self.to_styled_text().into_iter().map(|(_, text)| text).collect()
+    }
+
+    /// The same in parts, so that colours stay apart from what a server has sent.
+    pub fn to_styled_text(&self) -> Vec<(Ink, String)> {
+        terminal::text(self)
     }
 
     /// One page that needs nothing else.

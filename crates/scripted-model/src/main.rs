@@ -23,6 +23,7 @@ struct Arguments {
 }
 
 #[tokio::main(flavor = "current_thread")]
+#[expect(clippy::disallowed_methods, reason = "its reader is a program")]
 async fn main() -> ExitCode {
     match run(&Arguments::parse()).await {
         Ok(()) => ExitCode::SUCCESS,
@@ -34,6 +35,7 @@ async fn main() -> ExitCode {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "its reader is a program")]
 async fn run(arguments: &Arguments) -> io::Result<()> {
     if arguments.list {
         return io::stdout().write_all(scenario_list().as_bytes());

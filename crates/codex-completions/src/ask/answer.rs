@@ -1,6 +1,6 @@
 //! An answer, as it is shown.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io;
 
 use anstyle::Style;
 use codex_app_server::turn::event::{ReasoningKind, ToolCall, TurnEnd, TurnEvent};
@@ -8,6 +8,7 @@ use codex_app_server::{Failure, TokenUsage, Turn};
 use serde_json::{Value, json};
 
 use crate::cli::Question;
+use crate::console;
 use crate::progress;
 
 const REASONING: Style = Style::new().dimmed();
@@ -50,7 +51,7 @@ struct Page {
 /// If it cannot be written; the failure of the turn itself is the `Some`.
 pub(super) async fn show(mut turn: Turn, form: Form) -> io::Result<Option<Failure>> {
     let mut whole = Whole::default();
-    let shows_reasoning = io::stdout().is_terminal();
+    let shows_reasoning = console::stdout().is_terminal();
     let mut page = Page { shows_reasoning, is_line_open: false, streamed: None };
     let mut next = progress::during("Waiting for the model", turn.next()).await;
     while let Some(event) = next {
@@ -59,7 +60,7 @@ pub(super) async fn show(mut turn: Turn, form: Form) -> io::Result<Option<Failur
             Form::Json => {}
             Form::Raw => {
                 let line = serde_json::to_string(&event).map_err(io::Error::from)?;
-                writeln!(io::stdout(), "{line}")?;
+                writeln!(console::stdout(), "{line}")?;
             }
         }
         let end = match event {
@@ -72,7 +73,7 @@ pub(super) async fn show(mut turn: Turn, form: Form) -> io::Result<Option<Failur
         };
         if let Some(end) = end {
             if form == Form::Json {
-                writeln!(io::stdout(), "{:#}", whole.to_json(&end))?;
+                writeln!(console::stdout(), "{:#}", whole.to_json(&end))?;
             }
             return Ok(end.err());
         }
@@ -99,21 +100,20 @@ impl Form {
 impl Page {
     /// Text goes to standard output as it comes; reasoning is for people at a terminal.
     fn show(&mut self, event: &TurnEvent) -> io::Result<()> {
-        let mut out = anstream::stdout();
+        let out = console::stdout();
         match event {
             TurnEvent::Text(text) => {
                 self.is_line_open = !text.ends_with('\n');
-                // Not a byte of it is ours to change, as the stream above would where there is no terminal.
-                io::stdout().write_all(text.as_bytes())?;
+                write!(out, "{text}")?;
             }
             TurnEvent::Reasoning { text, .. } if self.shows_reasoning => {
                 self.is_line_open = !text.ends_with('\n');
-                write!(out, "{REASONING}{text}{REASONING:#}")?;
+                out.write_styled(REASONING, text)?;
             }
             TurnEvent::ToolCallStart { name, .. } => self.open_call(name)?,
             TurnEvent::ToolCallArguments(text) => {
                 self.streamed = self.streamed.map(|bytes| bytes + text.len());
-                io::stdout().write_all(text.as_bytes())?;
+                write!(out, "{text}")?;
             }
             TurnEvent::ToolCall(call) => {
                 if self.streamed.is_none() {
@@ -121,12 +121,12 @@ impl Page {
                 }
                 let rest = call.arguments.get(self.streamed.take().unwrap_or_default()..);
                 self.is_line_open = false;
-                writeln!(io::stdout(), "{}", rest.unwrap_or_default())?;
+                writeln!(console::stdout(), "{}", rest.unwrap_or_default())?;
             }
             TurnEvent::Refusal(text) => {
                 self.close_line()?;
                 self.is_line_open = true;
-                io::stdout().write_all(text.as_bytes())?;
+                write!(out, "{text}")?;
             }
             TurnEvent::MessageStart { .. } | TurnEvent::End(_) | TurnEvent::Failed(_) => {
                 self.close_line()?;
@@ -138,19 +138,22 @@ impl Page {
                 }
             }
         }
-        io::stdout().flush()
+        out.flush()
     }
 
     fn open_call(&mut self, name: &str) -> io::Result<()> {
         self.close_line()?;
         self.is_line_open = true;
         self.streamed = Some(0);
-        write!(anstream::stdout(), "→ {CALL}{name}{CALL:#} ")
+        let out = console::stdout();
+        write!(out, "→ ")?;
+        out.write_styled(CALL, name)?;
+        write!(out, " ")
     }
 
     fn close_line(&mut self) -> io::Result<()> {
         if std::mem::take(&mut self.is_line_open) {
-            writeln!(io::stdout())?;
+            writeln!(console::stdout())?;
         }
         Ok(())
     }

@@ -1,14 +1,15 @@
 //! What goes out: results on standard output, faults on standard error.
 
-use std::io::{self, StdoutLock, Write as _};
+use std::io;
 use std::process::ExitCode;
 
 use serde_json::Value;
 
 use super::Fault;
+use crate::console::{self, Console};
 
 pub(super) struct Report {
-    out: StdoutLock<'static>,
+    out: Console,
     /// Whether there was a record that could not be read.
     faulty: bool,
 }
@@ -17,7 +18,7 @@ pub(super) struct Report {
 
 impl Report {
     pub(super) fn new() -> Self {
-        Self { out: io::stdout().lock(), faulty: false }
+        Self { out: console::stdout(), faulty: false }
     }
 
     /// Writes each value as a line, at once: somebody may be waiting at the other end of a pipe.
@@ -30,7 +31,7 @@ impl Report {
 
     pub(super) fn complain(&mut self, line: u64, fault: &Fault) {
         self.faulty = true;
-        let _ = writeln!(io::stderr(), "line {line}: {fault}");
+        let _ = writeln!(console::stderr(), "line {line}: {fault}");
     }
 
     pub(super) fn exit_code(&self) -> ExitCode {

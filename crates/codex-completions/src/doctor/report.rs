@@ -1,8 +1,10 @@
 //! What the checks have found; each is told at once.
 
-use std::io::{self, Write as _};
+use std::io;
 
 use anstyle::{AnsiColor, Style};
+
+use crate::console;
 
 const GOOD: Style = AnsiColor::Green.on_default();
 const NOTE: Style = AnsiColor::Yellow.on_default();
@@ -20,20 +22,20 @@ impl Report {
     /// Something is as it should be.
     #[expect(clippy::unused_self, reason = "like the others")]
     pub(super) fn good(&self, words: &str) -> io::Result<()> {
-        writeln!(anstream::stdout(), "{GOOD}ok{GOOD:#}    {words}")
+        write(GOOD, "ok", &format!("    {words}"))
     }
 
     /// Something may be as it is meant to be.
     #[expect(clippy::unused_self, reason = "like the others")]
     pub(super) fn note(&self, words: &str, fix: Option<&str>) -> io::Result<()> {
-        writeln!(anstream::stdout(), "{NOTE}note{NOTE:#}  {words}")?;
+        write(NOTE, "note", &format!("  {words}"))?;
         fix.map_or(Ok(()), tell_fix)
     }
 
     /// Something keeps turns from being served.
     pub(super) fn bad(&mut self, words: &str, fix: &str) -> io::Result<()> {
         self.failures += 1;
-        writeln!(anstream::stdout(), "{BAD}FAIL{BAD:#}  {words}")?;
+        write(BAD, "FAIL", &format!("  {words}"))?;
         tell_fix(fix)
     }
 
@@ -42,6 +44,11 @@ impl Report {
     }
 }
 
+fn write(style: Style, mark: &str, words: &str) -> io::Result<()> {
+    console::stdout().write_styled(style, mark)?;
+    writeln!(console::stdout(), "{words}")
+}
+
 fn tell_fix(fix: &str) -> io::Result<()> {
-    writeln!(anstream::stdout(), "      fix: {fix}")
+    writeln!(console::stdout(), "      fix: {fix}")
 }

@@ -7,6 +7,7 @@ use capture::{Choice, Record, Redaction, Replayed, Told, Verdict};
 use serde_json::{Value, json};
 
 use super::Finding;
+use crate::console::is_obeyed;
 
 /// Longest text that is shown of a choice.
 const MOST_TEXT: usize = 2_000;
@@ -172,7 +173,7 @@ pub(super) fn differences(record: &Record, replayed: &Replayed) -> String {
     text
 }
 
-/// A text from a stranger's file: whatever a terminal would obey, or show in another order, is escaped.
+/// A foreign text within a line of ours, so that it cannot look like another line: also in a pipe.
 pub(super) fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -185,26 +186,9 @@ pub(super) fn plain(text: &str) -> String {
     plain
 }
 
-/// Frames for a terminal: their lines stay lines.
-pub(super) fn plain_lines(text: &str) -> String {
-    text.split_inclusive('\n')
-        .map(|line| match line.strip_suffix('\n') {
-            Some(line) => plain(line) + "\n",
-            None => plain(line),
-        })
-        .collect()
-}
-
 /// As JSON.
 fn quoted(text: &str) -> String {
     plain(&Value::from(text).to_string())
-}
-
-/// Controls, line ends, and what turns the direction of writing.
-fn is_obeyed(letter: char) -> bool {
-    letter.is_control()
-        || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}')
-        || matches!(letter, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn boundary(text: &str, at: usize) -> usize {
@@ -221,6 +205,5 @@ mod tests {
         let expected = "a\\u{1b}[31m\\r\\nsame: \\u{9b}2J \\u{202e}\\u{2028}\\t\u{e9}\u{5b57}\"";
         assert_eq!(plain(text), expected);
         assert_eq!(quoted("\n\u{9b}"), "\"\\n\\u{9b}\"");
-        assert_eq!(plain_lines("a\u{1b}\n\nb"), "a\\u{1b}\n\nb");
     }
 }

@@ -1,6 +1,6 @@
 //! What the checks have shown, for a person or for a script.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::mismatch::Mismatch;
+use crate::console;
 use crate::target::Target;
 
 /// The checks so far. For a person each is told at once, for a script all of them at the end.
@@ -50,8 +51,8 @@ impl Report {
         let duration_ms = duration.as_millis();
         if !self.json {
             match &problem {
-                None => writeln!(io::stdout(), "ok    {name}  {duration_ms} ms")?,
-                Some(problem) => writeln!(io::stdout(), "FAIL  {name}  {problem}")?,
+                None => writeln!(console::stdout(), "ok    {name}  {duration_ms} ms")?,
+                Some(problem) => writeln!(console::stdout(), "FAIL  {name}  {problem}")?,
             }
         }
         let ok = problem.is_none();
@@ -74,11 +75,11 @@ impl Report {
                 "duration_ms": duration.as_millis(),
                 "checks": checks,
             });
-            writeln!(io::stdout(), "{report:#}")?;
+            writeln!(console::stdout(), "{report:#}")?;
         } else {
             let seconds = duration.as_secs_f64();
             let line = format!("{passed} of {all} checks passed in {seconds:.1} s");
-            writeln!(io::stdout(), "\n{line} ({base_url}, model {model})")?;
+            writeln!(console::stdout(), "\n{line} ({base_url}, model {model})")?;
         }
         Ok(if passed == all { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }

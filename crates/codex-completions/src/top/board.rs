@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::events::ServerEvent;
 use super::feed::News;
+use crate::console::visible_line;
 use crate::status::describe_time;
 
 /// No screen is nearly as high.
@@ -113,7 +114,7 @@ impl Board {
         lines.extend(running.into_iter().chain(ended).map(|turn| turn.line(now)));
         lines.truncate(height.saturating_sub(1));
         lines.push("Ctrl-C leaves".to_owned());
-        lines.into_iter().map(|line| line.chars().take(width).collect()).collect()
+        lines.iter().map(|line| visible_line(line).chars().take(width).collect()).collect()
     }
 
     fn server(&self) -> String {

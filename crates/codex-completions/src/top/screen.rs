@@ -1,16 +1,17 @@
 //! A terminal that is drawn anew, and is as it was afterwards.
 
-use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io;
 
-use rustix::termios::tcgetwinsize;
+use crate::console;
 
-/// Another screen than the one with the shell's lines, and no cursor.
-const OPEN: &str = "\u{1b}[?1049h\u{1b}[?25l";
-const CLOSE: &str = "\u{1b}[?25h\u{1b}[?1049l";
+/// Another screen than the one with the shell's lines, no cursor, and no line that continues on the next: wide
+/// characters are not counted.
+const OPEN: &str = "\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l";
+const CLOSE: &str = "\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l";
 
 const HOME: &str = "\u{1b}[H";
 const REST_OF_LINE: &str = "\u{1b}[K";
+const NEXT_LINE: &str = "\r\n";
 const REST_OF_SCREEN: &str = "\u{1b}[J";
 
 /// Where nothing is known of the terminal.
@@ -19,14 +20,14 @@ const USUAL_SIZE: (usize, usize) = (80, 24);
 /// The screen, until it is dropped.
 pub(super) struct Screen {
     /// What stands there.
-    shown: String,
+    shown: Vec<String>,
 }
 
 // === impl Screen ===
 
 impl Screen {
     pub(super) fn open() -> io::Result<Self> {
-        let screen = Self { shown: String::new() };
+        let screen = Self { shown: Vec::new() };
         write_now(OPEN)?;
         Ok(screen)
     }
@@ -37,19 +38,22 @@ impl Screen {
         &mut self,
         lines: impl FnOnce(usize, usize) -> Vec<String>,
     ) -> io::Result<()> {
-        let (width, height) = size();
-        let mut frame = HOME.to_owned();
-        for (number, line) in lines(width, height).iter().take(height).enumerate() {
-            let end = if number == 0 { "" } else { "\r\n" };
-            let _ = write!(frame, "{end}{line}{REST_OF_LINE}");
-        }
-        frame += REST_OF_SCREEN;
-        if frame == self.shown {
+        let (width, height) = console::size().unwrap_or(USUAL_SIZE);
+        let mut lines = lines(width, height);
+        lines.truncate(height);
+        if lines == self.shown {
             return Ok(());
         }
-        write_now(&frame)?;
-        self.shown = frame;
-        Ok(())
+        let out = console::stdout();
+        out.control(HOME)?;
+        for (number, line) in lines.iter().enumerate() {
+            out.control(if number == 0 { "" } else { NEXT_LINE })?;
+            write!(out, "{line}")?;
+            out.control(REST_OF_LINE)?;
+        }
+        out.control(REST_OF_SCREEN)?;
+        self.shown = lines;
+        out.flush()
     }
 }
 
@@ -59,15 +63,7 @@ impl Drop for Screen {
     }
 }
 
-fn size() -> (usize, usize) {
-    match tcgetwinsize(io::stdout()) {
-        Ok(size) if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col.into(), size.ws_row.into()),
-        _ => USUAL_SIZE,
-    }
-}
-
-fn write_now(text: &str) -> io::Result<()> {
-    let mut out = io::stdout();
-    out.write_all(text.as_bytes())?;
-    out.flush()
+fn write_now(sequence: &'static str) -> io::Result<()> {
+    console::stdout().control(sequence)?;
+    console::stdout().flush()
 }

@@ -9,6 +9,7 @@ mod clients;
 mod completions;
 mod config;
 mod conformance;
+mod control_characters;
 mod doctor;
 mod error_words;
 mod greeting;

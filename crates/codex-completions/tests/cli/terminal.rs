@@ -12,6 +12,8 @@ use rustix::termios::{Winsize, tcsetwinsize};
 pub(crate) struct Terminal {
     screen: File,
     /// Everything that was ever written to it.
+    bytes: Vec<u8>,
+    /// The same as text, with plain line ends.
     seen: String,
 }
 
@@ -34,7 +36,7 @@ impl Terminal {
             .stderr(end())
             .env("TERM", "xterm")
             .env_remove("NO_COLOR");
-        Self { screen: File::from(screen), seen: String::new() }
+        Self { screen: File::from(screen), bytes: Vec::new(), seen: String::new() }
     }
 
     /// Reads until this stands there, and gives everything so far.
@@ -55,8 +57,9 @@ impl Terminal {
         let mut bytes = [0; 4096];
         // A terminal that nobody has is an error, and not an end.
         let Ok(length @ 1..) = self.screen.read(&mut bytes) else { return false };
-        let text = String::from_utf8_lossy(&bytes[..length]);
-        self.seen += &text.replace("\r\n", "\n");
+        // Whole, because a read may end within a character.
+        self.bytes.extend_from_slice(&bytes[..length]);
+        self.seen = String::from_utf8_lossy(&self.bytes).replace("\r\n", "\n");
         true
     }
 }

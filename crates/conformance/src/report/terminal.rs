@@ -1,71 +1,65 @@
 //! The report as lines of text.
 
-use super::{Look, Report, Standing};
+use super::{Ink, Report, Standing};
 use crate::rule::Level;
 use crate::verdict::{Outcome, Verdict};
 
-const GREEN: &str = "\x1b[32m";
-const RED: &str = "\x1b[31m";
-const YELLOW: &str = "\x1b[33m";
-const FAINT: &str = "\x1b[2m";
-const BOLD: &str = "\x1b[1m";
-const PLAIN: &str = "\x1b[0m";
-
-pub(super) fn text(report: &Report, look: Look) -> String {
-    let mut lines = Vec::new();
+pub(super) fn text(report: &Report) -> Vec<(Ink, String)> {
+    let mut parts = Vec::new();
     let width = report.verdicts.iter().map(|verdict| verdict.rule.id.to_string().len()).max();
     for (group, verdicts) in report.groups() {
-        lines.push(look.paint(BOLD, group));
+        parts.extend([(Ink::Bold, group.to_owned()), plain("\n")]);
         for verdict in verdicts {
-            lines.extend(verdict_lines(verdict, width.unwrap_or(0), look));
+            parts.extend(verdict_parts(verdict, width.unwrap_or(0)));
         }
-        lines.push(String::new());
+        parts.push(plain("\n"));
     }
     let seconds = report.duration.as_secs_f64();
-    let colour = match report.standing() {
-        Standing::Passed => GREEN,
-        Standing::Failed => RED,
-        Standing::NotTested => YELLOW,
+    let ink = match report.standing() {
+        Standing::Passed => Ink::Green,
+        Standing::Failed => Ink::Red,
+        Standing::NotTested => Ink::Yellow,
     };
-    lines.push(format!("{} in {seconds:.1} s", look.paint(colour, &report.sum())));
-    lines.push(report.about());
-    lines.join("\n") + "\n"
+    parts.push((ink, report.sum()));
+    parts.push(plain(format!(" in {seconds:.1} s\n{}\n", report.about())));
+    parts
 }
 
-fn verdict_lines(verdict: &Verdict, width: usize, look: Look) -> Vec<String> {
+fn verdict_parts(verdict: &Verdict, width: usize) -> Vec<(Ink, String)> {
     let rule = &verdict.rule;
     let id = rule.id.to_string();
     match &verdict.outcome {
-        Outcome::Passed { .. } => {
-            let ok = look.paint(GREEN, "ok  ");
-            vec![format!("  {ok}  {id:width$}  {}", look.paint(FAINT, &rule.rule))]
-        }
+        Outcome::Passed { .. } => vec![
+            plain("  "),
+            (Ink::Green, "ok  ".to_owned()),
+            plain(format!("  {id:width$}  ")),
+            (Ink::Faint, rule.rule.clone()),
+            plain("\n"),
+        ],
         Outcome::Failed { faults } => {
-            let (mark, words) = match rule.level {
-                Level::Contract => (look.paint(RED, "FAIL"), ""),
-                Level::Advice => (look.paint(YELLOW, "hint"), "Advice not followed: "),
+            let (ink, mark, words) = match rule.level {
+                Level::Contract => (Ink::Red, "FAIL", ""),
+                Level::Advice => (Ink::Yellow, "hint", "Advice not followed: "),
             };
-            let mut lines = vec![format!("  {mark}  {id:width$}  {words}{}", rule.rule)];
+            let mut parts = vec![
+                plain("  "),
+                (ink, mark.to_owned()),
+                plain(format!("  {id:width$}  {words}{}\n", rule.rule)),
+            ];
             for fault in faults {
-                lines.push(format!("          seen    {}: {}", fault.scenario, fault.seen));
+                let seen = format!("          seen    {}: {}\n", fault.scenario, fault.seen);
+                parts.push(plain(seen));
             }
-            lines.push(format!("          breaks  {}", rule.breaks));
-            lines
+            parts.push(plain(format!("          breaks  {}\n", rule.breaks)));
+            parts
         }
         Outcome::NotTested { why } => {
             let words = format!("  -     {id:width$}  not tested: {why}");
-            vec![look.paint(FAINT, &words)]
+            vec![(Ink::Faint, words), plain("\n")]
         }
     }
 }
 
-// === impl Look ===
-
-impl Look {
-    fn paint(self, colour: &str, text: &str) -> String {
-        match self {
-            Self::Coloured => format!("{colour}{text}{PLAIN}"),
-            Self::Plain => text.to_owned(),
-        }
-    }
+fn plain(text: impl Into<String>) -> (Ink, String) {
+    (Ink::Plain, text.into())
 }

@@ -38,7 +38,7 @@ fn failed() -> Outcome {
 #[test]
 fn a_person_is_told_what_was_seen_and_who_breaks() {
     let report = report();
-    let text = report.to_text(Look::Plain);
+    let text = report.to_text();
     let breaks = &report.verdicts[1].rule.breaks;
     for line in [
         "Every server\n".to_owned(),
@@ -53,7 +53,7 @@ fn a_person_is_told_what_was_seen_and_who_breaks() {
         assert!(text.contains(&line), "{line:?} is not in {text}");
     }
     assert!(!text.contains('\x1b'));
-    assert!(report.to_text(Look::Coloured).contains("\x1b[31mFAIL\x1b[0m"));
+    assert!(report.to_styled_text().contains(&(Ink::Red, "FAIL".to_owned())));
     assert_eq!(report.standing(), Standing::Failed);
 }
 
@@ -61,7 +61,7 @@ fn a_person_is_told_what_was_seen_and_who_breaks() {
 fn advice_is_shown_apart_and_decides_nothing() {
     let report = alone(Level::Advice, failed());
     assert_eq!(report.standing(), Standing::Passed);
-    let text = report.to_text(Look::Plain);
+    let text = report.to_text();
     assert!(text.contains("  hint  chat-lenient  Advice not followed: Unknown fields"), "{text}");
     let sum = "0 passed, 0 failed, 0 not tested; advice: 0 followed, 1 not followed, 0 not tested";
     assert!(text.contains(sum), "{text}");

@@ -92,7 +92,7 @@ async fn numbers_and_shapes_that_make_no_sense_are_faults_and_no_panics() {
         let parrot = Parrot::start(stream(format!("{body}\n\n"))).await;
         let report = run(&parrot.plan("*")).await.unwrap();
         assert_eq!(report.standing(), Standing::Failed, "{body}");
-        assert!(!report.to_text(conformance::Look::Plain).contains('\u{1b}'));
+        assert!(!report.to_text().contains('\u{1b}'));
     }
 }
 
@@ -121,7 +121,7 @@ async fn secrets_that_a_server_says_back_are_not_shown() {
     let server = Server::parse(&parrot.base_url, Some("sk-secret-key".to_owned())).unwrap();
     let server = server.with_header("x-other: a-secret-value").unwrap();
     let report = run(&Plan { server, ..parrot.plan("*") }).await.unwrap();
-    let told = report.to_text(conformance::Look::Plain) + &report.to_html();
+    let told = report.to_text() + &report.to_html();
     let told = told + &report.to_json().to_string();
     assert!(told.contains("… is no key, nor is …"), "{told}");
     assert!(!told.contains("secret"), "{told}");

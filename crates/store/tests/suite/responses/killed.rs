@@ -26,6 +26,7 @@ fn numbered(id: &str) -> StoredResponse {
 /// that of one whose deletion is.
 #[tokio::test]
 #[ignore = "the other test starts it"]
+#[expect(clippy::disallowed_methods, reason = "its reader is a program")]
 async fn keeps_until_it_is_killed() {
     let store = Store::open(&PathBuf::from(std::env::var_os(DATABASE).unwrap())).unwrap();
     let round = std::env::var(ROUND).unwrap();

@@ -130,6 +130,7 @@ fn linger(stdout: Stdio) -> io::Error {
 
 impl Server {
     /// Plays a text that goes wrong after its first delta.
+    #[expect(clippy::disallowed_methods, reason = "its reader is a program")]
     pub(crate) fn play_fault(&mut self, mut text: Text<'_>, request: u64, fault: TurnFault) {
         match fault {
             TurnFault::Hang => self.deed = Some(Deed::Hang),

@@ -31,6 +31,7 @@ use start::StartFault;
 const VERSION: &str = "codex-cli 0.166.0\n";
 const CATALOG: &str = "{\"models\":[{\"slug\":\"scripted\"}]}\n";
 
+#[expect(clippy::disallowed_methods, reason = "its reader is a program")]
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "its reader is a program")]
 fn app_server() -> io::Result<()> {
     // Texts that are said slowly are written by a thread of their own.
     let (input, output) = (io::stdin().lock(), io::stdout());

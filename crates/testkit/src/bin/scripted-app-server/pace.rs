@@ -51,6 +51,7 @@ impl Pacer {
 }
 
 /// Writes lines until the output is closed.
+#[expect(clippy::disallowed_methods, reason = "its reader is a program")]
 fn write_in_time(new: &Receiver<PacedLines>) {
     let mut due = BinaryHeap::<Reverse<Due>>::new();
     loop {
