@@ -58,9 +58,13 @@ async fn row_24_a_canary_that_could_not_be_played_is_played_again() {
     let codex = TestPool::with(codex_binary().await, |config| {
         let start = canary().model;
         config.client.canary = Some(CanaryConfig {
-            model: Arc::new(move || match failed.swap(true, Ordering::Relaxed) {
-                false => Box::pin(async { Err(io::Error::other("no port")) }),
-                true => start(),
+            model: Arc::new(move || {
+                let is_first = !failed.swap(true, Ordering::Relaxed);
+                if is_first {
+                    Box::pin(async { Err(io::Error::other("no port")) })
+                } else {
+                    start()
+                }
             }),
             ..canary()
         });
