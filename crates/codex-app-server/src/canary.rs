@@ -27,7 +27,6 @@ const FRAGMENTS_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Before the next canary, if one could not be played to its end.
 const PAUSE: Duration = Duration::from_secs(5);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// The only tool that the canary's model may see.
 const TOOL: &str = "canary";
@@ -150,6 +149,25 @@ impl CanaryState {
         }
     }
 
+    fn log(&self, took: Duration) {
+        let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        match self {
+            Self::Passed { git_attribution } => {
+                tracing::info!(took_ms, git_attribution, "this Codex has passed its canary");
+            }
+            Self::Failed { broken, allowed } => {
+                let promise = broken.promise.as_str();
+                let effect = if *allowed {
+                    "PROXY_ALLOW_UNTESTED_CODEX is set: it takes turns all the same"
+                } else {
+                    "it takes no turns of real models"
+                };
+                tracing::error!(took_ms, promise, reason = %broken, effect, "this Codex has failed its canary");
+            }
+            Self::NotNeeded | Self::Checking { .. } => {}
+        }
+    }
+
     /// Whether the next canary may have another outcome.
     fn is_unsettled(&self) -> bool {
         match self {
@@ -242,10 +260,8 @@ impl Canary {
 impl Client {
     /// Plays canaries until one has shown whether this Codex keeps our promises.
     pub(crate) async fn settle_canary(&self) {
-        let mut pause = PAUSE;
         while self.canary().is_unsettled() && self.play_canary().await.is_unsettled() {
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            tokio::time::sleep(PAUSE).await;
         }
     }
 
@@ -257,38 +273,31 @@ impl Client {
         self.connection().log_trust().begin_check();
         let mut call = None;
         let verdict = match tokio::time::timeout(TIMEOUT, (config.model)()).await {
-            Ok(Ok(model)) => self.judge(config, &Canary::new(model), &mut call).await,
+            Ok(Ok(model)) => self.check_promises(config, &Canary::new(model), &mut call).await,
             Ok(Err(error)) => Err(BrokenPromise::unchecked(error)),
             Err(late) => Err(BrokenPromise::unchecked(late)),
         };
         if self.is_gone() {
             return self.canary();
         }
-        self.set_canary(match verdict {
-            Ok(body::Seen { git_attribution }) => {
-                let took_ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
-                tracing::info!(took_ms, git_attribution, "this Codex has passed its canary");
-                CanaryState::Passed { git_attribution }
-            }
-            Err(broken) => {
-                let (promise, allowed) = (broken.promise.as_str(), self.config().allow_untested);
-                let effect = if allowed {
-                    "PROXY_ALLOW_UNTESTED_CODEX is set: it takes turns all the same"
-                } else {
-                    "it takes no turns of real models"
-                };
-                tracing::error!(promise, reason = %broken, effect, "this Codex has failed its canary");
-                CanaryState::Failed { broken, allowed }
-            }
-        });
-        if let Some(call) = call {
-            self.check_early_arguments(&call).await;
+        let allowed = self.config().allow_untested;
+        let state = match verdict {
+            Ok(body::Seen { git_attribution }) => CanaryState::Passed { git_attribution },
+            Err(broken) => CanaryState::Failed { broken, allowed },
+        };
+        // One that fails again and again is logged once.
+        if state != self.canary() {
+            state.log(since.elapsed());
         }
-        self.canary()
+        self.set_canary(state.clone());
+        if !state.is_unsettled() {
+            self.check_early_arguments(call.as_ref()).await;
+        }
+        state
     }
 
     /// Whether every promise is kept; `call` is what the canary's model called.
-    async fn judge(
+    async fn check_promises(
         &self,
         config: &CanaryConfig,
         canary: &Canary,
@@ -327,16 +336,20 @@ impl Client {
     }
 
     /// Trusts the log if it has the fragments of the canary's call.
-    async fn check_early_arguments(&self, call: &ToolCall) {
+    async fn check_early_arguments(&self, call: Option<&ToolCall>) {
         let trust = self.connection().log_trust();
         if !trust.is_checked() {
             return;
         }
-        let witnessed = trust.until_witnessed(&call.call_id, &call.arguments);
-        if tokio::time::timeout(FRAGMENTS_TIMEOUT, witnessed).await.is_ok() {
-            return trust.gain();
-        }
-        let reason = "Codex's log has no fragments of a call's arguments";
+        let reason = if let Some(call) = call {
+            let witnessed = trust.until_witnessed(&call.call_id, &call.arguments);
+            if tokio::time::timeout(FRAGMENTS_TIMEOUT, witnessed).await.is_ok() {
+                return trust.gain();
+            }
+            "Codex's log has no fragments of a call's arguments"
+        } else {
+            "the canary turn made no call"
+        };
         tracing::warn!(reason, "arguments are not streamed: Codex's log was not as expected");
         trust.lose(reason);
     }

@@ -295,6 +295,10 @@ impl Client {
         self.inner.canary.borrow().clone()
     }
 
+    pub(crate) fn takes_real_models(&self) -> bool {
+        self.inner.canary.borrow().permits()
+    }
+
     pub(crate) fn canary_states(&self) -> watch::Receiver<CanaryState> {
         self.inner.canary.subscribe()
     }

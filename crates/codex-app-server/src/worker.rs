@@ -205,10 +205,9 @@ impl Worker {
             }
         };
         let client = started?;
-        let (new, old) = (client.canary(), present.canary());
-        if let Some(broken) = new.broken()
-            && !new.permits()
-            && old.permits()
+        if let Some(broken) = client.canary().broken()
+            && !client.takes_real_models()
+            && present.takes_real_models()
             && !present.is_gone()
         {
             client.stop("this Codex has failed its canary").await;

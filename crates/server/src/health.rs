@@ -21,8 +21,8 @@ pub struct Readiness {
     pub workers: Vec<WorkerState>,
 }
 
-/// A canary that could not be played is played again after a while.
-const UNTESTED_RETRY: Duration = Duration::from_secs(60);
+/// Within this time a canary that could not be played is played again.
+const UNTESTED_RETRY: Duration = Duration::from_secs(10);
 
 /// Where health is told.
 pub(crate) const PATHS: [&str; 3] = ["/healthz", "/livez", "/readyz"];
@@ -271,7 +271,7 @@ mod tests {
             (
                 vec![late.clone(), untested(false)],
                 Some(Unready::Untested(Promise::Tools)),
-                Some("61"),
+                Some("11"),
             ),
             (vec![untested(false), untested(true)], None, None),
             (vec![late.clone(), soon], Some(after(750)), Some("1")),

@@ -54,7 +54,7 @@ fn check_input<'a>(
     let mut expected = messages.iter();
     let mut git_attribution = false;
     for item in input {
-        if item["type"] == "additional_tools" {
+        if item["type"] == "additional_tools" && has_only(item, &["type", "id", "role", "tools"]) {
             tools.extend(list(item.get("tools")).iter().flat_map(of_namespace));
         } else if is_git_attribution(item) {
             git_attribution = true;
@@ -72,8 +72,10 @@ fn check_input<'a>(
 
 /// In the newer dialect the client's functions are in a namespace without a description.
 fn of_namespace(tool: &Value) -> &[Value] {
-    let is_plain =
-        tool["type"] == "namespace" && tool["name"] == "functions" && tool["description"] == "";
+    let is_plain = has_only(tool, &["type", "name", "description", "tools"])
+        && tool["type"] == "namespace"
+        && tool["name"] == "functions"
+        && tool["description"] == "";
     if is_plain { list(tool.get("tools")) } else { std::slice::from_ref(tool) }
 }
 
@@ -82,7 +84,8 @@ fn check_tools(tools: &[&Value]) -> Result<(), BrokenPromise> {
         tool.get("name").or_else(|| tool.get("type")).map_or_else(String::new, quoted)
     };
     let is_ours = |tool: &Value| {
-        tool["type"] == "function"
+        has_only(tool, &["type", "name", "description", "strict", "parameters"])
+            && tool["type"] == "function"
             && tool["name"] == TOOL
             && tool["description"] == ""
             && tool["parameters"] == parameters()
@@ -112,11 +115,10 @@ fn check_fields(fields: &Map<String, Value>) -> Result<(), BrokenPromise> {
 }
 
 fn is_message(item: &Value, role: Role, text: &str) -> bool {
-    let keys = |item: &Map<String, Value>| {
-        item.keys().all(|key| ["type", "id", "role", "content"].contains(&key.as_str()))
+    let part = |part: &Value| {
+        has_only(part, &["type", "text"]) && part["type"] == "input_text" && part["text"] == text
     };
-    let part = |part: &Value| part["type"] == "input_text" && part["text"] == text;
-    item.as_object().is_some_and(keys)
+    has_only(item, &["type", "id", "role", "content"])
         && item["type"] == "message"
         && serde_json::to_value(role).is_ok_and(|role| item["role"] == role)
         && matches!(list(item.get("content")), [only] if part(only))
@@ -130,6 +132,11 @@ fn is_git_attribution(item: &Value) -> bool {
         && item["role"] == "developer"
         && !parts.is_empty()
         && parts.iter().all(text)
+}
+
+fn has_only(value: &Value, keys: &[&str]) -> bool {
+    let known = |fields: &Map<String, Value>| fields.keys().all(|key| keys.contains(&key.as_str()));
+    value.as_object().is_some_and(known)
 }
 
 fn has_blanks(value: &Value) -> bool {

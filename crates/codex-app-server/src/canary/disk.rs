@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::{BrokenPromise, Promise};
 use crate::log_database;
@@ -11,11 +11,14 @@ use crate::log_database;
 /// No file that Codex writes during one turn is nearly as large.
 const LARGEST_FILE: u64 = 64 * 1024 * 1024;
 
+/// The clock of a file system may be behind.
+const CLOCK_MARGIN: Duration = Duration::from_secs(60);
+
 /// Looks into every log database in `home`, and for `trace` in every file that was written since.
 pub(super) fn check(home: &Path, trace: &str, since: SystemTime) -> Result<(), BrokenPromise> {
     let broken = |reason: String| BrokenPromise::new(Promise::Disk, reason);
     log_database::check_muted(home).map_err(broken)?;
-    match file_with(home, trace.as_bytes(), since) {
+    match file_with(home, trace.as_bytes(), since - CLOCK_MARGIN) {
         Ok(None) => Ok(()),
         Ok(Some(file)) => {
             let name = file.strip_prefix(home).unwrap_or(&file).display();
@@ -26,9 +29,13 @@ pub(super) fn check(home: &Path, trace: &str, since: SystemTime) -> Result<(), B
 }
 
 fn file_with(folder: &Path, trace: &[u8], since: SystemTime) -> io::Result<Option<PathBuf>> {
-    for entry in fs::read_dir(folder)? {
+    let entries = match fs::read_dir(folder) {
+        // What is removed while we look is not on disk.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        entries => entries?,
+    };
+    for entry in entries {
         let entry = entry?;
-        // A file may go while we look: only what stays can be read by others.
         let Ok(metadata) = entry.metadata() else { continue };
         let path = entry.path();
         let found = if metadata.is_dir() {

@@ -33,7 +33,7 @@ impl Slot {
         let elsewhere = |client: &Client| {
             turn.found.as_ref().is_some_and(|found| !found.kept.is_of(client.connection()))
         };
-        let untested = |client: &Client| !turn.plan.is_for_demo() && !client.canary().permits();
+        let untested = |client: &Client| !turn.plan.is_for_demo() && !client.takes_real_models();
         let client = self.lock();
         let takes = |client: &&Client| !stale(client) && !elsewhere(client) && !untested(client);
         match usable(client.as_ref()).filter(takes) {

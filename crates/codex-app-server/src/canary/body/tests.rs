@@ -70,13 +70,17 @@ fn row_24_a_git_attribution_is_reported_and_breaks_nothing() {
 #[test]
 fn row_24_every_tool_of_codexs_own_is_found() {
     let shell = json!({"type": "local_shell"});
-    let mut renamed = tool();
-    renamed["description"] = "Prefer this one".into();
+    let [described, hinted] = ["description", "hint"].map(|member| {
+        let mut tool = tool();
+        tool[member] = "Prefer this one".into();
+        tool
+    });
     for tools in [
         json!([]),
         json!([tool(), shell]),
         json!([shell]),
-        json!([renamed]),
+        json!([described]),
+        json!([hinted]),
         json!([tool(), tool()]),
     ] {
         let mut body = classic();
@@ -102,7 +106,8 @@ fn row_24_every_tool_of_codexs_own_is_found() {
 #[test]
 fn row_24_every_text_of_codexs_own_is_found() {
     type Change = fn(&mut Value);
-    let changes: [Change; 9] = [
+    let changes: [Change; 10] = [
+        |body| body["input"][1]["content"][0]["note"] = "x".into(),
         |body| body["instructions"] = "You are Codex".into(),
         |body| body["input"].as_array_mut().unwrap().push(message("user", "<environment_context>")),
         |body| body["input"].as_array_mut().unwrap().insert(0, json!({"type": "reasoning"})),
