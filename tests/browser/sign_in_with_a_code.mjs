@@ -53,6 +53,10 @@ await scenario("the limits are shown with the times of their reset", {}, async (
   assert.equal(await bars.count(), 2);
 });
 
+await scenario("a message that Codex adds for the account is named", {}, async (visit) => {
+  await visit.until(visit.page.locator("main"), "The account has Codex add a message about the attribution of commits");
+});
+
 await scenario("the real models are offered once somebody is signed in", {}, async (visit) => {
   await visit.view("Playground");
   const { models, default: preferred } = await json("/v1/proxy/models");

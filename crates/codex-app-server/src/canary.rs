@@ -157,12 +157,12 @@ impl CanaryState {
             }
             Self::Failed { broken, allowed } => {
                 let promise = broken.promise.as_str();
-                let effect = if *allowed {
-                    "PROXY_ALLOW_UNTESTED_CODEX is set: it takes turns all the same"
+                let message = "this Codex has failed its canary";
+                if *allowed {
+                    tracing::warn!(took_ms, promise, reason = %broken, "{message}");
                 } else {
-                    "it takes no turns of real models"
-                };
-                tracing::error!(took_ms, promise, reason = %broken, effect, "this Codex has failed its canary");
+                    tracing::error!(took_ms, promise, reason = %broken, "{message}");
+                }
             }
             Self::NotNeeded | Self::Checking { .. } => {}
         }

@@ -113,10 +113,7 @@ async fn check_promises(codex: &Codex, settings: &Settings, report: &mut Report)
             report.bad(&words, &format!("{fix}; or set PROXY_ALLOW_UNTESTED_CODEX=true"))?;
         }
     } else {
-        report.good(&format!(
-            "this Codex keeps its promises (a canary turn of {took} ms): no tool, prompt or request of its \
-             own, and nothing on disk"
-        ))?;
+        report.good(&format!("this Codex passes its canary turn after {took} ms"))?;
     }
     if let CanaryState::Passed { git_attribution: true } = canary {
         report.note(

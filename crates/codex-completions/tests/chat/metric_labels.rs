@@ -144,6 +144,7 @@ fn values(label: &str) -> Option<&'static [&'static str]> {
             "starting",
             "ready",
             "restarting",
+            "untested",
             "stopped",
             "idle",
             "held",

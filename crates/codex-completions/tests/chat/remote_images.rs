@@ -65,7 +65,7 @@ impl ImageHost {
     }
 
     fn url(&self) -> String {
-        format!("http://{}/a.png?signature=canary", self.address)
+        format!("http://{}/a.png?signature=goldfinch", self.address)
     }
 
     fn visits(&self) -> usize {
@@ -99,18 +99,18 @@ async fn row_8_no_image_is_fetched_from_this_machine() {
     let proxy = Proxy::start(&settings).await;
     let localhost = host.url().replace("127.0.0.1", "localhost");
     let mapped = host.url().replace("127.0.0.1", "[::ffff:127.0.0.1]");
-    let metadata = "http://169.254.169.254/latest/meta-data/?signature=canary".to_owned();
+    let metadata = "http://169.254.169.254/latest/meta-data/?signature=goldfinch".to_owned();
     for url in [host.url(), localhost, mapped, metadata] {
         let answer = proxy.chat(&showing(&url)).await;
         let place = json!("messages[0].content[1].image_url");
         assert_eq!(answer.error(), (400, place, json!("invalid_image_url")), "{url}");
         assert!(answer.body.contains("no public address"), "{}", answer.body);
-        assert!(!answer.body.contains("canary"), "{}", answer.body);
+        assert!(!answer.body.contains("goldfinch"), "{}", answer.body);
     }
     assert_eq!((host.visits(), proxy.model.requests()), (0, 0));
     // Data needs nobody else.
     assert_eq!(proxy.chat(&showing(PNG)).await.status, 200);
-    assert!(!proxy.log().to_string().contains("canary"));
+    assert!(!proxy.log().to_string().contains("goldfinch"));
 }
 
 /// The server as the binary puts it together, but for a fetcher that takes this machine for public.

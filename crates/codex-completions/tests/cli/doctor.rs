@@ -4,7 +4,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
-use testkit::write_script;
+use testkit::{ScriptedIssuer, write_script};
 
 use crate::server::Server;
 use crate::user::{User, err, out};
@@ -26,6 +26,21 @@ async fn doctor_says_what_is_well_and_what_to_do() {
     let output = user.run(&["doctor", "--port", &port]);
     assert_eq!(output.status.code(), Some(1));
     assert!(out(&output).contains("\n      fix: choose another port"), "{}", out(&output));
+}
+
+// The issuer lives in this process, next to commands that are waited for: hence several threads.
+#[tokio::test(flavor = "multi_thread")]
+async fn row_24_doctor_names_the_message_that_codex_adds_for_an_account() {
+    let (user, issuer) = (User::new().await, ScriptedIssuer::start().await);
+    assert!(user.command_at(&issuer, &["login"]).output().unwrap().status.success());
+    for enabled in [false, true] {
+        issuer.change(|script| script.commit_attribution = enabled);
+        let output = user.command_at(&issuer, &["doctor", "--port", "0"]).output().unwrap();
+        let lines = out(&output);
+        assert!(output.status.success() && lines.contains("canary turn after "), "{lines}");
+        let note = "note  this account has Codex add a message about the attribution of commits to every prompt\n";
+        assert_eq!(lines.contains(note), enabled, "{lines}");
+    }
 }
 
 #[tokio::test]

@@ -172,7 +172,7 @@ fn names_of_the_origin_get_advice() {
 #[test]
 fn what_differs_from_the_defaults_is_listed_without_secrets() {
     let scene = Scene::new(&[
-        ("PROXY_API_KEY", "canary-canary-canary"),
+        ("PROXY_API_KEY", "goldfinch-goldfinch"),
         ("PROXY_TIMEOUT_MS", "600000"),
         ("PROXY_TOOL_BLOCK_MAX", "3"),
         ("PROXY_TOOL_BLOCK_DELIMITER", "\n"),
@@ -189,7 +189,7 @@ fn what_differs_from_the_defaults_is_listed_without_secrets() {
             "PROXY_TOOL_BLOCK_DELIMITER=\\n",
         ]
     );
-    assert!(!format!("{loaded:?}").contains("canary"));
+    assert!(!format!("{loaded:?}").contains("goldfinch"));
 }
 
 #[test]

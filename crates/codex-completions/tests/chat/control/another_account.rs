@@ -112,7 +112,7 @@ async fn row_21_the_same_account_needs_no_confirmation() {
 async fn row_21_an_api_key_in_the_place_of_an_account_is_confirmed_too() {
     let issuer = ScriptedIssuer::start().await;
     let proxy = signed_in(&issuer).await;
-    let asked = login(&proxy, json!({"method": "api_key", "api_key": "sk-canary"})).await;
+    let asked = login(&proxy, json!({"method": "api_key", "api_key": "sk-goldfinch"})).await;
     let shown = ["state", "account", "replaces"].map(|name| asked[name].clone());
     assert_eq!(shown, ["confirming", "an API key", "me@example.com"]);
     assert_eq!(confirm(&proxy).await["state"], "succeeded");
@@ -122,7 +122,7 @@ async fn row_21_an_api_key_in_the_place_of_an_account_is_confirmed_too() {
         named(&proxy.logged_times(SIGNED_IN, 2).await),
         ["an API key", "default", "api_key"]
     );
-    assert!(!proxy.log().to_string().contains("canary"));
+    assert!(!proxy.log().to_string().contains("goldfinch"));
 }
 
 #[tokio::test]
@@ -179,12 +179,12 @@ async fn row_21_signing_out_is_logged_and_ends_a_sign_in() {
 async fn row_21_a_change_that_was_made_at_a_terminal_is_logged() {
     let issuer = ScriptedIssuer::start().await;
     let proxy = signed_in(&issuer).await;
-    proxy.run(&["login", "--with-api-key"], "sk-canary\n").await;
+    proxy.run(&["login", "--with-api-key"], "sk-goldfinch\n").await;
     assert_eq!(proxy.logged(CHANGED).await["account"], "an API key");
     proxy.run(&["logout"], "").await;
     assert_eq!(proxy.logged_times(CHANGED, 2).await["account"], "none");
     assert_eq!((count(&proxy, SIGNED_IN), count(&proxy, SIGNED_OUT)), (1, 0));
-    assert!(!proxy.log().to_string().contains("canary"));
+    assert!(!proxy.log().to_string().contains("goldfinch"));
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ use crate::user::User;
 /// Runs a program whose issuer does what it asks for.
 async fn sign_in(program: &str) -> ScriptedIssuer {
     let (user, issuer) = (User::new().await, ScriptedIssuer::start().await);
+    issuer.change(|script| script.commit_attribution = true);
     let mut command = user.command_at(&issuer, &["serve", "--port", "0"]);
     command.env("PROXY_API_KEY", KEY);
     let server = Server::spawn(command);
