@@ -62,7 +62,7 @@ pub enum BinaryError {
     /// Too old.
     #[error(
         "Codex {found} at {} is too old: {MINIMUM_VERSION} or newer is needed; \
-         `npm install -g --ignore-scripts @openai/codex` updates it", path.display()
+         `npm install -g --ignore-scripts @openai/codex@{MINIMUM_VERSION}` installs that", path.display()
     )]
     TooOld {
         /// The binary.

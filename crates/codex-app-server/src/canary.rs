@@ -5,7 +5,7 @@ mod disk;
 
 use std::fmt::Display;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -15,12 +15,19 @@ use serde_json::{Value, json};
 use crate::catalog::DEMO_MODEL;
 use crate::client::Client;
 use crate::history::{HistoryItem, Role, Tool};
+use crate::log_database;
 use crate::models::ModelAliases;
 use crate::turn::event::{ToolCall, TurnEvent};
 use crate::turn::{TurnRequest, Upstream};
 
-/// Turns of real models wait for the canary, but no longer than this.
-const TIMEOUT: Duration = Duration::from_secs(5);
+/// A canary that has not passed by then has failed, until it passes.
+const FAILED_AFTER: Duration = Duration::from_secs(5);
+
+/// For one canary. With a ChatGPT login and a network that does not answer, Codex itself waits for 5 s.
+const TIMEOUT: Duration = Duration::from_secs(15);
+
+/// How long a second request is waited for after the canary.
+const LATE_REQUESTS: Duration = Duration::from_secs(5);
 
 /// The fragments come through another pipe than the call, but at about the same time.
 const FRAGMENTS_TIMEOUT: Duration = Duration::from_secs(5);
@@ -113,11 +120,16 @@ pub struct BrokenPromise {
     pub reason: Arc<str>,
 }
 
-/// One canary: its model, and what Codex is asked to send to it.
+/// One canary: its model, what Codex is asked to send to it, and what was on disk before.
 struct Canary {
     model: Box<dyn CanaryModel>,
     messages: [(Role, String); 2],
-    begun: SystemTime,
+    /// Found again wherever a message is written down: no other text is like it.
+    mark: String,
+    home: PathBuf,
+    files: disk::Files,
+    /// What the model has called.
+    call: Option<ToolCall>,
 }
 
 // === impl CanaryState ===
@@ -201,26 +213,34 @@ impl BrokenPromise {
     }
 
     fn unchecked(reason: impl Display) -> Self {
-        Self::new(Promise::Checked, format!("the canary turn could not be played: {reason}"))
+        Self::new(Promise::Checked, format!("its canary turn could not be played: {reason}"))
     }
 }
 
 // === impl Canary ===
 
 impl Canary {
-    fn new(model: Box<dyn CanaryModel>) -> Self {
-        let begun = SystemTime::now();
-        let nanos = begun.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
-        // No other text on disk is like it.
-        let mark = format!("canary-{}-{nanos}", std::process::id());
-        let messages = [(Role::Developer, mark), (Role::User, model.message())];
-        Self { model, messages, begun }
+    async fn new(config: &CanaryConfig, home: &Path) -> Result<Self, BrokenPromise> {
+        let starting = tokio::time::timeout(TIMEOUT, (config.model)()).await;
+        let model = starting.unwrap_or_else(|late| Err(late.into()));
+        let model = model.map_err(BrokenPromise::unchecked)?;
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let mark = format!("canary-{}-{}", std::process::id(), now.as_nanos());
+        let request = format!("{} {mark}", model.message());
+        let messages = [(Role::Developer, mark.clone()), (Role::User, request)];
+        let files = off_thread(home, |home| {
+            // Once more, if that was not possible at the start.
+            log_database::mute(home).map_err(BrokenPromise::unchecked)?;
+            disk::Files::of(home).map_err(BrokenPromise::unchecked)
+        });
+        let files = files.await?;
+        Ok(Self { model, messages, mark, home: home.to_owned(), files, call: None })
     }
 
-    fn request(&self, model: String) -> TurnRequest {
+    fn request(&self, model: &str) -> TurnRequest {
         let history = self.messages.iter().map(|(role, text)| HistoryItem::text(*role, text));
         TurnRequest {
-            model,
+            model: model.to_owned(),
             history: history.collect(),
             tools: vec![Tool {
                 name: TOOL.to_owned(),
@@ -237,22 +257,46 @@ impl Canary {
             0 | 1 => Ok(()),
             count => Err(BrokenPromise::new(
                 Promise::Requests,
-                format!("it asks the model {count} times in one turn"),
+                format!("it makes {count} requests in one turn"),
             )),
         }
     }
 
-    /// What Codex has made of the turn: of its request, and on disk.
-    async fn judge(&self, home: &Path) -> Result<body::Seen, BrokenPromise> {
+    /// What Codex has made of a turn with this model: of its request, and on disk.
+    async fn judge(self: &Arc<Self>, model: &str) -> Result<body::Seen, BrokenPromise> {
         self.check_count()?;
         let requests = self.model.requests();
         let body = requests.first().ok_or_else(|| BrokenPromise::unchecked("no request"))?;
-        let seen = body::check(body, &self.messages)?;
-        let (home, mark, begun) = (home.to_owned(), self.messages[0].1.clone(), self.begun);
-        let checked = tokio::task::spawn_blocking(move || disk::check(&home, &mark, begun)).await;
-        checked.map_err(BrokenPromise::unchecked)??;
+        let seen = body::check(body, model, &self.messages)?;
+        let canary = Arc::clone(self);
+        off_thread(&self.home, move |home| canary.check_disk(home)).await?;
         Ok(seen)
     }
+
+    fn check_disk(&self, home: &Path) -> Result<(), BrokenPromise> {
+        let broken = |reason: String| BrokenPromise::new(Promise::Disk, reason);
+        match log_database::unmuted(home) {
+            Ok(None) => {}
+            Ok(Some(reason)) => return Err(broken(reason)),
+            Err(error) => return Err(BrokenPromise::unchecked(error)),
+        }
+        let call = self.call.as_ref().map(|call| call.call_id.as_str());
+        let texts: Vec<_> = [self.mark.as_str()].into_iter().chain(call).collect();
+        match self.files.written_with(&texts).map_err(BrokenPromise::unchecked)? {
+            None => Ok(()),
+            Some(file) => Err(broken(format!("it writes messages or calls to its file {file}"))),
+        }
+    }
+}
+
+/// Runs something that waits for the disk.
+async fn off_thread<T: Send + 'static>(
+    home: &Path,
+    work: impl FnOnce(&Path) -> Result<T, BrokenPromise> + Send + 'static,
+) -> Result<T, BrokenPromise> {
+    let home = home.to_owned();
+    let done = tokio::task::spawn_blocking(move || work(&home)).await;
+    done.unwrap_or_else(|error| Err(BrokenPromise::unchecked(error)))
 }
 
 // === impl Client ===
@@ -260,8 +304,10 @@ impl Canary {
 impl Client {
     /// Plays canaries until one has shown whether this Codex keeps our promises.
     pub(crate) async fn settle_canary(&self) {
-        while self.canary().is_unsettled() && self.play_canary().await.is_unsettled() {
-            tokio::time::sleep(PAUSE).await;
+        while self.canary().is_unsettled() {
+            if self.play_canary().await.is_unsettled() {
+                tokio::time::sleep(PAUSE).await;
+            }
         }
     }
 
@@ -271,15 +317,32 @@ impl Client {
         let Some(config) = &self.config().canary else { return self.canary() };
         let since = Instant::now();
         self.connection().log_trust().begin_check();
-        let mut call = None;
-        let verdict = match tokio::time::timeout(TIMEOUT, (config.model)()).await {
-            Ok(Ok(model)) => self.check_promises(config, &Canary::new(model), &mut call).await,
-            Ok(Err(error)) => Err(BrokenPromise::unchecked(error)),
-            Err(late) => Err(BrokenPromise::unchecked(late)),
+        let late = async {
+            tokio::time::sleep(FAILED_AFTER).await;
+            let late = BrokenPromise::unchecked(format!("no end after {FAILED_AFTER:?}"));
+            self.conclude(Err(late), since);
+            std::future::pending().await
+        };
+        let (verdict, canary) = tokio::select! {
+            outcome = self.play(config) => outcome,
+            never = late => never,
         };
         if self.is_gone() {
-            return self.canary();
+            let broken = BrokenPromise::unchecked("Codex has gone");
+            return CanaryState::Failed { broken, allowed: false };
         }
+        let state = self.conclude(verdict, since);
+        if !state.is_unsettled() {
+            let call = canary.as_ref().and_then(|canary| canary.call.as_ref());
+            self.check_early_arguments(call).await;
+        }
+        if let (CanaryState::Passed { .. }, Some(canary)) = (&state, canary) {
+            self.spawn(self.clone().await_late_requests(canary));
+        }
+        state
+    }
+
+    fn conclude(&self, verdict: Result<body::Seen, BrokenPromise>, since: Instant) -> CanaryState {
         let allowed = self.config().allow_untested;
         let state = match verdict {
             Ok(body::Seen { git_attribution }) => CanaryState::Passed { git_attribution },
@@ -290,49 +353,68 @@ impl Client {
             state.log(since.elapsed());
         }
         self.set_canary(state.clone());
-        if !state.is_unsettled() {
-            self.check_early_arguments(call.as_ref()).await;
-        }
         state
     }
 
-    /// Whether every promise is kept; `call` is what the canary's model called.
-    async fn check_promises(
-        &self,
-        config: &CanaryConfig,
-        canary: &Canary,
-        call: &mut Option<ToolCall>,
-    ) -> Result<body::Seen, BrokenPromise> {
-        let late = |_| Err(BrokenPromise::unchecked(format!("no end after {TIMEOUT:?}")));
-        let played = tokio::time::timeout(TIMEOUT, self.play(config, canary)).await;
-        match played.unwrap_or_else(late) {
-            Ok(made) => *call = Some(made),
-            // A turn without an end may be one in which the model is asked again and again.
-            Err(unchecked) => return canary.check_count().and(Err(unchecked)),
-        }
-        canary.judge(self.home()).await
-    }
-
-    /// Plays the canary's turn until Codex has confirmed its end, and returns its call.
+    /// Whether every promise is kept, and the canary, if it could be started.
     async fn play(
         &self,
         config: &CanaryConfig,
-        canary: &Canary,
-    ) -> Result<ToolCall, BrokenPromise> {
+    ) -> (Result<body::Seen, BrokenPromise>, Option<Arc<Canary>>) {
+        let mut canary = match Canary::new(config, self.home()).await {
+            Ok(canary) => canary,
+            Err(unchecked) => return (Err(unchecked), None),
+        };
+        let turn = tokio::time::timeout(TIMEOUT, self.play_turn(config, &mut canary)).await;
+        let canary = Arc::new(canary);
+        let verdict = match turn {
+            Ok(Ok(model)) => canary.judge(&model).await,
+            // A turn without an end may be one in which the model is asked again and again.
+            Ok(Err(unchecked)) => canary.check_count().and(Err(unchecked)),
+            Err(late) => canary.check_count().and(Err(BrokenPromise::unchecked(late))),
+        };
+        (verdict, Some(canary))
+    }
+
+    /// Plays the canary's turn until Codex has confirmed its end, and returns its model.
+    async fn play_turn(
+        &self,
+        config: &CanaryConfig,
+        canary: &mut Canary,
+    ) -> Result<String, BrokenPromise> {
         let models = self.models().await.map_err(BrokenPromise::unchecked)?;
-        let model = config.aliases.default_model(config.default_model.as_deref(), &models);
-        let request = canary.request(model.unwrap_or_else(|| DEMO_MODEL.to_owned()));
-        let mut turn = self.start_uncounted_turn(request).map_err(BrokenPromise::unchecked)?;
-        let mut made = None;
+        let default = |configured| config.aliases.default_model(configured, &models);
+        // `demo` is not a model whose promises are worth anything.
+        let model = default(config.default_model.as_deref()).filter(|model| model != DEMO_MODEL);
+        let model = model.or_else(|| default(None)).unwrap_or_else(|| DEMO_MODEL.to_owned());
+        let turn = self.start_uncounted_turn(canary.request(&model));
+        let mut turn = turn.map_err(BrokenPromise::unchecked)?;
         while let Some(event) = turn.next().await {
             match event {
-                TurnEvent::ToolCall(call) => made = Some(call),
+                TurnEvent::ToolCall(call) => canary.call = Some(call),
                 TurnEvent::Failed(failure) => return Err(BrokenPromise::unchecked(failure)),
                 _ => {}
             }
         }
         turn.confirmed().await;
-        made.ok_or_else(|| BrokenPromise::unchecked("no call"))
+        match canary.call {
+            Some(_) => Ok(model),
+            None => {
+                Err(BrokenPromise::unchecked("the model was not understood as it calls a tool"))
+            }
+        }
+    }
+
+    /// A second request may come after the turn.
+    async fn await_late_requests(self, canary: Arc<Canary>) {
+        tokio::select! {
+            _ = self.until_gone() => {}
+            () = tokio::time::sleep(LATE_REQUESTS) => {
+                if let Err(broken) = canary.check_count() {
+                    self.conclude(Err(broken), Instant::now());
+                }
+            }
+        }
     }
 
     /// Trusts the log if it has the fragments of the canary's call.

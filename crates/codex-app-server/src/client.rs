@@ -71,7 +71,7 @@ pub enum StartError {
         last_words: Option<String>,
     },
     /// It has failed its canary, and another child that has not is there.
-    #[error("the new Codex breaks a promise: {0}")]
+    #[error("the new Codex has failed its canary: {0}")]
     Untested(BrokenPromise),
     /// It was told to stop before it was ready.
     #[error("the proxy is stopping")]

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 
 /// How long another writer of a database is waited for.
 const BUSY: Duration = Duration::from_secs(5);
@@ -15,34 +15,36 @@ const BUSY: Duration = Duration::from_secs(5);
 /// Mutes every log database in `home`, and returns how many there are.
 ///
 /// The databases exist once the handshake is over. Run it off the async threads.
-pub(crate) fn mute(home: &Path) -> rusqlite::Result<usize> {
+pub(crate) fn mute(home: &Path) -> Result<usize, String> {
     let databases = log_databases(home);
-    for database in &databases {
-        mute_one(database)?;
-    }
+    // All of them are muted, also if one cannot be.
+    let muted: Vec<_> = databases.iter().map(|path| named(path, mute_one(path))).collect();
+    muted.into_iter().collect::<Result<(), _>>()?;
     Ok(databases.len())
 }
 
-/// Checks that every log database in `home` is muted, and says why not.
-pub(crate) fn check_muted(home: &Path) -> Result<(), String> {
+/// Why a log database in `home` is not muted, if one is not.
+pub(crate) fn unmuted(home: &Path) -> Result<Option<String>, String> {
     let databases = log_databases(home);
     if databases.is_empty() {
-        return Err("its log database is not where it was, and cannot be muted".to_owned());
+        return Ok(Some("its log database is not where it was, and cannot be muted".to_owned()));
     }
     for path in databases {
-        let name = path.file_name().unwrap_or_default().display().to_string();
-        match is_muted(&path) {
-            Ok(true) => {}
-            Ok(false) => return Err(format!("its log {name} is not muted, and holds prompts")),
-            Err(error) => return Err(format!("its log {name} cannot be read: {error}")),
+        if !named(&path, is_muted(&path))? {
+            let name = path.file_name().unwrap_or_default().display();
+            return Ok(Some(format!("its log {name} is not muted, and holds what it logs")));
         }
     }
-    Ok(())
+    Ok(None)
+}
+
+fn named<T>(path: &Path, result: rusqlite::Result<T>) -> Result<T, String> {
+    result.map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// Whether it has no rows, and ignores new ones.
 fn is_muted(path: &Path) -> rusqlite::Result<bool> {
-    let database = Connection::open(path)?;
+    let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     database.busy_timeout(BUSY)?;
     database.query_row(
         "SELECT NOT EXISTS (SELECT 1 FROM logs) AND EXISTS (

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
+use crate::canary::Promise;
 use crate::client::Client;
 use crate::client_config::ClientConfig;
 use crate::continuity::kept_threads::KeptThreads;
@@ -319,9 +320,12 @@ impl Inner {
     }
 }
 
-/// Why no child will take a turn of a real model, if each has failed its canary.
+/// Why no child will take a turn of a real model, if each has failed its canary for good.
 fn broken_promise(states: &[WorkerState]) -> Option<String> {
-    let mut broken = states.iter().map(WorkerState::broken_promise);
+    let broken_for_good = |state: &WorkerState| {
+        state.broken_promise().cloned().filter(|broken| broken.promise != Promise::Checked)
+    };
+    let mut broken = states.iter().map(broken_for_good);
     let first = broken.next()??;
     broken.all(|broken| broken.is_some()).then(|| {
         format!(
@@ -335,9 +339,10 @@ fn not_ready(states: &[WorkerState]) -> String {
     let reason = states.iter().find_map(|state| match state {
         WorkerState::Restarting { reason, .. } => Some(format!("Codex is not ready: {reason}")),
         WorkerState::Ready { not_renewed: Some(reason), .. } => {
-            Some(format!("the new login cannot be taken up: {reason}"))
+            Some(format!("Codex could not be replaced: {reason}"))
         }
-        WorkerState::Starting | WorkerState::Ready { .. } | WorkerState::Stopped => None,
+        WorkerState::Ready { canary, .. } => canary.broken().map(ToString::to_string),
+        WorkerState::Starting | WorkerState::Stopped => None,
     });
     reason.unwrap_or_else(|| "Codex is not ready yet".to_owned())
 }

@@ -194,8 +194,11 @@ impl Worker {
     ) -> Result<Client, StartError> {
         let mut starting = pin!(async {
             let client = self.start().await?;
-            client.play_canary().await;
-            Ok::<_, StartError>(client)
+            let Some(canary) = self.stop.run_until_cancelled(client.play_canary()).await else {
+                client.shutdown().await;
+                return Err(StartError::Stopped);
+            };
+            Ok((client, canary))
         });
         let started = tokio::select! {
             started = &mut starting => started,
@@ -204,9 +207,9 @@ impl Worker {
                 starting.await
             }
         };
-        let client = started?;
-        if let Some(broken) = client.canary().broken()
-            && !client.takes_real_models()
+        let (client, canary) = started?;
+        if let Some(broken) = canary.broken()
+            && !canary.permits()
             && present.takes_real_models()
             && !present.is_gone()
         {

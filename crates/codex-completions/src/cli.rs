@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::builder::Styles;
-use clap::{ArgGroup, Args, CommandFactory as _, Parser, Subcommand};
+use clap::{ArgGroup, Args, Parser, Subcommand};
 use clap_complete::Shell;
 use configuration::{Flags, Warning};
 
@@ -20,7 +20,7 @@ use crate::replay::ReplayOptions;
 
 /// Use your own Codex login from any OpenAI client.
 #[derive(Debug, Parser)]
-#[command(version, about, max_term_width = 100, after_help = examples::ALL)]
+#[command(version, about, max_term_width = 100, after_help = examples::ALL, styles = Styles::plain())]
 pub(crate) struct Cli {
     /// File with settings as lines of NAME=value, such as .env; none is read unless it is named here
     #[arg(long, global = true, value_name = "FILE")]
@@ -228,23 +228,21 @@ impl Command {
     }
 }
 
-/// The command line, or the exit code of one that is wrong.
+/// The command line, or the exit code of help and of one that is wrong.
+///
+/// Both repeat arguments, errors files too. They have no styles of ours, so that every sequence in them is foreign.
 pub(crate) fn parse() -> Result<Cli, ExitCode> {
-    let error = match Cli::try_parse() {
-        Ok(cli) => return Ok(cli),
-        Err(error) if error.use_stderr() && console::stderr().is_terminal() => error,
-        Err(error) => error.exit(),
-    };
-    // It repeats arguments and files: without styles of ours every sequence in it is foreign.
-    let plain = Cli::command().styles(Styles::plain()).try_get_matches();
-    let error = plain.err().unwrap_or(error);
-    let _ = write!(console::stderr(), "{}", error.render().ansi());
-    Err(u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from))
+    Cli::try_parse().map_err(|error| {
+        let console = if error.use_stderr() { console::stderr() } else { console::stdout() };
+        let _ = write!(console, "{}", error.render().ansi());
+        u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
+    })
 }
 
 /// How we were called, so that a line that we print can be pasted.
 pub(crate) fn program() -> String {
-    std::env::args().next().unwrap_or_else(|| "codex-completions".to_owned())
+    let name = std::env::args_os().next();
+    name.map_or_else(|| "codex-completions".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
 /// Tells what went wrong, with its causes.

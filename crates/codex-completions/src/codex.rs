@@ -48,7 +48,7 @@ impl Codex {
                 let program = cli::program();
                 Err(format!(
                     "this Codex breaks a promise, and takes no turns of real models: {broken} \
-                     (`{program} doctor` says what to do)"
+                     (`{program} doctor` shows what to do)"
                 ))
             }
             _ => Ok(()),

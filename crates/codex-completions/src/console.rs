@@ -109,18 +109,18 @@ fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, is_escaped)
 }
 
-/// The same for one line of a screen.
+/// The same for what has to stay in its line.
 pub(crate) fn visible_line(text: &str) -> Cow<'_, str> {
     escaped(text, is_obeyed)
 }
 
-/// Whether a terminal acts on it, or shows nothing of it: controls, line ends, what reverses the direction of text,
-/// and tags, which are invisible letters.
+/// Whether a terminal acts on it: controls, line ends, and what changes the direction of text. Tags and variation
+/// selectors are invisible letters, which hide text from a reader.
 pub(crate) fn is_obeyed(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}')
-        || matches!(character, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-        || matches!(character, '\u{e0000}'..='\u{e007f}')
+        || matches!(character, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{206f}')
+        || matches!(character, '\u{e0000}'..='\u{e0fff}')
 }
 
 fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {

@@ -10,8 +10,8 @@ use std::time::Instant;
 
 use codex_app_server::turn::event::{TurnEnd, TurnEvent};
 use codex_app_server::{
-    CanaryState, CodexBinary, DEMO_MODEL, EarlyArguments, HistoryItem, MINIMUM_VERSION, Role,
-    TurnRequest,
+    CanaryState, CodexBinary, DEMO_MODEL, EarlyArguments, HistoryItem, MINIMUM_VERSION, Promise,
+    Role, TurnRequest,
 };
 use configuration::{Loaded, Settings};
 
@@ -105,7 +105,10 @@ async fn check_promises(codex: &Codex, settings: &Settings, report: &mut Report)
     if let Some(broken) = canary.broken() {
         let promise = broken.promise.as_str();
         let words = format!("this Codex breaks the promise {promise}: {broken}");
-        let fix = format!("install a tested Codex: {}", how_to_install());
+        let fix = match broken.promise {
+            Promise::Checked => "try again; PROXY_LOG=debug shows what Codex does".to_owned(),
+            _ => format!("install a tested Codex: {}", how_to_install()),
+        };
         if settings.codex.allow_untested {
             report.note(&format!("{words}; PROXY_ALLOW_UNTESTED_CODEX is set"), Some(&fix))?;
         } else {
@@ -127,7 +130,10 @@ async fn check_promises(codex: &Codex, settings: &Settings, report: &mut Report)
 /// Whole calls are right as well, only later.
 fn check_early_arguments(codex: &Codex, report: &mut Report) -> io::Result<()> {
     match codex.client.early_arguments() {
-        EarlyArguments::On | EarlyArguments::Checking => {
+        EarlyArguments::Checking => {
+            report.note("tool calls are sent whole: the canary has not passed", None)
+        }
+        EarlyArguments::On => {
             report.good("arguments of tool calls are streamed as the model writes them")
         }
         EarlyArguments::Off => {

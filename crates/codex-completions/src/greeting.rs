@@ -78,8 +78,7 @@ struct Block<'a> {
 // === impl Greeting ===
 
 impl Greeting {
-    /// Waits until Codex is ready or known to be unfit, and tells it: the service manager at once, a person with
-    /// everything else.
+    /// Waits until Codex is ready or has failed its canary, then notifies the service manager and prints the block.
     pub(crate) async fn tell(
         &self,
         mut readiness: watch::Receiver<Readiness>,

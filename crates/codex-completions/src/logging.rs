@@ -50,7 +50,6 @@ struct Fields {
 /// The values of fields are the only foreign text of a line.
 struct Values<'a> {
     visitor: DefaultVisitor<'a>,
-    console: Console,
 }
 
 /// Starts logging; by default only the server says what it does, and only settings are warned about.
@@ -144,8 +143,7 @@ impl<'w> FormatFields<'w> for Fields {
         if !self.console.is_terminal() {
             return DefaultFields::new().format_fields(writer, fields);
         }
-        let mut values =
-            Values { visitor: DefaultVisitor::new(writer, true), console: self.console };
+        let mut values = Values { visitor: DefaultVisitor::new(writer, true) };
         fields.record(&mut values);
         values.visitor.finish()
     }
@@ -164,7 +162,7 @@ impl Visit for Values<'_> {
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         let value = format!("{value:?}");
-        self.visitor.record_debug(field, &format_args!("{}", self.console.visible(&value)));
+        self.visitor.record_debug(field, &format_args!("{}", console::visible_line(&value)));
     }
 }
 

@@ -89,10 +89,12 @@ pub(crate) fn shown(text: &str, secrets: &Secrets) -> String {
     line
 }
 
-/// Control characters, and those that turn the direction of a text.
+/// Control characters, those that change the direction of a text, and invisible letters.
 fn is_obeyed(character: char) -> bool {
     character.is_control()
-        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}')
+        || matches!(character, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{206f}')
+        || matches!(character, '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]

@@ -293,7 +293,17 @@ async fn respond(
         (Audience::Gateways, path) if path.ends_with("/chat/completions") => Some(Api::Chat),
         _ => None,
     };
+    let recorded = |body| RecordedRequest {
+        path: uri.path_and_query().map_or_else(String::new, ToString::to_string),
+        headers: readable(&headers),
+        body,
+    };
     let Some(api) = api else {
+        let is_owners = matches!(stage.audience, Audience::Owner { .. });
+        if is_owners && stage.audience.admit(&headers).is_ok() {
+            // The owner's Codex asks for responses alone.
+            stage.record.refused(bytes.len(), recorded(method.as_str().into()));
+        }
         return error_response(&nothing_at(&method, &uri));
     };
     if let Err(error) = stage.audience.admit(&headers) {
@@ -312,11 +322,7 @@ async fn respond(
             Err(ErrorReply::new(400, "invalid_json", &format!("the body is not JSON: {error}")))
         }
     };
-    let request = RecordedRequest {
-        path: uri.path_and_query().map_or_else(String::new, ToString::to_string),
-        headers: readable(&headers),
-        body: parsed.unwrap_or_else(|_| String::from_utf8_lossy(&bytes).into()),
-    };
+    let request = recorded(parsed.unwrap_or_else(|_| String::from_utf8_lossy(&bytes).into()));
     match reply {
         Ok(script) => {
             let wire = match stage.audience {

@@ -68,7 +68,7 @@ function headlineOf(status) {
   }
   const words = {
     codex_starting: ["Starting", "Codex is being started. Requests wait for it."],
-    codex_untested: ["Untested", "This Codex has failed its canary: only the model demo is asked. `doctor` says what to do."],
+    codex_untested: ["Untested", "This Codex has failed its canary: only the model demo is asked. `doctor` shows what to do."],
     codex_restarting: ["Restarting", "Codex was lost and is being started again. Requests wait for it."],
     shutting_down: ["Stopping", "The server is being stopped."],
   }[status.reason] ?? ["Not ready", status.reason ?? ""];

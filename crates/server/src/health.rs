@@ -21,7 +21,7 @@ pub struct Readiness {
     pub workers: Vec<WorkerState>,
 }
 
-/// Within this time a canary that could not be played is played again.
+/// A canary that could not be played is played again by then; another Codex may be there later.
 const UNTESTED_RETRY: Duration = Duration::from_secs(10);
 
 /// Where health is told.

@@ -5,20 +5,22 @@ use serde_json::{Map, Value};
 use super::{BrokenPromise, Promise, TOOL, parameters};
 use crate::history::Role;
 
-/// Begins the message that Codex adds for accounts whose owners have asked for it.
-const GIT_ATTRIBUTION: &str = "<git_attribution>";
+/// Around the message that Codex adds for accounts whose owners have asked for it.
+const GIT_ATTRIBUTION: [&str; 2] = ["<git_attribution>", "</git_attribution>"];
 
-/// Fields that have a structure, and are looked through for text.
-const STRUCTURED: [&str; 4] = ["reasoning", "include", "text", "stream_options"];
+/// Fields with words of the protocol, which have no blanks.
+const WORDS: [&str; 6] =
+    ["include", "model", "prompt_cache_key", "reasoning", "service_tier", "stream_options"];
 
 /// Fields that are checked by their own rules.
-const CHECKED: [&str; 5] = ["input", "instructions", "tools", "tool_choice", CLIENT_METADATA];
+const CHECKED: [&str; 6] =
+    ["input", "instructions", "tools", "tool_choice", "text", CLIENT_METADATA];
 
 /// Ids and settings for the upstream's own statistics, which no model sees.
 const CLIENT_METADATA: &str = "client_metadata";
 
 /// How much of a text of Codex's own is quoted.
-const QUOTED: usize = 60;
+const QUOTED: usize = 200;
 
 /// What was found that breaks no promise.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,21 +28,28 @@ pub(super) struct Seen {
     pub(super) git_attribution: bool,
 }
 
-/// Checks that a body holds these messages and the canary's tool, and no other text or tool.
-///
-/// A field that is not known may be a scalar without blanks: that is neither a text nor a tool.
-pub(super) fn check(body: &Value, messages: &[(Role, String)]) -> Result<Seen, BrokenPromise> {
+/// Checks that a body is for this model, and holds these messages and the canary's tool, and no other text or tool.
+pub(super) fn check(
+    body: &Value,
+    model: &str,
+    messages: &[(Role, String)],
+) -> Result<Seen, BrokenPromise> {
     let Some(fields) = body.as_object() else {
         return Err(own_text("its request is not an object".to_owned()));
     };
-    let mut tools: Vec<&Value> = list(fields.get("tools")).iter().collect();
-    let git_attribution = check_input(list(fields.get("input")), messages, &mut tools)?;
+    let mut tools: Vec<&Value> = list(&body["tools"]).map_err(own_tools)?.iter().collect();
+    let input = list(&body["input"]).map_err(own_text)?;
+    let git_attribution = check_input(input, messages, &mut tools)?;
     check_tools(&tools)?;
-    if let Some(text) = fields.get("instructions").filter(|text| !is_empty(text)) {
-        return Err(own_text(format!("it sends instructions of its own: {}", quoted(text))));
+    if !is_empty(&body["instructions"]) {
+        let text = quoted(&body["instructions"]);
+        return Err(own_text(format!("it sends instructions of its own: {text}")));
     }
     if fields.get("tool_choice").is_some_and(|choice| choice != "auto") {
         return Err(own_tools("it restricts the choice of tools".to_owned()));
+    }
+    if body["model"] != model {
+        return Err(own_text(format!("it asks another model: {}", quoted(&body["model"]))));
     }
     check_fields(fields)?;
     Ok(Seen { git_attribution })
@@ -54,14 +63,13 @@ fn check_input<'a>(
     let mut expected = messages.iter();
     let mut git_attribution = false;
     for item in input {
-        if item["type"] == "additional_tools" && has_only(item, &["type", "id", "role", "tools"]) {
-            tools.extend(list(item.get("tools")).iter().flat_map(of_namespace));
-        } else if is_git_attribution(item) {
+        if is_tool_list(item) {
+            let listed = list(&item["tools"]).map_err(own_tools)?;
+            tools.extend(listed.iter().flat_map(of_namespace));
+        } else if is_git_attribution(item) && !git_attribution {
             git_attribution = true;
         } else if !expected.next().is_some_and(|(role, text)| is_message(item, *role, text)) {
-            let text = &item["content"][0]["text"];
-            let shown = if text.is_string() { text } else { item };
-            return Err(own_text(format!("it adds to the prompt: {}", quoted(shown))));
+            return Err(own_text(format!("it adds to the prompt: {}", quoted(item))));
         }
     }
     match expected.next() {
@@ -70,13 +78,24 @@ fn check_input<'a>(
     }
 }
 
-/// In the newer dialect the client's functions are in a namespace without a description.
+/// In the newer dialect tools are an item of the input.
+fn is_tool_list(item: &Value) -> bool {
+    has_only(item, &["type", "id", "role", "tools"])
+        && item["type"] == "additional_tools"
+        && item["role"] == "developer"
+        && !has_blanks(&item["id"])
+}
+
+/// There the client's functions are in a namespace without a description.
 fn of_namespace(tool: &Value) -> &[Value] {
     let is_plain = has_only(tool, &["type", "name", "description", "tools"])
         && tool["type"] == "namespace"
         && tool["name"] == "functions"
         && tool["description"] == "";
-    if is_plain { list(tool.get("tools")) } else { std::slice::from_ref(tool) }
+    match list(&tool["tools"]) {
+        Ok(tools) if is_plain => tools,
+        _ => std::slice::from_ref(tool),
+    }
 }
 
 fn check_tools(tools: &[&Value]) -> Result<(), BrokenPromise> {
@@ -88,6 +107,7 @@ fn check_tools(tools: &[&Value]) -> Result<(), BrokenPromise> {
             && tool["type"] == "function"
             && tool["name"] == TOOL
             && tool["description"] == ""
+            && tool["strict"] == false
             && tool["parameters"] == parameters()
     };
     if let Some(own) = tools.iter().find(|tool| !is_ours(tool)) {
@@ -99,19 +119,27 @@ fn check_tools(tools: &[&Value]) -> Result<(), BrokenPromise> {
     }
 }
 
+/// An unknown field may be a switch or a number: that is neither a text, nor names one that is kept elsewhere.
 fn check_fields(fields: &Map<String, Value>) -> Result<(), BrokenPromise> {
     for (name, value) in fields.iter().filter(|(name, _)| !CHECKED.contains(&name.as_str())) {
-        let holds_text = match value {
-            Value::Array(_) | Value::Object(_) if !STRUCTURED.contains(&name.as_str()) => {
-                !is_empty(value)
-            }
-            value => has_blanks(value),
+        let holds_text = if WORDS.contains(&name.as_str()) {
+            has_blanks(value)
+        } else {
+            !is_empty(value) && !value.is_boolean() && !value.is_number()
         };
         if holds_text {
             return Err(own_text(format!("it sends `{name}`: {}", quoted(value))));
         }
     }
-    Ok(())
+    if fields.get("store").is_some_and(|store| store == true) {
+        return Err(own_text("it has the upstream store the response".to_owned()));
+    }
+    match fields.get("text") {
+        Some(text) if !is_empty(text) && !has_only(text, &["verbosity"]) || has_blanks(text) => {
+            Err(own_text(format!("it sends `text`: {}", quoted(text))))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn is_message(item: &Value, role: Role, text: &str) -> bool {
@@ -120,18 +148,17 @@ fn is_message(item: &Value, role: Role, text: &str) -> bool {
     };
     has_only(item, &["type", "id", "role", "content"])
         && item["type"] == "message"
+        && !has_blanks(&item["id"])
         && serde_json::to_value(role).is_ok_and(|role| item["role"] == role)
-        && matches!(list(item.get("content")), [only] if part(only))
+        && matches!(list(&item["content"]), Ok([only]) if part(only))
 }
 
 fn is_git_attribution(item: &Value) -> bool {
-    let text =
-        |part: &Value| part["text"].as_str().is_some_and(|text| text.starts_with(GIT_ATTRIBUTION));
-    let parts = list(item.get("content"));
-    item["type"] == "message"
-        && item["role"] == "developer"
-        && !parts.is_empty()
-        && parts.iter().all(text)
+    let Some(text) = item["content"][0]["text"].as_str() else { return false };
+    let [start, end] = GIT_ATTRIBUTION;
+    text.starts_with(start)
+        && text.find(end).is_some_and(|at| text[at + end.len()..].trim().is_empty())
+        && is_message(item, Role::Developer, text)
 }
 
 fn has_only(value: &Value, keys: &[&str]) -> bool {
@@ -140,10 +167,13 @@ fn has_only(value: &Value, keys: &[&str]) -> bool {
 }
 
 fn has_blanks(value: &Value) -> bool {
+    let is_text = |text: &str| text.contains(char::is_whitespace);
     match value {
-        Value::String(text) => text.contains(char::is_whitespace),
+        Value::String(text) => is_text(text),
         Value::Array(values) => values.iter().any(has_blanks),
-        Value::Object(fields) => fields.values().any(has_blanks),
+        Value::Object(fields) => {
+            fields.iter().any(|(name, value)| is_text(name) || has_blanks(value))
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
@@ -158,8 +188,13 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-fn list(value: Option<&Value>) -> &[Value] {
-    value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+/// Nothing is an empty list.
+fn list(value: &Value) -> Result<&[Value], String> {
+    match value {
+        Value::Null => Ok(&[]),
+        Value::Array(values) => Ok(values),
+        other => Err(format!("it sends something else than a list: {}", quoted(other))),
+    }
 }
 
 /// The beginning of a value, on one line.

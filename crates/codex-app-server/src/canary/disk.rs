@@ -1,76 +1,120 @@
-//! Whether something of a turn is on disk.
+//! What a turn leaves on disk.
 
-use std::fs;
-use std::io;
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use super::{BrokenPromise, Promise};
-use crate::log_database;
+use memchr::memmem;
 
-/// No file that Codex writes during one turn is nearly as large.
-const LARGEST_FILE: u64 = 64 * 1024 * 1024;
+/// Files are searched in pieces of this size.
+const PIECE: usize = 1 << 20;
 
-/// The clock of a file system may be behind.
-const CLOCK_MARGIN: Duration = Duration::from_secs(60);
+/// Folders are followed no deeper, links among them, which may form a circle.
+const DEPTH: usize = 16;
 
-/// Looks into every log database in `home`, and for `trace` in every file that was written since.
-pub(super) fn check(home: &Path, trace: &str, since: SystemTime) -> Result<(), BrokenPromise> {
-    let broken = |reason: String| BrokenPromise::new(Promise::Disk, reason);
-    log_database::check_muted(home).map_err(broken)?;
-    match file_with(home, trace.as_bytes(), since - CLOCK_MARGIN) {
-        Ok(None) => Ok(()),
-        Ok(Some(file)) => {
-            let name = file.strip_prefix(home).unwrap_or(&file).display();
-            Err(broken(format!("it writes prompts to its file {name}")))
+/// The files of a folder before a turn.
+pub(super) struct Files {
+    folder: PathBuf,
+    stamps: HashMap<PathBuf, Stamp>,
+}
+
+/// Differs if a file was written in between.
+type Stamp = (Option<SystemTime>, u64);
+
+// === impl Files ===
+
+impl Files {
+    pub(super) fn of(folder: &Path) -> io::Result<Self> {
+        let mut stamps = HashMap::new();
+        collect(folder, DEPTH, &mut stamps)?;
+        Ok(Self { folder: folder.to_owned(), stamps })
+    }
+
+    /// A file that was written since and has one of these texts, as it is called in the folder.
+    pub(super) fn written_with(&self, texts: &[&str]) -> io::Result<Option<String>> {
+        let now = Self::of(&self.folder)?;
+        let is_new = |(path, stamp): &(&PathBuf, &Stamp)| self.stamps.get(*path) != Some(*stamp);
+        for (path, _) in now.stamps.iter().filter(is_new) {
+            if unless_gone(has_one_of(path, texts))? == Some(true) {
+                let name = path.strip_prefix(&self.folder).unwrap_or(path);
+                return Ok(Some(name.display().to_string()));
+            }
         }
-        Err(error) => Err(broken(format!("its home cannot be searched: {error}"))),
+        Ok(None)
     }
 }
 
-fn file_with(folder: &Path, trace: &[u8], since: SystemTime) -> io::Result<Option<PathBuf>> {
-    let entries = match fs::read_dir(folder) {
-        // What is removed while we look is not on disk.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        entries => entries?,
-    };
+fn collect(folder: &Path, depth: usize, stamps: &mut HashMap<PathBuf, Stamp>) -> io::Result<()> {
+    let Some(entries) = unless_gone(fs::read_dir(folder))? else { return Ok(()) };
     for entry in entries {
-        let entry = entry?;
-        let Ok(metadata) = entry.metadata() else { continue };
-        let path = entry.path();
-        let found = if metadata.is_dir() {
-            file_with(&path, trace, since)?
-        } else {
-            let is_new = metadata.is_file()
-                && metadata.len() <= LARGEST_FILE
-                && metadata.modified().is_ok_and(|at| at >= since);
-            let has_trace = is_new && fs::read(&path).is_ok_and(|bytes| contains(&bytes, trace));
-            has_trace.then_some(path)
-        };
-        if found.is_some() {
-            return Ok(found);
+        let path = entry?.path();
+        let Some(metadata) = unless_gone(fs::metadata(&path))? else { continue };
+        if metadata.is_file() {
+            stamps.insert(path, (metadata.modified().ok(), metadata.len()));
+        } else if metadata.is_dir() && depth > 0 {
+            collect(&path, depth - 1, stamps)?;
         }
     }
-    Ok(None)
+    Ok(())
 }
 
-fn contains(bytes: &[u8], trace: &[u8]) -> bool {
-    memchr::memmem::find(bytes, trace).is_some()
+fn has_one_of(path: &Path, texts: &[&str]) -> io::Result<bool> {
+    // A text may lie across two pieces.
+    let overlap = texts.iter().map(|text| text.len()).max().unwrap_or(0);
+    let mut file = File::open(path)?;
+    let mut buffer = vec![0; overlap + PIECE];
+    let mut kept = 0;
+    loop {
+        let end = kept + file.read(&mut buffer[kept..])?;
+        if end == kept {
+            return Ok(false);
+        }
+        let found = |text: &&str| memmem::find(&buffer[..end], text.as_bytes()).is_some();
+        if texts.iter().any(found) {
+            return Ok(true);
+        }
+        kept = overlap.min(end);
+        buffer.copy_within(end - kept..end, 0);
+    }
+}
+
+/// What is removed while we look is not on disk.
+fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
     use super::*;
 
     #[test]
-    fn row_24_a_prompt_is_found_in_whatever_file_of_the_home_it_is() {
-        let home = tempfile::tempdir().unwrap();
-        let since = SystemTime::UNIX_EPOCH;
-        fs::create_dir_all(home.path().join("a/b")).unwrap();
-        fs::write(home.path().join("a/other"), "canary-2").unwrap();
-        assert_eq!(file_with(home.path(), b"canary-1", since).unwrap(), None);
-        let file = home.path().join("a/b/rollout.jsonl");
-        fs::write(&file, "{\"text\": \"canary-1\"}").unwrap();
-        assert_eq!(file_with(home.path(), b"canary-1", since).unwrap(), Some(file));
+    fn row_24_a_text_is_found_in_whatever_file_was_written() {
+        let (home, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let [old, large] = ["a/old", "a/large"].map(|name| home.path().join(name));
+        fs::create_dir(home.path().join("a")).unwrap();
+        fs::write(&old, "mark-1").unwrap();
+        fs::write(&large, vec![b'x'; PIECE - 3]).unwrap();
+        symlink(elsewhere.path(), home.path().join("link")).unwrap();
+        symlink(home.path(), home.path().join("circle")).unwrap();
+        let found = |files: &Files| files.written_with(&["call-1", "mark-1"]).unwrap();
+
+        let before = Files::of(home.path()).unwrap();
+        assert_eq!(found(&before), None);
+        fs::write(home.path().join("a/new"), "mark-2").unwrap();
+        assert_eq!(found(&before), None);
+        let text = fs::read_to_string(&large).unwrap() + "mark-1";
+        fs::write(&large, text).unwrap();
+        assert!(found(&before).unwrap().ends_with("a/large"));
+
+        let before = Files::of(home.path()).unwrap();
+        fs::write(elsewhere.path().join("rollout.jsonl"), "{\"id\": \"call-1\"}").unwrap();
+        assert!(found(&before).unwrap().ends_with("link/rollout.jsonl"));
     }
 }

@@ -22,9 +22,9 @@ impl Slot {
         usable(self.lock().as_ref()).map(Client::running_turns)
     }
 
-    /// Gives the turn to the child, or back if there is none, or none with the login that it needs:
-    /// one that somebody has just made is taken up by a new child. A real model needs a child that has
-    /// passed its canary, and a turn that goes on in a thread the child that has it.
+    /// Gives the turn to the child, or back if there is none that can take it: a login that was just made
+    /// is taken up by a new child, a real model needs a child that has passed its canary, and a turn that
+    /// resumes a thread needs the child that has it.
     pub(crate) fn give(&self, turn: PlannedTurn) -> Result<(), Box<PlannedTurn>> {
         let stale = |client: &Client| {
             turn.plan.needs_login()

@@ -15,7 +15,7 @@ use crate::client::Client;
 pub enum WorkerState {
     /// It is starting for the first time.
     Starting,
-    /// It has finished its handshake and takes turns.
+    /// It has finished its handshake and takes turns, of real models if its canary permits it.
     Ready {
         /// Version of Codex.
         version: Version,

@@ -52,7 +52,12 @@ impl Report {
         if !self.json {
             match &problem {
                 None => writeln!(console::stdout(), "ok    {name}  {duration_ms} ms")?,
-                Some(problem) => writeln!(console::stdout(), "FAIL  {name}  {problem}")?,
+                Some(problem) => {
+                    // Foreign text must not look like the next check.
+                    let problem = problem.to_string();
+                    let problem = console::visible_line(&problem);
+                    writeln!(console::stdout(), "FAIL  {name}  {problem}")?;
+                }
             }
         }
         let ok = problem.is_none();

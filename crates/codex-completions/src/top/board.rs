@@ -154,7 +154,7 @@ impl Board {
         let windows = ["primary", "secondary"].iter().filter_map(|name| {
             let window = &account[*name];
             let minutes = window["window_minutes"].as_u64()?;
-            let length = describe_time(Duration::from_secs(minutes * 60));
+            let length = describe_time(Duration::from_secs(minutes.saturating_mul(60)));
             Some(format!("{} % of {length} used", window["used_percent"].as_u64()?))
         });
         let windows: Vec<_> = windows.collect();
@@ -214,9 +214,9 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// Names come from clients and models: nothing of them may move the cursor.
+/// Names come from clients and models, and stay in their line, in a pipe too.
 fn plain(text: &str) -> String {
-    text.chars().map(|character| if character.is_control() { '?' } else { character }).collect()
+    visible_line(text).into_owned()
 }
 
 #[cfg(test)]

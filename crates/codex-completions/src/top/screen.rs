@@ -4,15 +4,15 @@ use std::io;
 
 use crate::console;
 
-/// Another screen than the one with the shell's lines, no cursor, and no line that continues on the next: wide
-/// characters are not counted.
-const OPEN: &str = "\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l";
-const CLOSE: &str = "\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l";
+/// Another screen than the one with the shell's lines, and no cursor.
+const OPEN: &str = "\u{1b}[?1049h\u{1b}[?25l";
+const CLOSE: &str = "\u{1b}[?25h\u{1b}[?1049l";
 
-const HOME: &str = "\u{1b}[H";
+/// Lines do not wrap while they are drawn: the columns of wide characters are not counted.
+const HOME: &str = "\u{1b}[?7l\u{1b}[H";
 const REST_OF_LINE: &str = "\u{1b}[K";
 const NEXT_LINE: &str = "\r\n";
-const REST_OF_SCREEN: &str = "\u{1b}[J";
+const REST_OF_SCREEN: &str = "\u{1b}[J\u{1b}[?7h";
 
 /// Where nothing is known of the terminal.
 const USUAL_SIZE: (usize, usize) = (80, 24);

@@ -26,12 +26,12 @@ impl AlteredCodex {
         Self::between(&format!("-e '{command}'"), "-e ''").await
     }
 
-    async fn between(asked: &str, said: &str) -> Self {
+    async fn between(input: &str, output: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (real, heard) = (codex_binary().await, folder.path().join("heard"));
         let script = format!(
             "[ \"$1\" = app-server ] || exec '{0}' \"$@\"\n\
-             tee -a '{1}' | sed -u {asked} | '{0}' \"$@\" | sed -u {said}",
+             tee -a '{1}' | sed -u {input} | '{0}' \"$@\" | sed -u {output}",
             real.path().display(),
             heard.display(),
         );

@@ -2,7 +2,7 @@
 
 use std::process::Output;
 
-use futures_util::future::join_all;
+use futures_util::{StreamExt as _, stream};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
@@ -41,15 +41,11 @@ const BROKEN: [(&str, &str, &str); 5] = [
     (
         r#"s/^.*"turn\/interrupt".*$/{"id":0,"result":{"contentItems":[],"success":true}}/"#,
         "one_request",
-        "asks the model 2 times",
+        "makes 2 requests",
     ),
     // A row in the log database, as @ROW@ adds it.
     (r#"/"turn\/start"/e python3 @ROW@"#, "nothing_on_disk", "is not muted"),
-    (
-        r#"s/"ephemeral":true/"ephemeral":false/"#,
-        "nothing_on_disk",
-        "writes prompts to its file sessions/",
-    ),
+    (r#"s/"ephemeral":true/"ephemeral":false/"#, "nothing_on_disk", "to its file sessions/"),
 ];
 
 /// A command beside the server, with its Codex and its upstream.
@@ -85,6 +81,7 @@ async fn row_24_a_codex_that_breaks_a_promise_takes_no_turn_of_a_real_model() {
     let folder = tempfile::tempdir().unwrap();
     let row = folder.path().join("row.py");
     std::fs::write(&row, ROW).unwrap();
+    // Two at a time: each has three Codex, and a canary a limit of time.
     let runs = BROKEN.map(async |(command, promise, reason)| {
         let codex = AlteredCodex::asked(&command.replace("@ROW@", row.to_str().unwrap())).await;
         let proxy = Proxy::start(&[("CODEX_BIN", codex.path())]).await;
@@ -98,9 +95,9 @@ async fn row_24_a_codex_that_breaks_a_promise_takes_no_turn_of_a_real_model() {
             "{command}: {ready}"
         );
         let worker = &ready["workers"][0];
-        let said = worker["canary_failed"].as_str().unwrap();
-        assert!(worker["canary"] == "failed" && said.contains(reason), "{command}: {worker}");
-        assert!(proxy.told().contains(&format!("breaks the promise {promise}: {said}\n")));
+        let found = worker["canary_failed"].as_str().unwrap();
+        assert!(worker["canary"] == "failed" && found.contains(reason), "{command}: {worker}");
+        assert!(proxy.told().contains(&format!("breaks the promise {promise}: {found}\n")));
 
         let error = proxy.chat(&ask("[[text]]")).await;
         assert_eq!(error.status, 503, "{command}: {}", error.body);
@@ -121,7 +118,20 @@ async fn row_24_a_codex_that_breaks_a_promise_takes_no_turn_of_a_real_model() {
         assert!(asked.status.code() == Some(1) && refused.contains(reason), "{command}: {refused}");
         assert_eq!(proxy.model.requests(), 0, "{command}");
     });
-    join_all(runs).await;
+    stream::iter(runs).buffer_unordered(2).collect::<()>().await;
+}
+
+#[tokio::test]
+async fn row_24_doctor_finds_a_codex_that_ends_in_its_canary() {
+    let codex = AlteredCodex::asked("/canary-/Q").await;
+    let proxy = Proxy::start(&[]).await;
+    let doctor = run(&proxy, &codex, &[], &["doctor", "--port", "0"]).await;
+    let found = text(&doctor.stdout);
+    assert_eq!(doctor.status.code(), Some(1), "{found}");
+    let expected =
+        "FAIL  this Codex breaks the promise checked: its canary turn could not be played";
+    assert!(found.contains(expected), "{found}");
+    assert!(!found.contains("ok    arguments of tool calls are streamed"), "{found}");
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 mod hostile;
 
 use std::fs::File;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -57,9 +58,9 @@ fn on_terminal(mut command: Command) -> String {
 fn shown(mut command: Command, terminal: Terminal) -> String {
     let mut process = command.spawn().unwrap();
     drop(command);
-    let said = terminal.read_to_end();
+    let output = terminal.read_to_end();
     process.wait().unwrap();
-    said
+    output
 }
 
 /// The same with a file as standard input.
@@ -69,22 +70,22 @@ fn typed_on_terminal(mut command: Command, words: &Path) -> String {
     shown(command, terminal)
 }
 
-fn assert_harmless(said: &str) {
-    let found = said.find(is_forbidden);
-    let around = found.map(|at| &said[at..]);
-    assert_eq!(around.map(|rest| rest.chars().take(40).collect::<String>()), None, "{said:?}");
+fn assert_harmless(output: &str) {
+    let found = output.find(is_forbidden);
+    let around = found.map(|at| &output[at..]);
+    assert_eq!(around.map(|rest| rest.chars().take(40).collect::<String>()), None, "{output:?}");
 }
 
 /// Without our own sequences.
-fn without_ours(said: &str) -> String {
-    let remove = |said: String, ours: &&str| said.replace(&format!("\u{1b}{ours}"), "");
-    OURS.iter().fold(said.to_owned(), remove)
+fn without_ours(output: &str) -> String {
+    let remove = |output: String, ours: &&str| output.replace(&format!("\u{1b}{ours}"), "");
+    OURS.iter().fold(output.to_owned(), remove)
 }
 
 /// Harmless, and nothing is missing.
-fn assert_shown(said: &str, text: &str) {
-    assert_harmless(said);
-    assert!(said.contains(&visible(text)), "{said:?}");
+fn assert_shown(output: &str, text: &str) {
+    assert_harmless(output);
+    assert!(output.contains(&visible(text)), "{output:?}");
 }
 
 fn file(user: &User, name: &str, text: &str) -> PathBuf {
@@ -123,13 +124,13 @@ async fn row_23_json_on_a_terminal_is_the_same_json_without_control_characters()
     let user = User::new().await;
     let question = question(&user, "[[echo]]");
     let ask = |form| user.command(&["ask", "--model", "demo", "-", form]);
-    let said = typed_on_terminal(ask("--json"), &question);
-    assert_harmless(&said);
-    let answer: Value = serde_json::from_str(&said).unwrap();
+    let output = typed_on_terminal(ask("--json"), &question);
+    assert_harmless(&output);
+    let answer: Value = serde_json::from_str(&output).unwrap();
     assert_eq!(answer["text"], with_nul());
-    let said = typed_on_terminal(ask("--raw"), &question);
-    assert_harmless(&said);
-    let events = said.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let output = typed_on_terminal(ask("--raw"), &question);
+    assert_harmless(&output);
+    let events = output.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let text: String =
         events.filter_map(|event| Some(event["text"].as_str()?.to_owned())).collect();
     assert_eq!(text, with_nul());
@@ -145,15 +146,15 @@ async fn row_23_colours_are_ours_and_split_sequences_stay_split() {
     let mut command = user.command(&["ask", "--model", "demo", "-"]);
     let terminal = Terminal::of(&mut command);
     command.stdin(File::open(question).unwrap());
-    let said = shown(command, terminal);
-    assert!(said.contains("\u{1b}[2m") && said.contains(&visible(&with_nul())), "{said:?}");
-    for rest in said.split('\u{1b}').skip(1) {
+    let output = shown(command, terminal);
+    assert!(output.contains("\u{1b}[2m") && output.contains(&visible(&with_nul())), "{output:?}");
+    for rest in output.split('\u{1b}').skip(1) {
         assert!(OURS.iter().any(|ours| rest.starts_with(ours)), "{rest:?}");
     }
     let mut command = user.command(&["doctor", "--port", "0"]);
     let terminal = Terminal::of(&mut command);
-    let said = shown(command, terminal);
-    assert!(said.contains("\u{1b}[32mok\u{1b}[0m    codex-completions "), "{said:?}");
+    let output = shown(command, terminal);
+    assert!(output.contains("\u{1b}[32mok\u{1b}[0m    codex-completions "), "{output:?}");
 }
 
 #[tokio::test]
@@ -164,9 +165,9 @@ async fn row_23_errors_of_an_upstream_are_harmless() {
         let mut command = user.command(&["ask", "--model", "m", "hello", form]);
         command.env("PROXY_UPSTREAM_BASE_URL", server.base_url());
         command.env("PROXY_UPSTREAM_RETRIES", "0");
-        let said = on_terminal(command);
-        assert!(said.contains("error: ") && said.contains("\\u001b]52;c;"), "{said:?}");
-        assert_harmless(&said);
+        let output = on_terminal(command);
+        assert!(output.contains("error: ") && output.contains("\\u001b]52;c;"), "{output:?}");
+        assert_harmless(&output);
     }
 }
 
@@ -180,9 +181,9 @@ async fn row_23_status_and_doctor_show_no_control_characters_of_a_server() {
             command.env("PORT", &server.port);
             command
         };
-        let said = on_terminal(command());
-        assert_harmless(&said);
-        assert!(said.contains("\\u001b]52;c;"), "{arguments:?}: {said}");
+        let output = on_terminal(command());
+        assert_harmless(&output);
+        assert!(output.contains("\\u001b]52;c;"), "{arguments:?}: {output}");
         let piped = out(&command().output().unwrap());
         let raw = if arguments.len() == 2 { "\u{9b}2J" } else { "\u{1b}]52;c;" };
         assert!(piped.contains(raw), "{arguments:?}: {piped:?}");
@@ -204,15 +205,15 @@ async fn row_23_top_keeps_its_layout() {
     signal(process.id(), "-INT");
     process.wait().unwrap();
     // Each line begins at the left edge, whatever the terminal makes of a line end.
-    let said = terminal.read_to_end().replace("\r\n", "\n");
-    for rest in said.split('\u{1b}').skip(1) {
+    let output = terminal.read_to_end().replace("\r\n", "\n");
+    for rest in output.split('\u{1b}').skip(1) {
         assert!(OURS.iter().any(|ours| rest.starts_with(ours)), "{rest:?}");
     }
-    let plain = without_ours(&said);
+    let plain = without_ours(&output);
     assert_harmless(&plain);
     assert!(!plain.contains('\t') && plain.contains("\\u001b]52;c;"), "{plain}");
     // A line of the screen is a line of ours, and none is longer than the screen is wide.
-    let frame = said.rsplit("\u{1b}[H").next().unwrap().split("\u{1b}[J").next().unwrap();
+    let frame = output.rsplit("\u{1b}[H").next().unwrap().split("\u{1b}[J").next().unwrap();
     let lines: Vec<_> = frame.split("\u{1b}[K").map(|line| line.trim_start_matches('\n')).collect();
     assert!(
         lines.iter().all(|line| line.chars().count() <= WIDTH && !line.contains('\n')),
@@ -228,9 +229,9 @@ async fn row_23_top_keeps_its_layout() {
     terminal.until("\"event\":\"turn\"");
     signal(process.id(), "-INT");
     process.wait().unwrap();
-    let said = terminal.read_to_end();
-    assert_harmless(&said);
-    let event: Value = serde_json::from_str(said.lines().next().unwrap()).unwrap();
+    let output = terminal.read_to_end();
+    assert_harmless(&output);
+    let event: Value = serde_json::from_str(output.lines().next().unwrap()).unwrap();
     assert_eq!(event["data"]["reason"], with_nul());
 
     let refused = on_terminal(user.command(&["top", "--base-url", &base_url, "--key", "wrong"]));
@@ -250,11 +251,12 @@ async fn row_23_checks_of_a_hostile_server_are_harmless() {
         &["conformance", "--timeout", "5", "--model", &hostile::text()],
     ] {
         let arguments = [arguments, &["--base-url", &base_url]].concat();
-        let said = on_terminal(user.command(&arguments));
-        assert_harmless(&said);
-        assert!(said.contains("]52;c;"), "{arguments:?}: {said}");
+        let output = on_terminal(user.command(&arguments));
+        assert_harmless(&output);
+        assert!(output.contains("]52;c;"), "{arguments:?}: {output}");
+        assert!(!output.contains("\nforged"), "{arguments:?}: {output}");
         if arguments.contains(&"--json") {
-            assert!(serde_json::from_str::<Value>(&said).is_ok(), "{said}");
+            assert!(serde_json::from_str::<Value>(&output).is_ok(), "{output}");
         }
     }
 }
@@ -276,36 +278,36 @@ async fn row_23_files_are_shown_without_their_control_characters() {
     let record = record(&user);
     let record = record.to_str().unwrap();
     for form in ["--diff", "--frames", "--json"] {
-        let said = on_terminal(user.command(&["replay", record, form]));
-        assert_harmless(&said);
-        assert!(said.contains("]52;c;"), "{form}: {said}");
+        let output = on_terminal(user.command(&["replay", record, form]));
+        assert_harmless(&output);
+        assert!(output.contains("]52;c;"), "{form}: {output}");
     }
     let frames = out(&user.run(&["replay", record, "--frames"]));
     assert!(frames.contains("\u{9b}2J") && frames.contains('\u{202e}'), "{frames:?}");
     let broken = file(&user, "broken.jsonl", &format!("{{\"capture\": {json_text}}}\n"));
-    let said = on_terminal(user.command(&["replay", broken.to_str().unwrap()]));
-    assert!(said.starts_with("error: "), "{said}");
-    assert_harmless(&said);
+    let output = on_terminal(user.command(&["replay", broken.to_str().unwrap()]));
+    assert!(output.starts_with("error: "), "{output}");
+    assert_harmless(&output);
 
     let event = json!({"type": "function_call", "name": text, "call_id": text, "arguments": text});
     let events = file(&user, "events.jsonl", &format!("{event}\n{text}\n"));
     let events = events.to_str().unwrap();
-    let said = on_terminal(user.command(&["calls", "--events", events]));
-    assert_shown(&said, &json_text);
-    assert!(said.contains("line 2: not JSON"), "{said}");
+    let output = on_terminal(user.command(&["calls", "--events", events]));
+    assert_shown(&output, &json_text);
+    assert!(output.contains("line 2: not JSON"), "{output}");
     assert!(out(&user.run(&["calls", "--events", events])).contains("\u{9b}2J"));
 
     let settings = file(&user, "settings.env", &format!("CODEX_MODEL='{}'\n", hostile::text()));
     let settings = settings.to_str().unwrap();
     for more in [&["config"][..], &["config", "--json"], &["models"]] {
-        let said = on_terminal(user.command(&[&["--env-file", settings], more].concat()));
-        assert_harmless(&said);
-        assert!(said.contains("]52;c;"), "{more:?}: {said}");
+        let output = on_terminal(user.command(&[&["--env-file", settings], more].concat()));
+        assert_harmless(&output);
+        assert!(output.contains("]52;c;"), "{more:?}: {output}");
     }
     let wrong = file(&user, "wrong.env", &format!("PROXY_TIMEOUT_MS='{}'\n", hostile::text()));
-    let said = on_terminal(user.command(&["--env-file", wrong.to_str().unwrap(), "config"]));
-    assert!(said.starts_with("error: PROXY_TIMEOUT_MS="), "{said}");
-    assert_harmless(&said);
+    let output = on_terminal(user.command(&["--env-file", wrong.to_str().unwrap(), "config"]));
+    assert!(output.starts_with("error: PROXY_TIMEOUT_MS="), "{output}");
+    assert_harmless(&output);
 }
 
 #[tokio::test]
@@ -327,13 +329,19 @@ async fn row_23_arguments_and_paths_are_repeated_without_their_control_character
         &["calls", "--events", &text],
         &["ask", "hello", "--tool", &tool],
     ] {
-        let said = on_terminal(user.command(arguments));
-        assert!(said.contains("error: "), "{arguments:?}: {said}");
-        assert_harmless(&said);
+        let output = on_terminal(user.command(arguments));
+        assert!(output.contains("error: "), "{arguments:?}: {output}");
+        assert_harmless(&output);
     }
-    let said = on_terminal(user.command(&["ask", "--no-such-flag", &text]));
-    let said = said + &on_terminal(user.command(&["ask", &text, &text]));
-    assert!(said.contains(&visible(&text)) && said.contains("Usage: "), "{said}");
+    let output = on_terminal(user.command(&["ask", "--no-such-flag", &text]));
+    let output = output + &on_terminal(user.command(&["ask", &text, &text]));
+    assert!(output.contains(&visible(&text)) && output.contains("Usage: "), "{output}");
+
+    // The name of the program is an argument too.
+    let name = text.replace('/', "");
+    let mut help = user.command(&["ask", "--help"]);
+    help.arg0(&name);
+    assert_shown(&on_terminal(help), &name);
 
     // Paths with control characters, which another program may have made.
     let text = hostile::path();
@@ -360,9 +368,9 @@ async fn row_23_an_account_is_shown_without_its_control_characters() {
     for arguments in
         [&["login"][..], &["status"], &["status", "--json"], &["doctor", "--port", "0"]]
     {
-        let said = on_terminal(user.command_at(&issuer, arguments));
-        assert_harmless(&said);
-        assert!(said.contains("]52;c;"), "{arguments:?}: {said}");
+        let output = on_terminal(user.command_at(&issuer, arguments));
+        assert_harmless(&output);
+        assert!(output.contains("]52;c;"), "{arguments:?}: {output}");
     }
 }
 
@@ -398,10 +406,10 @@ async fn row_23_serve_greets_and_logs_without_foreign_control_characters() {
         terminal.until("an answer");
         signal(server.process.id(), "-TERM");
         assert!(server.process.wait().unwrap().success());
-        let said = terminal.read_to_end();
-        assert_eq!(said.contains("\u{1b}[32m INFO\u{1b}[0m"), colours, "{said:?}");
-        let said = without_ours(&said);
-        assert_harmless(&said);
-        assert!(said.matches("\\u001b]52;c;").count() >= 2, "{said}");
+        let output = terminal.read_to_end();
+        assert_eq!(output.contains("\u{1b}[32m INFO\u{1b}[0m"), colours, "{output:?}");
+        let output = without_ours(&output);
+        assert_harmless(&output);
+        assert!(output.matches("\\u001b]52;c;").count() >= 2, "{output}");
     }
 }

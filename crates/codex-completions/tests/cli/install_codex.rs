@@ -61,6 +61,10 @@ impl Installation {
         command.kill_on_drop(true).output().await.unwrap()
     }
 
+    fn copy(&self, version: &str) -> PathBuf {
+        self.folder.path().join("data/codex").join(version)
+    }
+
     fn mark(&self) -> PathBuf {
         self.folder.path().join(MARK)
     }
@@ -178,13 +182,18 @@ async fn row_26_the_script_refuses_an_altered_package() {
         let mut tasks = JoinSet::new();
         let registry = registry(served, &mut tasks).await;
         let installation = Installation::new(lock);
+        // What was installed without the lock file is not used.
+        let unchecked = installation.copy(version).join("node_modules/@openai/codex/bin");
+        fs::create_dir_all(&unchecked).unwrap();
+        fs::write(unchecked.join("codex.js"), "unchecked").unwrap();
         let output = installation.run(&registry).await;
         let (printed, log) = (out(&output), err(&output));
         assert_eq!(output.status.success(), refused.is_none(), "{what}: {log}");
         assert!(!installation.mark().exists(), "{what}: a script was run");
         if let Some(cause) = refused {
             assert!(log.contains(cause), "{what}: {log}");
-            assert_eq!((printed, installation.copies()), (String::new(), Vec::new()), "{what}");
+            assert_eq!((printed.as_str(), installation.copies()), ("", vec![version.to_owned()]));
+            assert_eq!(fs::read_dir(installation.copy(version)).unwrap().count(), 1, "{what}");
         } else {
             assert_eq!(fs::read_to_string(printed.trim_end()).unwrap(), "good");
             assert_eq!(installation.copies(), [version]);

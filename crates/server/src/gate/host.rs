@@ -50,20 +50,24 @@ pub(crate) struct Hosts {
 }
 
 /// How the headers begin that proxies add to what they pass on, and that local clients do not send.
-const FORWARDING: [&str; 15] = [
+const FORWARDING: [&str; 19] = [
+    "akamai-",
     "cdn-loop",
     "cf-",
     "client-ip",
+    "cloudfront-",
     "fastly-",
     "fly-",
-    "forwarded",
+    "proxy-",
     "true-client-ip",
     "via",
+    "x-amz-cf-",
     "x-amzn-",
+    "x-arr-",
+    "x-azure-",
     "x-client-ip",
     "x-cluster-client-ip",
     "x-envoy-",
-    "x-forwarded",
     "x-original-",
     "x-real-ip",
 ];
@@ -170,7 +174,8 @@ where
 }
 
 fn is_forwarding(name: &HeaderName) -> bool {
-    FORWARDING.iter().any(|start| name.as_str().starts_with(start))
+    let name = name.as_str();
+    name.contains("forwarded") || FORWARDING.iter().any(|start| name.starts_with(start))
 }
 
 /// Where the page is for whoever has sent a request with these headers: a client on another machine

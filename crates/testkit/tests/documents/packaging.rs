@@ -50,7 +50,10 @@ fn row_26_they_install_the_codex_that_is_pinned() {
     assert!(dockerfile.contains(install) && dockerfile.contains("npm ci --prefix /opt/codex "));
     assert!(sources::read(INSTALL).contains("```sh\nscripts/install-codex\n```\n"));
     let release = sources::read("scripts/release");
-    for part in ["cp -R packaging/codex ", "install -m 755 scripts/install-codex "] {
+    for part in [
+        " packaging/codex/package.json packaging/codex/package-lock.json\n",
+        "install -m 755 scripts/install-codex ",
+    ] {
         assert!(release.contains(part), "{part}");
     }
 }

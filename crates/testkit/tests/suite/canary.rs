@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use codex_app_server::account::LoginMethod;
 use codex_app_server::turn::event::TurnEnd;
 use codex_app_server::{
-    CanaryConfig, CanaryState, CodexBinary, FailureKind, Promise, RenewError, TurnRequest,
-    WorkerState,
+    CanaryConfig, CanaryModel, CanaryState, CodexBinary, FailureKind, Promise, RenewError,
+    TurnRequest, Upstream, WorkerState,
 };
+use serde_json::Value;
 use testkit::{Outcome, ScriptedIssuer, TestCodex, TestPool, canary, codex_binary, write_script};
 use tokio::sync::Semaphore;
 
@@ -74,11 +75,9 @@ async fn row_24_a_canary_that_could_not_be_played_is_played_again() {
         states[0].broken_promise().is_some_and(|broken| broken.promise == Promise::Checked)
     };
     codex.until(broken).await;
-    let refused = codex.run("[[text]]").await;
-    assert_eq!(refused.failure(), FailureKind::Untested, "{refused:?}");
-    codex.until(|states| states[0].takes_turns()).await;
+    // Such a turn waits, because the next canary may pass.
     assert_eq!(codex.run("[[text]]").await.end, Ok(TurnEnd::Completed));
-    assert_eq!(codex.model.requests(), 1);
+    assert!(codex.pool.states().borrow()[0].takes_turns());
     codex.pool.shutdown().await;
 }
 
@@ -88,7 +87,7 @@ async fn row_24_a_codex_that_fails_its_canary_does_not_replace_one_that_has_pass
     let (path, newer) = (folder.path().join("codex"), folder.path().join("newer"));
     let script = format!(
         r#"[ "$1" = app-server ] && [ -e '{1}' ] || exec '{0}' "$@"
-sed -u 's/"baseInstructions":""/"baseInstructions":"You are Codex"/' | '{0}' "$@""#,
+sed -u -f '{1}' | '{0}' "$@""#,
         codex_binary().await.path().display(),
         newer.display()
     );
@@ -97,15 +96,73 @@ sed -u 's/"baseInstructions":""/"baseInstructions":"You are Codex"/' | '{0}' "$@
     let codex = TestPool::with(binary, |config| config.client.canary = Some(canary())).await;
     codex.until(|states| states[0].takes_turns()).await;
     let before = codex.process_ids();
-    std::fs::write(&newer, "").unwrap();
-    let Err(RenewError::DidNotStart(reason)) = codex.pool.renew().await else { panic!("renewed") };
-    assert!(reason.starts_with("the new Codex breaks a promise: ") && reason.contains("You are"));
-    assert_eq!(codex.process_ids(), before);
-    assert_eq!(codex.run("[[text]]").await.end, Ok(TurnEnd::Completed));
+    // One with a prompt of its own, and one that ends in its canary.
+    for (command, reason) in [
+        (r#"s/"baseInstructions":""/"baseInstructions":"You are Codex"/"#, "You are Codex"),
+        (r#"/"turn\/start"/Q"#, "Codex has gone"),
+    ] {
+        std::fs::write(&newer, command).unwrap();
+        let Err(RenewError::DidNotStart(found)) = codex.pool.renew().await else { panic!() };
+        assert!(found.starts_with("the new Codex has failed its canary: "), "{found}");
+        assert!(found.contains(reason), "{found}");
+        assert_eq!(codex.process_ids(), before);
+        assert_eq!(codex.run("[[text]]").await.end, Ok(TurnEnd::Completed));
+    }
     std::fs::remove_file(&newer).unwrap();
     codex.pool.renew().await.unwrap();
     assert_ne!(codex.process_ids(), before);
     assert!(codex.pool.states().borrow()[0].takes_turns());
+    codex.pool.shutdown().await;
+}
+
+/// A model that can pretend to have been asked twice.
+struct AskedTwice {
+    model: Box<dyn CanaryModel>,
+    twice: Arc<AtomicBool>,
+}
+
+impl CanaryModel for AskedTwice {
+    fn upstream(&self) -> Upstream {
+        self.model.upstream()
+    }
+
+    fn message(&self) -> String {
+        self.model.message()
+    }
+
+    fn requests(&self) -> Vec<Value> {
+        let requests = self.model.requests();
+        let twice = self.twice.load(Ordering::Relaxed);
+        if twice { [requests.clone(), requests].concat() } else { requests }
+    }
+}
+
+#[tokio::test]
+async fn row_24_a_request_after_the_turn_is_found_too() {
+    let twice = Arc::new(AtomicBool::new(false));
+    let asked_twice = twice.clone();
+    let codex = TestPool::with(codex_binary().await, |config| {
+        let start = canary().model;
+        config.client.canary = Some(CanaryConfig {
+            model: Arc::new(move || {
+                let (starting, twice) = (start(), asked_twice.clone());
+                Box::pin(async move {
+                    let model = starting.await?;
+                    Ok(Box::new(AskedTwice { model, twice }) as Box<dyn CanaryModel>)
+                })
+            }),
+            ..canary()
+        });
+    })
+    .await;
+    codex.until(|states| states[0].takes_turns()).await;
+    twice.store(true, Ordering::Relaxed);
+    let broken = |states: &[WorkerState]| {
+        states[0].broken_promise().is_some_and(|broken| broken.promise == Promise::Requests)
+    };
+    codex.until(broken).await;
+    let refused = codex.run("[[text]]").await;
+    assert_eq!(refused.failure(), FailureKind::Untested, "{refused:?}");
     codex.pool.shutdown().await;
 }
 

@@ -56,7 +56,7 @@ fn everything_that_is_known_is_shown() {
         "",
         HEADING,
         "08:00:00  default   OpenAI/Python   demo            -          2.5 s    running",
-        "08:00:00  default   OpenAI/Python   demo            12+3       0.1 s    tool_calls get_weather, a?[2Jb",
+        "08:00:00  default   OpenAI/Python   demo            12+3       0.1 s    tool_calls get_weather, a\\u001b[2Jb",
         "Ctrl-C leaves",
     ];
     assert_eq!(lines(&board(), 200, 30), expected);

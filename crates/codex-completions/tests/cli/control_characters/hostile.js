@@ -39,7 +39,7 @@ const server = createServer((asked, answer) => {
     };
     const known = pathname in answers;
     answer.writeHead(known ? 200 : 400, { "content-type": "application/json" });
-    answer.end(JSON.stringify(known ? answers[pathname] : { error: { message: text, code: text, type: text } }));
+    answer.end(JSON.stringify(known ? answers[pathname] : { error: { message: `${text}\nforged`, code: text, type: text } }));
   });
 });
 

@@ -34,7 +34,7 @@ const ESCAPES: &[&str] = &[
     "seen\rhidden",
     "\u{7}\u{8}\u{7f}\u{b}\u{c}\u{e}",
     "\u{2028}\u{2029}",
-    "\u{e0041}\u{e007f}",
+    "\u{e0041}\u{e007f}\u{e0101}\u{206a}",
 ];
 
 /// Everything in one line. A terminal may get what is around and between: letters, tabs, emoji with joiners.
@@ -57,8 +57,8 @@ pub(super) fn is_forbidden(character: char) -> bool {
     let is_kept = matches!(character, '\n' | '\t');
     let is_invisible = matches!(
         character,
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-            | '\u{e0000}'..='\u{e007f}'
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{206f}'
+            | '\u{e0000}'..='\u{e0fff}'
     );
     is_invisible || (character.is_control() && !is_kept)
 }
