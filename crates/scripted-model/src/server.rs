@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::Router;
-use axum::body::{Body, Bytes};
-use axum::extract::{DefaultBodyLimit, State};
+use axum::body::{Body, to_bytes};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Json, Response};
 use axum::routing::{get, post};
@@ -247,7 +247,6 @@ fn router(stage: Stage) -> Router {
         .route("/v1/models", get(models))
         .fallback(respond)
         .method_not_allowed_fallback(not_found)
-        .layer(DefaultBodyLimit::disable())
         .with_state(stage)
 }
 
@@ -285,7 +284,7 @@ async fn respond(
     method: Method,
     uri: Uri,
     headers: HeaderMap,
-    bytes: Bytes,
+    body: Body,
 ) -> Response {
     let api = match (&stage.audience, uri.path()) {
         _ if method != Method::POST => None,
@@ -302,13 +301,17 @@ async fn respond(
         let is_owners = matches!(stage.audience, Audience::Owner { .. });
         if is_owners && stage.audience.admit(&headers).is_ok() {
             // The owner's Codex asks for responses alone.
-            stage.record.refused(bytes.len(), recorded(method.as_str().into()));
+            stage.record.refused(0, recorded(method.as_str().into()));
         }
         return error_response(&nothing_at(&method, &uri));
     };
     if let Err(error) = stage.audience.admit(&headers) {
         return error_response(&error);
     }
+    // Only now, so that no body is kept in memory of a client without the key.
+    let Ok(bytes) = to_bytes(body, usize::MAX).await else {
+        return error_response(&ErrorReply::new(400, "incomplete_body", "the body has no end"));
+    };
     let parsed = serde_json::from_slice::<Value>(&bytes);
     let reply = match &parsed {
         Ok(body) if matches!(stage.audience, Audience::Gateways) => {

@@ -198,6 +198,24 @@ async fn dropping_the_model_ends_its_responses_and_frees_its_port() {
 
 /// The model of a product has an owner, and forgets what it was asked.
 #[tokio::test]
+async fn a_body_without_the_key_is_not_waited_for_and_only_requests_with_it_are_recorded() {
+    let model = ScriptedModel::recording_demo("sk-owner").await.unwrap();
+    let request = async |line: &str, head: &str| {
+        let mut stream = TcpStream::connect(model.address()).await.unwrap();
+        let head = format!("{line} HTTP/1.1\r\nhost: test\r\n{head}\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        read_until(&mut stream, "\r\n\r\n").await
+    };
+    let refused = request("POST /v1/responses", "content-length: 1000000000\r\n").await;
+    assert!(refused.starts_with("HTTP/1.1 401"), "{refused}");
+    assert!(request("POST /v1/other", "").await.starts_with("HTTP/1.1 404"));
+    assert_eq!(model.recorded().len(), 0);
+    let key = "authorization: Bearer sk-owner\r\n";
+    assert!(request("POST /v1/other", key).await.starts_with("HTTP/1.1 404"));
+    assert_eq!(model.recorded().len(), 1);
+}
+
+#[tokio::test]
 async fn the_demo_answers_its_owner_alone_and_remembers_nothing() {
     let model = ScriptedModel::demo("sk-owner").await.unwrap();
     let body = asked("[[text]]");

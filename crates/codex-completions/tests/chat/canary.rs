@@ -118,7 +118,7 @@ async fn row_24_a_codex_that_breaks_a_promise_takes_no_turn_of_a_real_model() {
         assert!(asked.status.code() == Some(1) && refused.contains(reason), "{command}: {refused}");
         assert_eq!(proxy.model.requests(), 0, "{command}");
     });
-    stream::iter(runs).buffer_unordered(2).collect::<()>().await;
+    Box::pin(stream::iter(runs).buffer_unordered(2).collect::<()>()).await;
 }
 
 #[tokio::test]

@@ -178,8 +178,7 @@ async fn get(address: &str, path: &str, lines: &[&str]) -> (u16, bool) {
 async fn assert_streams(proxy: &ReverseProxy, authorization: &str) {
     let host = format!("host: {HOST}");
     let lines = [host.as_str(), authorization, "content-type: application/json"];
-    let body =
-        r#"{"model": "demo", "stream": true, "messages": [{"role": "user", "content": "[[slow:800]]"}]}"#;
+    let body = r#"{"model": "demo", "stream": true, "messages": [{"role": "user", "content": "[[slow:800]]"}]}"#;
     let (first, all) = send(&proxy.address, "POST /v1/chat/completions", &lines, body).await;
     assert!(all.starts_with("HTTP/1.1 200 OK\r\n") && all.contains("data: [DONE]"), "{all}");
     assert!(!first.is_empty() && !first.contains("[DONE]"), "all came at once: {first}");

@@ -73,9 +73,11 @@ impl FailureContext {
         let Some(backend) = self.api.0.backend.get() else { return error };
         let states = backend.pool.states();
         let next_try = states.borrow().iter().filter_map(WorkerState::next_try).min();
+        let is_checked = states.borrow().iter().any(|state| state.broken_promise().is_some());
+        let what = if is_checked { "checked" } else { "started" };
         let pause = next_try.map(|at| at.saturating_duration_since(Instant::now()));
         let wait = pause.unwrap_or_default() + CHILD_STARTS_WITHIN;
-        let message = format!("Codex is being started again. Try again in {}.", how_long(wait));
+        let message = format!("Codex is being {what} again. Try again in {}.", how_long(wait));
         ApiError { message, retry_after: Some(wait), ..error }
     }
 }
