@@ -112,7 +112,7 @@ fn row_24_every_tool_of_codexs_own_is_found() {
     }
     let changes: [(fn() -> Value, Change); 6] = [
         (lite, |body| {
-            body["input"][0]["tools"].as_array_mut().unwrap().push(json!({"type": "web_search"}))
+            body["input"][0]["tools"].as_array_mut().unwrap().push(json!({"type": "web_search"}));
         }),
         (lite, |body| body["input"][0]["tools"][0]["description"] = "Call these".into()),
         (lite, |body| body["input"][0]["tools"] = json!({"type": "web_search"})),
