@@ -66,9 +66,12 @@ function headlineOf(status) {
       : "Only the model `demo` can be asked until somebody signs in.";
     return [pill("good", "Ready"), withCode(models)];
   }
+  if (status.reason === "codex_untested") {
+    const effect = "This Codex has failed its canary: only the model `demo` can be asked. `doctor` shows what to do.";
+    return [pill("bad", "Untested"), withCode(effect)];
+  }
   const words = {
     codex_starting: ["Starting", "Codex is being started. Requests wait for it."],
-    codex_untested: ["Untested", "This Codex has failed its canary: only the model demo is asked. `doctor` shows what to do."],
     codex_restarting: ["Restarting", "Codex was lost and is being started again. Requests wait for it."],
     shutting_down: ["Stopping", "The server is being stopped."],
   }[status.reason] ?? ["Not ready", status.reason ?? ""];

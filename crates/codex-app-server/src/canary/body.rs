@@ -69,7 +69,7 @@ fn check_input<'a>(
         } else if is_git_attribution(item) && !git_attribution {
             git_attribution = true;
         } else if !expected.next().is_some_and(|(role, text)| is_message(item, *role, text)) {
-            return Err(own_text(format!("it adds to the prompt: {}", quoted(item))));
+            return Err(own_text(format!("it adds to the prompt: {}", quoted(shown(item)))));
         }
     }
     match expected.next() {
@@ -140,6 +140,15 @@ fn check_fields(fields: &Map<String, Value>) -> Result<(), BrokenPromise> {
         }
         _ => Ok(()),
     }
+}
+
+/// What there is to see of an item: the text, where that is all.
+fn shown(item: &Value) -> &Value {
+    let text = &item["content"][0]["text"];
+    let is_all = text.as_str().is_some_and(|text| {
+        [Role::Developer, Role::User].into_iter().any(|role| is_message(item, role, text))
+    });
+    if is_all { text } else { item }
 }
 
 fn is_message(item: &Value, role: Role, text: &str) -> bool {

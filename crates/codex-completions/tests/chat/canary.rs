@@ -123,7 +123,7 @@ async fn row_24_a_codex_that_breaks_a_promise_takes_no_turn_of_a_real_model() {
 
 #[tokio::test]
 async fn row_24_doctor_finds_a_codex_that_ends_in_its_canary() {
-    let codex = AlteredCodex::asked("/canary-/Q").await;
+    let codex = AlteredCodex::asked("/canary-/e kill -9 0").await;
     let proxy = Proxy::start(&[]).await;
     let doctor = run(&proxy, &codex, &[], &["doctor", "--port", "0"]).await;
     let found = text(&doctor.stdout);

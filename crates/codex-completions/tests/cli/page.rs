@@ -3,6 +3,8 @@
 mod faults;
 mod sign_in;
 
+use testkit::write_script;
+
 use crate::browser::{KEY, drive};
 use crate::server::Server;
 use crate::user::{User, err, out};
@@ -59,4 +61,18 @@ async fn only_allowed_hosts_and_the_page_itself_are_served() {
     let user = User::new().await;
     let server = server_of(&user, &[("PROXY_ALLOWED_HOSTS", "home.test")]);
     drive("origins.mjs", &server.address, alone);
+}
+
+#[tokio::test]
+async fn row_24_a_broken_promise_is_named() {
+    let mut user = User::new().await;
+    let altered = user.folder.path().join("codex");
+    let script = format!(
+        r#"[ "$1" = app-server ] || exec '{0}' "$@"
+sed -u 's/"baseInstructions":""/"baseInstructions":"You are Codex"/' | '{0}' "$@""#,
+        user.codex.display()
+    );
+    write_script(&altered, &script);
+    user.codex = altered;
+    drive("untested.mjs", &server_of(&user, &[]).address, alone);
 }
