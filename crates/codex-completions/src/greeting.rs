@@ -210,7 +210,7 @@ impl Block<'_> {
     fn parts(&self) -> Vec<(Style, String)> {
         let Self { greeting, codex, broken, login, reader } = self;
         let address = greeting.address;
-        let (key, told) = greeting.describe_key();
+        let (key, key_location) = greeting.describe_key();
         let page = greeting.page(*reader);
         let version = env!("CARGO_PKG_VERSION");
         let example = format!(
@@ -239,7 +239,7 @@ impl Block<'_> {
             label("base URL"),
             plain(format!("  http://{address}/v1\n  ")),
             label("API key"),
-            plain(format!("   {told}\n  ")),
+            plain(format!("   {key_location}\n  ")),
             label("login"),
             plain(format!("     {login}\n  ")),
             label("codex"),

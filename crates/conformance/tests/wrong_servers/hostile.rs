@@ -121,8 +121,8 @@ async fn secrets_that_a_server_says_back_are_not_shown() {
     let server = Server::parse(&parrot.base_url, Some("sk-secret-key".to_owned())).unwrap();
     let server = server.with_header("x-other: a-secret-value").unwrap();
     let report = run(&Plan { server, ..parrot.plan("*") }).await.unwrap();
-    let told = report.to_text() + &report.to_html();
-    let told = told + &report.to_json().to_string();
-    assert!(told.contains("… is no key, nor is …"), "{told}");
-    assert!(!told.contains("secret"), "{told}");
+    let written = report.to_text() + &report.to_html();
+    let written = written + &report.to_json().to_string();
+    assert!(written.contains("… is no key, nor is …"), "{written}");
+    assert!(!written.contains("secret"), "{written}");
 }

@@ -1,4 +1,4 @@
-// A server that says the same hostile text wherever a client shows something. Arguments: the data folder, whose secret
+// A server that sends the same hostile text wherever a client shows something. Arguments: the data folder, whose secret
 // it makes, so that it proves to be our server; and the text, as JSON.
 const { createHmac, randomBytes } = require("node:crypto");
 const { mkdirSync, writeFileSync } = require("node:fs");
