@@ -56,12 +56,12 @@ struct Values<'a> {
 pub(crate) fn start(settings: &LogSettings, command: &Command) -> Logs {
     let default_filter = match command {
         Command::Serve(_) => "info",
-        Command::Ask(_)
-        | Command::Login(_)
+        // They print themselves what a canary shows.
+        Command::Ask(_) | Command::Doctor(_) => "error,codex_app_server::canary=off",
+        Command::Login(_)
         | Command::Logout
         | Command::Status(_)
         | Command::Models(_)
-        | Command::Doctor(_)
         | Command::Smoke(_)
         | Command::Top(_) => "error",
         Command::Config(_) | Command::Key(_) => "warn",

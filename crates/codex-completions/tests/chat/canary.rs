@@ -116,6 +116,7 @@ async fn row_24_a_codex_that_breaks_a_promise_takes_no_turn_of_a_real_model() {
         let asked = run(&proxy, &codex, &[], &["ask", "--model", "gpt-5.5", "[[text]]"]).await;
         let refused = text(&asked.stderr);
         assert!(asked.status.code() == Some(1) && refused.contains(reason), "{command}: {refused}");
+        assert_eq!(refused.lines().count(), 1, "{command}: {refused}");
         assert_eq!(proxy.model.requests(), 0, "{command}");
     });
     Box::pin(stream::iter(runs).buffer_unordered(2).collect::<()>()).await;
