@@ -7,7 +7,7 @@ mod state;
 pub use state::{BrokenPromise, CanaryState, Promise};
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -79,7 +79,6 @@ struct Canary {
     messages: [(Role, String); 2],
     /// Found again wherever a message is written down: no other text is like it.
     mark: String,
-    home: PathBuf,
     files: disk::Files,
     /// What the model has called.
     call: Option<ToolCall>,
@@ -96,13 +95,14 @@ impl Canary {
         let mark = format!("canary-{}-{}", std::process::id(), now.as_nanos());
         let request = format!("{} {mark}", model.message());
         let messages = [(Role::Developer, mark.clone()), (Role::User, request)];
-        let files = off_thread(home, |home| {
+        let home = home.to_owned();
+        let files = off_thread(move || {
             // Once more, if that was not possible at the start.
-            log_database::mute(home).map_err(BrokenPromise::unchecked)?;
+            log_database::mute(&home).map_err(BrokenPromise::unchecked)?;
             disk::Files::of(home).map_err(BrokenPromise::unchecked)
         });
         let files = files.await?;
-        Ok(Self { model, messages, mark, home: home.to_owned(), files, call: None })
+        Ok(Self { model, messages, mark, files, call: None })
     }
 
     fn request(&self, model: &str) -> TurnRequest {
@@ -137,13 +137,13 @@ impl Canary {
         let body = requests.first().ok_or_else(|| BrokenPromise::unchecked("no request"))?;
         let seen = body::check(body, model, &self.messages)?;
         let canary = Arc::clone(self);
-        off_thread(&self.home, move |home| canary.check_disk(home)).await?;
+        off_thread(move || canary.check_disk()).await?;
         Ok(seen)
     }
 
-    fn check_disk(&self, home: &Path) -> Result<(), BrokenPromise> {
+    fn check_disk(&self) -> Result<(), BrokenPromise> {
         let broken = |reason: String| BrokenPromise::new(Promise::Disk, reason);
-        match log_database::unmuted(home) {
+        match log_database::unmuted(self.files.folder()) {
             Ok(None) => {}
             Ok(Some(reason)) => return Err(broken(reason)),
             Err(error) => return Err(BrokenPromise::unchecked(error)),
@@ -159,11 +159,9 @@ impl Canary {
 
 /// Runs something that waits for the disk.
 async fn off_thread<T: Send + 'static>(
-    home: &Path,
-    work: impl FnOnce(&Path) -> Result<T, BrokenPromise> + Send + 'static,
+    work: impl FnOnce() -> Result<T, BrokenPromise> + Send + 'static,
 ) -> Result<T, BrokenPromise> {
-    let home = home.to_owned();
-    let done = tokio::task::spawn_blocking(move || work(&home)).await;
+    let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|error| Err(BrokenPromise::unchecked(error)))
 }
 

@@ -1,6 +1,6 @@
 //! What a turn leaves on disk.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -10,9 +10,6 @@ use memchr::memmem;
 
 /// Files are searched in pieces of this size.
 const PIECE: usize = 1 << 20;
-
-/// Folders are followed no deeper, links among them, which may form a circle.
-const DEPTH: usize = 16;
 
 /// The files of a folder before a turn.
 pub(super) struct Files {
@@ -26,15 +23,19 @@ type Stamp = (Option<SystemTime>, u64);
 // === impl Files ===
 
 impl Files {
-    pub(super) fn of(folder: &Path) -> io::Result<Self> {
+    pub(super) fn of(folder: PathBuf) -> io::Result<Self> {
         let mut stamps = HashMap::new();
-        collect(folder, DEPTH, &mut stamps)?;
-        Ok(Self { folder: folder.to_owned(), stamps })
+        collect(&folder, &mut HashSet::new(), &mut stamps)?;
+        Ok(Self { folder, stamps })
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// A file that was written since and has one of these texts, as it is called in the folder.
     pub(super) fn written_with(&self, texts: &[&str]) -> io::Result<Option<String>> {
-        let now = Self::of(&self.folder)?;
+        let now = Self::of(self.folder.clone())?;
         let is_new = |(path, stamp): &(&PathBuf, &Stamp)| self.stamps.get(*path) != Some(*stamp);
         for (path, _) in now.stamps.iter().filter(is_new) {
             if unless_gone(has_one_of(path, texts))? == Some(true) {
@@ -46,15 +47,24 @@ impl Files {
     }
 }
 
-fn collect(folder: &Path, depth: usize, stamps: &mut HashMap<PathBuf, Stamp>) -> io::Result<()> {
+/// Links are followed. They may form a circle, so that each folder is looked into once.
+fn collect(
+    folder: &Path,
+    seen: &mut HashSet<PathBuf>,
+    stamps: &mut HashMap<PathBuf, Stamp>,
+) -> io::Result<()> {
+    let Some(real) = unless_gone(fs::canonicalize(folder))? else { return Ok(()) };
+    if !seen.insert(real) {
+        return Ok(());
+    }
     let Some(entries) = unless_gone(fs::read_dir(folder))? else { return Ok(()) };
     for entry in entries {
         let path = entry?.path();
         let Some(metadata) = unless_gone(fs::metadata(&path))? else { continue };
         if metadata.is_file() {
             stamps.insert(path, (metadata.modified().ok(), metadata.len()));
-        } else if metadata.is_dir() && depth > 0 {
-            collect(&path, depth - 1, stamps)?;
+        } else if metadata.is_dir() {
+            collect(&path, seen, stamps)?;
         }
     }
     Ok(())
@@ -105,7 +115,7 @@ mod tests {
         symlink(home.path(), home.path().join("circle")).unwrap();
         let found = |files: &Files| files.written_with(&["call-1", "mark-1"]).unwrap();
 
-        let before = Files::of(home.path()).unwrap();
+        let before = Files::of(home.path().to_owned()).unwrap();
         assert_eq!(found(&before), None);
         fs::write(home.path().join("a/new"), "mark-2").unwrap();
         assert_eq!(found(&before), None);
@@ -113,7 +123,7 @@ mod tests {
         fs::write(&large, text).unwrap();
         assert!(found(&before).unwrap().ends_with("a/large"));
 
-        let before = Files::of(home.path()).unwrap();
+        let before = Files::of(home.path().to_owned()).unwrap();
         fs::write(elsewhere.path().join("rollout.jsonl"), "{\"id\": \"call-1\"}").unwrap();
         assert!(found(&before).unwrap().ends_with("link/rollout.jsonl"));
     }
