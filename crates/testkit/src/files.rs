@@ -15,6 +15,16 @@ pub fn write_script(path: &Path, lines: &str) {
     std::fs::set_permissions(path, Permissions::from_mode(0o755)).expect("a file of our own");
 }
 
+/// Writes a program that is Codex, but for its app-server: that is this shell pipeline, in which `CODEX` is the real one.
+///
+/// # Panics
+/// If it cannot be written.
+pub fn write_altered_codex(path: &Path, codex: &Path, pipeline: &str) {
+    let codex = format!("'{}' \"$@\"", codex.display());
+    let pipeline = pipeline.replace("CODEX", &codex);
+    write_script(path, &format!("[ \"$1\" = app-server ] || exec {codex}\n{pipeline}"));
+}
+
 /// Files under `folder`, at any depth, that hold `secret`.
 ///
 /// # Panics

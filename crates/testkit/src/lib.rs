@@ -20,7 +20,7 @@ mod token;
 
 pub use browser::{Page, browse};
 pub use codex::{TestCodex, canary, codex_binary};
-pub use files::{file_sizes, files_with, write_script};
+pub use files::{file_sizes, files_with, write_altered_codex, write_script};
 pub use image::gray_jpeg;
 pub use issuer::{Consent, IssuedAccount, IssuerRequest, RefreshTokens, Routing, ScriptedIssuer};
 pub use outcome::{Outcome, StreamedCall};

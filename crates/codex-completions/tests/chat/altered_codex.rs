@@ -1,7 +1,7 @@
 //! The real Codex, with a filter on its way in or out: what it never does by itself.
 
 use tempfile::TempDir;
-use testkit::{codex_binary, write_script};
+use testkit::{codex_binary, write_altered_codex};
 
 /// A Codex whose lines go through `sed`.
 pub(crate) struct AlteredCodex {
@@ -29,14 +29,10 @@ impl AlteredCodex {
     async fn between(input: &str, output: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (real, heard) = (codex_binary().await, folder.path().join("heard"));
-        let script = format!(
-            "[ \"$1\" = app-server ] || exec '{0}' \"$@\"\n\
-             tee -a '{1}' | sed -u {input} | '{0}' \"$@\" | sed -u {output}",
-            real.path().display(),
-            heard.display(),
-        );
+        let pipeline =
+            format!("tee -a '{}' | sed -u {input} | CODEX | sed -u {output}", heard.display());
         let path = folder.path().join("codex");
-        write_script(&path, &script);
+        write_altered_codex(&path, real.path(), &pipeline);
         Self { path: path.to_str().unwrap().to_owned(), folder }
     }
 

@@ -3,7 +3,7 @@
 mod faults;
 mod sign_in;
 
-use testkit::write_script;
+use testkit::write_altered_codex;
 
 use crate::browser::{KEY, drive};
 use crate::server::Server;
@@ -67,12 +67,8 @@ async fn only_allowed_hosts_and_the_page_itself_are_served() {
 async fn row_24_a_broken_promise_is_named() {
     let mut user = User::new().await;
     let altered = user.folder.path().join("codex");
-    let script = format!(
-        r#"[ "$1" = app-server ] || exec '{0}' "$@"
-sed -u 's/"baseInstructions":""/"baseInstructions":"You are Codex"/' | '{0}' "$@""#,
-        user.codex.display()
-    );
-    write_script(&altered, &script);
+    let prompt = r#"s/"baseInstructions":""/"baseInstructions":"You are Codex"/"#;
+    write_altered_codex(&altered, &user.codex, &format!("sed -u '{prompt}' | CODEX"));
     user.codex = altered;
     drive("untested.mjs", &server_of(&user, &[]).address, alone);
 }

@@ -11,7 +11,9 @@ use codex_app_server::{
     TurnRequest, Upstream, WorkerState,
 };
 use serde_json::Value;
-use testkit::{Outcome, ScriptedIssuer, TestCodex, TestPool, canary, codex_binary, write_script};
+use testkit::{
+    Outcome, ScriptedIssuer, TestCodex, TestPool, canary, codex_binary, write_altered_codex,
+};
 use tokio::sync::Semaphore;
 
 fn canary_of(state: &WorkerState) -> Option<&CanaryState> {
@@ -85,13 +87,11 @@ async fn row_24_a_canary_that_could_not_be_played_is_played_again() {
 async fn row_24_a_codex_that_fails_its_canary_does_not_replace_one_that_has_passed() {
     let folder = tempfile::tempdir().unwrap();
     let (path, newer) = (folder.path().join("codex"), folder.path().join("newer"));
-    let script = format!(
-        r#"[ "$1" = app-server ] && [ -e '{1}' ] || exec '{0}' "$@"
-sed -u -f '{1}' | '{0}' "$@""#,
-        codex_binary().await.path().display(),
+    let pipeline = format!(
+        "if [ -e '{0}' ]; then sed -u -f '{0}' | CODEX; else exec CODEX; fi",
         newer.display()
     );
-    write_script(&path, &script);
+    write_altered_codex(&path, codex_binary().await.path(), &pipeline);
     let binary = CodexBinary::at(&path).await.unwrap();
     let codex = TestPool::with(binary, |config| config.client.canary = Some(canary())).await;
     codex.until(|states| states[0].takes_turns()).await;

@@ -4,7 +4,7 @@ use codex_app_server::turn::event::TurnEnd;
 use codex_app_server::{CanaryState, CodexBinary, EarlyArguments, FailureKind as Kind};
 use futures_util::future::join_all;
 use tempfile::TempDir;
-use testkit::{TestCodex, canary, codex_binary, write_script};
+use testkit::{TestCodex, canary, codex_binary, write_altered_codex};
 
 use super::{ask, assert_calls};
 
@@ -17,12 +17,8 @@ async fn with_log(command: &str) -> (TestCodex, TempDir) {
 async fn altered(command: &str) -> (CodexBinary, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let (real, path) = (codex_binary().await, folder.path().join("codex"));
-    let script = format!(
-        "[ \"$1\" = app-server ] || exec '{0}' \"$@\"\n\
-         {{ '{0}' \"$@\" 2>&1 1>&3 | sed -u '{command}' >&2; }} 3>&1",
-        real.path().display()
-    );
-    write_script(&path, &script);
+    let pipeline = format!("{{ CODEX 2>&1 1>&3 | sed -u '{command}' >&2; }} 3>&1");
+    write_altered_codex(&path, real.path(), &pipeline);
     (CodexBinary::at(&path).await.unwrap(), folder)
 }
 
