@@ -110,11 +110,7 @@ impl Canary {
         TurnRequest {
             model: model.to_owned(),
             history: history.collect(),
-            tools: vec![Tool {
-                name: TOOL.to_owned(),
-                description: String::new(),
-                parameters: parameters().into(),
-            }],
+            tools: vec![Tool::function(TOOL, "", parameters())],
             upstream: Some(self.model.upstream()),
             ..TurnRequest::default()
         }

@@ -60,8 +60,14 @@ fn patch(mut catalog: Value, dialect: Dialect) -> Result<Value, CatalogError> {
         .get_mut("models")
         .and_then(Value::as_array_mut)
         .ok_or(CatalogError::Shape("no models"))?;
+    let has_tiers = |tiers: &&Value| tiers.as_array().is_some_and(|tiers| !tiers.is_empty());
+    let tiers = models.iter().find_map(|model| model.get("service_tiers").filter(has_tiers)).cloned();
     for model in models.iter_mut() {
         overwrite(model, quiet_fields());
+        // Codex drops a tier that a model does not list; the upstream says whether it has it.
+        if let Some(tiers) = &tiers {
+            overwrite(model, json!({"service_tiers": tiers}));
+        }
         if let Some(fields) = model.as_object_mut() {
             fields.remove("multi_agent_version");
         }
@@ -80,8 +86,6 @@ fn patch(mut catalog: Value, dialect: Dialect) -> Result<Value, CatalogError> {
         "upgrade": null,
         "availability_nux": null,
         "use_responses_lite": false,
-        "service_tiers": [],
-        "additional_speed_tiers": [],
     });
     overwrite(&mut demo, demo_fields);
     models.push(any_other(&demo));
@@ -103,8 +107,6 @@ fn any_other(model: &Value) -> Value {
         "supported_reasoning_levels": [],
         "supports_reasoning_effort_updates": false,
         "default_reasoning_summary": "auto",
-        "support_verbosity": false,
-        "default_verbosity": null,
     });
     overwrite(&mut other, fields);
     other
@@ -121,6 +123,9 @@ fn quiet_fields() -> Value {
         "experimental_supported_tools": [],
         "base_instructions": "",
         "model_messages": null,
+        // Sent where it is asked for, and nowhere else.
+        "support_verbosity": true,
+        "default_verbosity": null,
         "include_skills_usage_instructions": false,
         "include_plugin_usage_instructions": false,
         "include_apps_usage_instructions": false,

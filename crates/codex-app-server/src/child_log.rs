@@ -16,6 +16,7 @@ use std::time::Instant;
 use crate::connection::Connection;
 use crate::line::Line;
 use crate::stats::Counter;
+use crate::tool_names::ToolName;
 use crate::turn::thread_event::{Happening, ThreadEvent};
 pub(crate) use attribution::Attribution;
 pub(crate) use line::LogLine;
@@ -41,7 +42,7 @@ pub(crate) struct StartedCall {
     pub(crate) item_id: Box<str>,
     pub(crate) call_id: String,
     /// Towards Codex.
-    pub(crate) name: String,
+    pub(crate) name: ToolName,
 }
 
 /// What the log reports of a turn.
@@ -77,7 +78,9 @@ impl LogEvent {
     /// About how much memory it holds.
     pub(crate) fn bytes(&self) -> usize {
         match self {
-            Self::CallStarted(call) => call.item_id.len() + call.call_id.len() + call.name.len(),
+            Self::CallStarted(call) => {
+                call.item_id.len() + call.call_id.len() + call.name.bytes()
+            }
             Self::Arguments { text, .. } | Self::Refusal(text) => text.len(),
         }
     }

@@ -1,13 +1,13 @@
 //! The conversation so far, as the model will see it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hasher as _;
 
 use serde::{Deserialize, Serialize};
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
 
-use crate::alias::ToolAliases;
 use crate::json_schema::JsonSchema;
+use crate::tool_names::{ToolName, ToolNames};
 
 /// One item of the conversation.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,16 +21,16 @@ pub enum HistoryItem {
         /// Which of the model's messages it is, if it said so.
         phase: Option<MessagePhase>,
     },
-    /// The model called a function.
+    /// The model called a tool.
     ToolCall {
         /// Id of the call, as the upstream gave it.
         call_id: String,
         /// Name of the tool, as the client declares it.
-        name: String,
-        /// Exact argument text.
-        arguments: String,
+        name: ToolName,
+        /// What it was called with.
+        input: CallInput,
     },
-    /// The client answered a function call.
+    /// The client answered a call.
     ToolOutput {
         /// Id of the call.
         call_id: String,
@@ -84,6 +84,15 @@ pub enum ContentPart {
     },
 }
 
+/// What a tool was called with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallInput {
+    /// A function, with this exact argument text.
+    Arguments(String),
+    /// A custom tool, with this text.
+    Text(String),
+}
+
 /// The answer to a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolOutput {
@@ -105,10 +114,23 @@ enum Wire<'a> {
     },
     FunctionCall {
         name: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        namespace: Option<&'a str>,
         arguments: &'a str,
         call_id: &'a str,
     },
     FunctionCallOutput {
+        call_id: &'a str,
+        output: WireOutput<'a>,
+    },
+    CustomToolCall {
+        name: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        namespace: Option<&'a str>,
+        input: &'a str,
+        call_id: &'a str,
+    },
+    CustomToolCallOutput {
         call_id: &'a str,
         output: WireOutput<'a>,
     },
@@ -152,6 +174,12 @@ impl HistoryItem {
         Self::Message { role, content: vec![ContentPart::Text(text.into())], phase: None }
     }
 
+    /// A call of a function outside any namespace.
+    pub fn function_call(call_id: &str, name: &str, arguments: &str) -> Self {
+        let input = CallInput::Arguments(arguments.to_owned());
+        Self::ToolCall { call_id: call_id.to_owned(), name: name.into(), input }
+    }
+
     pub(crate) fn is_expendable(&self) -> bool {
         matches!(self, Self::Reasoning { expendable: true, .. })
     }
@@ -161,9 +189,14 @@ impl HistoryItem {
         matches!(self, Self::ToolCall { .. } | Self::Message { role: Role::Assistant, .. })
     }
 
-    /// As Codex takes it, without an id; `alias` is a tool's name towards Codex.
-    pub(crate) fn to_json(&self, alias: &str) -> serde_json::Result<String> {
-        serde_json::to_string(&self.to_wire(alias))
+    /// As Codex takes it, without an id; `alias` is a tool's name towards Codex, and `custom` has the
+    /// calls of custom tools before it.
+    pub(crate) fn to_json(
+        &self,
+        alias: &ToolName,
+        custom: &CustomCalls,
+    ) -> serde_json::Result<String> {
+        serde_json::to_string(&self.to_wire(alias, custom))
     }
 
     pub(crate) fn has_images(&self) -> bool {
@@ -178,30 +211,40 @@ impl HistoryItem {
         }
     }
 
-    fn id_prefix(&self) -> &'static str {
+    fn id_prefix(&self, custom: &CustomCalls) -> &'static str {
         match self {
             Self::Message { .. } => "msg_",
-            Self::ToolCall { .. } => "fc_",
+            Self::ToolCall { input: CallInput::Arguments(_), .. } => "fc_",
+            Self::ToolCall { input: CallInput::Text(_), .. } => "ctc_",
+            Self::ToolOutput { call_id, .. } if custom.has(call_id) => "ctco_",
             Self::ToolOutput { .. } => "fco_",
             Self::Reasoning { .. } => "rs_",
         }
     }
 
-    fn to_wire<'a>(&'a self, alias: &'a str) -> Wire<'a> {
+    fn to_wire<'a>(&'a self, alias: &'a ToolName, custom: &CustomCalls) -> Wire<'a> {
+        let (name, namespace) = (alias.name.as_str(), alias.namespace.as_deref());
         match self {
             Self::Message { role, content, phase } => {
                 Wire::Message { role: *role, content: wire_parts(content, *role), phase: *phase }
             }
-            Self::ToolCall { call_id, arguments, .. } => {
-                Wire::FunctionCall { name: alias, arguments, call_id }
+            Self::ToolCall { call_id, input: CallInput::Arguments(arguments), .. } => {
+                Wire::FunctionCall { name, namespace, arguments, call_id }
             }
-            Self::ToolOutput { call_id, output } => Wire::FunctionCallOutput {
-                call_id,
-                output: match output {
+            Self::ToolCall { call_id, input: CallInput::Text(input), .. } => {
+                Wire::CustomToolCall { name, namespace, input, call_id }
+            }
+            Self::ToolOutput { call_id, output } => {
+                let output = match output {
                     ToolOutput::Text(text) => WireOutput::Text(text),
                     ToolOutput::Parts(parts) => WireOutput::Parts(wire_parts(parts, Role::User)),
-                },
-            },
+                };
+                if custom.has(call_id) {
+                    Wire::CustomToolCallOutput { call_id, output }
+                } else {
+                    Wire::FunctionCallOutput { call_id, output }
+                }
+            }
             Self::Reasoning { summary, encrypted_content, .. } => Wire::Reasoning {
                 summary: summary.iter().map(|text| WirePart::SummaryText { text }).collect(),
                 encrypted_content,
@@ -230,11 +273,12 @@ fn wire_parts(parts: &[ContentPart], role: Role) -> Vec<WirePart<'_>> {
 /// `look` sees each item without its id.
 pub(crate) fn to_wire(
     items: &[HistoryItem],
-    aliases: &mut ToolAliases,
+    names: &mut ToolNames,
     mut look: impl FnMut(&HistoryItem, &str),
 ) -> Result<Vec<Box<str>>, InvalidHistory> {
     check_calls(items)?;
     let mut chain = SipHasher13::new();
+    let mut custom = CustomCalls::default();
     items
         .iter()
         .enumerate()
@@ -247,15 +291,16 @@ pub(crate) fn to_wire(
                 return Err(invalid("an image must be a data: URL"));
             }
             let alias = match item {
-                HistoryItem::ToolCall { name, .. } => aliases.alias(name),
-                _ => String::new(),
+                HistoryItem::ToolCall { name, .. } => names.mention(name),
+                _ => ToolName::default(),
             };
+            custom.note(item);
             let unwritable = |_| invalid("it cannot be written as JSON");
-            let mut json = item.to_json(&alias).map_err(unwritable)?;
+            let mut json = item.to_json(&alias, &custom).map_err(unwritable)?;
             look(item, &json);
             chain.write(json.as_bytes());
             let hash = chain.finish128().as_u128();
-            push_id(&mut json, item.id_prefix(), hash);
+            push_id(&mut json, item.id_prefix(&custom), hash);
             Ok(json.into_boxed_str())
         })
         .collect()
@@ -306,11 +351,58 @@ fn check_calls(items: &[HistoryItem]) -> Result<(), InvalidHistory> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {
     /// Its name; any text will do.
-    pub name: String,
+    pub name: ToolName,
+    /// What its namespace is for, if it has one.
+    pub namespace_description: String,
     /// What it is for.
     pub description: String,
-    /// JSON schema of its parameters, an object.
-    pub parameters: JsonSchema,
+    /// What it is called with.
+    pub input: ToolInput,
+}
+
+/// What a tool is called with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ToolInput {
+    /// JSON that follows this schema, an object.
+    Json(JsonSchema),
+    /// Any text: a custom tool.
+    Text,
+}
+
+/// The calls of custom tools in a conversation: their outputs are items of another type.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CustomCalls(HashSet<String>);
+
+// === impl Tool ===
+
+impl Tool {
+    /// A function outside any namespace.
+    pub fn function(name: &str, description: &str, parameters: impl Into<JsonSchema>) -> Self {
+        Self {
+            name: name.into(),
+            namespace_description: String::new(),
+            description: description.to_owned(),
+            input: ToolInput::Json(parameters.into()),
+        }
+    }
+}
+
+// === impl CustomCalls ===
+
+impl CustomCalls {
+    /// The next item of the conversation.
+    pub(crate) fn note(&mut self, item: &HistoryItem) {
+        if let HistoryItem::ToolCall { call_id, input, .. } = item {
+            match input {
+                CallInput::Text(_) => self.0.insert(call_id.clone()),
+                CallInput::Arguments(_) => self.0.remove(call_id),
+            };
+        }
+    }
+
+    fn has(&self, call_id: &str) -> bool {
+        self.0.contains(call_id)
+    }
 }
 
 // === impl MessagePhase ===

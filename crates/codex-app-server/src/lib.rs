@@ -30,7 +30,6 @@
 //! ```
 
 pub mod account;
-mod alias;
 mod backoff;
 mod binary;
 mod canary;
@@ -41,6 +40,7 @@ mod client;
 mod client_config;
 mod connection;
 mod continuity;
+mod custom_input;
 mod failure;
 mod guard;
 mod heartbeat;
@@ -64,6 +64,7 @@ mod request_error;
 mod stats;
 mod stderr_line;
 mod timing;
+mod tool_names;
 pub mod turn;
 mod worker;
 
@@ -82,7 +83,10 @@ pub use connection::{Direction, Notification, WireTap};
 pub use continuity::{Continued, ContinuityLimits, FreshReason, KeptCounts};
 pub use failure::{Failure, FailureKind};
 pub use heartbeat::Heartbeat;
-pub use history::{ContentPart, HistoryItem, InvalidHistory, MessagePhase, Role, Tool, ToolOutput};
+pub use custom_input::InputDeviation;
+pub use history::{
+    CallInput, ContentPart, HistoryItem, InvalidHistory, MessagePhase, Role, Tool, ToolInput, ToolOutput,
+};
 pub use home::{CodexHome, HomeError};
 pub use json_schema::JsonSchema;
 pub use message::RpcError;
@@ -92,5 +96,6 @@ pub use protocol::incoming::TokenUsage;
 pub use request_error::RequestError;
 pub use stats::StatsSnapshot;
 pub use timing::{Timing, Timings};
+pub use tool_names::ToolName;
 pub use turn::{Consumer, InvalidTurn, Turn, TurnLimits, TurnOptions, TurnRequest, Upstream};
 pub use worker::WorkerState;

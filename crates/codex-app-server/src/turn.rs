@@ -48,6 +48,10 @@ pub struct TurnRequest {
     pub effort: Option<String>,
     /// Reasoning summary: `auto`, `concise`, `detailed` or `none`.
     pub summary: Option<String>,
+    /// How many words the model should make: `low`, `medium` or `high`.
+    pub verbosity: Option<String>,
+    /// How the upstream should process it, such as `priority`.
+    pub service_tier: Option<String>,
     /// JSON schema that the answer must follow.
     pub output_schema: Option<Value>,
     /// Where to send it instead of the login's own upstream.

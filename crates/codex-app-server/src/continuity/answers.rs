@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use super::raw_item::RawItem;
 use crate::history::{ContentPart, HistoryItem, ToolOutput};
+use crate::tool_names::ToolNames;
 
 /// The answer to a call that Codex has asked us to make.
 #[derive(Debug)]
@@ -44,8 +45,8 @@ pub(crate) fn answers<'a>(
 /// Codex adds something of its own to images that come as answers, so that the model would see something
 /// else than in a history: these are not read.
 fn answer(item: &str, expected: &str) -> Option<Answer> {
-    let RawItem::Spoken(HistoryItem::ToolOutput { call_id, output }, _) = RawItem::read(item)?
-    else {
+    let item = RawItem::read(item, &ToolNames::default())?;
+    let RawItem::Spoken(HistoryItem::ToolOutput { call_id, output }) = item else {
         return None;
     };
     if call_id != expected {

@@ -8,13 +8,16 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::history::{ContentPart, HistoryItem, MessagePhase, Role, ToolOutput};
+use crate::custom_input::decode;
+use crate::history::{CallInput, ContentPart, HistoryItem, MessagePhase, Role, ToolOutput};
+use crate::tool_names::{ToolName, ToolNames};
+use crate::turn::event::ToolCallKind;
 
 /// An item of a thread.
 #[derive(Debug)]
 pub(super) enum RawItem<'a> {
-    /// What a client would send for it, and the tool's name towards Codex if it is a call.
-    Spoken(HistoryItem, Cow<'a, str>),
+    /// What a client would send for it; a call has the tool's name towards Codex.
+    Spoken(HistoryItem),
     /// What the model thought, as far as anybody can send it back.
     Reasoning(Option<Cow<'a, str>>),
     /// How hard the model shall think.
@@ -41,7 +44,12 @@ macro_rules! items {
 
 items! {
     Message { role: Cow<'a, str>, content: Vec<OutputText<'a>>, phase: Option<Cow<'a, str>>, }
-    FunctionCall { name: Cow<'a, str>, arguments: Cow<'a, str>, call_id: Cow<'a, str>, }
+    FunctionCall {
+        name: Cow<'a, str>,
+        namespace: Option<Cow<'a, str>>,
+        arguments: Cow<'a, str>,
+        call_id: Cow<'a, str>,
+    }
     FunctionOutput { call_id: Cow<'a, str>, output: Output<'a>, }
 }
 
@@ -91,26 +99,34 @@ struct Reasoning<'a> {
 
 impl<'a> RawItem<'a> {
     /// Reads an item, if a client could send it.
-    pub(super) fn read(raw: &'a str) -> Option<Self> {
+    pub(super) fn read(raw: &'a str, names: &ToolNames) -> Option<Self> {
         let Kind { r#type: kind } = serde_json::from_str(raw).ok()?;
         Some(match kind.as_ref() {
             "message" => {
-                Self::Spoken(serde_json::from_str::<Message<'_>>(raw).ok()?.said()?, "".into())
+                Self::Spoken(serde_json::from_str::<Message<'_>>(raw).ok()?.said()?)
             }
             "function_call" => {
-                let FunctionCall { name, arguments, call_id, .. } =
+                let FunctionCall { name, namespace, arguments, call_id, .. } =
                     serde_json::from_str(raw).ok()?;
-                let item = HistoryItem::ToolCall {
-                    call_id: call_id.into_owned(),
-                    name: name.clone().into_owned(),
-                    arguments: arguments.into_owned(),
+                // Not the name that a client's history has: that has no namespace of Codex's own.
+                let name = ToolName {
+                    namespace: namespace.map(Cow::into_owned),
+                    name: name.into_owned(),
                 };
-                Self::Spoken(item, name)
+                let input = match names.declared(&name) {
+                    // A client sends the input, however the model has written it.
+                    Some(ToolCallKind::Custom) => CallInput::Text(decode(&arguments).0),
+                    // A client knows no other namespaces than its own.
+                    None if name.namespace.is_some() => return None,
+                    _ => CallInput::Arguments(arguments.into_owned()),
+                };
+                let call_id = call_id.into_owned();
+                Self::Spoken(HistoryItem::ToolCall { call_id, name, input })
             }
-            "function_call_output" => {
+            "function_call_output" | "custom_tool_call_output" => {
                 let FunctionOutput { call_id, output, .. } = serde_json::from_str(raw).ok()?;
                 let (call_id, output) = (call_id.into_owned(), output.read()?);
-                Self::Spoken(HistoryItem::ToolOutput { call_id, output }, "".into())
+                Self::Spoken(HistoryItem::ToolOutput { call_id, output })
             }
             "reasoning" => {
                 let Reasoning { encrypted_content } = serde_json::from_str(raw).ok()?;

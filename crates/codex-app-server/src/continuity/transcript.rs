@@ -6,7 +6,8 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
 
 use super::raw_item::RawItem;
-use crate::history::HistoryItem;
+use crate::history::{CustomCalls, HistoryItem};
+use crate::tool_names::{ToolName, ToolNames};
 
 /// What goes on with an item larger than this is not worth the time that it takes to read it again.
 const LARGEST_ITEM: usize = 1024 * 1024;
@@ -25,6 +26,8 @@ pub(crate) struct Transcript {
     key: FingerprintKey,
     fingerprint: Fingerprint,
     bytes: usize,
+    /// Its calls of custom tools.
+    custom: CustomCalls,
     /// The reasoning in it. Clients need not send it back, and most cannot, so it is no part of the
     /// fingerprint; what they do send must be there.
     reasoning: HashSet<Fingerprint>,
@@ -60,7 +63,8 @@ impl Transcript {
     /// Before the first item; `setting` is everything else that the model sees.
     pub(crate) fn begin(key: FingerprintKey, setting: &[u8]) -> Self {
         let fingerprint = key.fingerprint(&[setting]);
-        Self { key, fingerprint, bytes: 0, reasoning: HashSet::new() }
+        let (custom, reasoning) = (CustomCalls::default(), HashSet::new());
+        Self { key, fingerprint, bytes: 0, custom, reasoning }
     }
 
     pub(crate) fn fingerprint(&self) -> Fingerprint {
@@ -84,6 +88,7 @@ impl Transcript {
 
     /// An item as it is injected, without its id. Gives what the model thought, if it is that.
     pub(crate) fn add(&mut self, item: &HistoryItem, json: &str) -> Option<Fingerprint> {
+        self.custom.note(item);
         if let HistoryItem::Reasoning { encrypted_content, .. } = item {
             return Some(self.think(encrypted_content));
         }
@@ -92,12 +97,12 @@ impl Transcript {
     }
 
     /// An item that Codex has put into its thread itself, as it tells it.
-    pub(crate) fn note(&mut self, raw: &str) -> Result<(), Unsayable> {
+    pub(crate) fn note(&mut self, raw: &str, names: &ToolNames) -> Result<(), Unsayable> {
         if raw.len() > LARGEST_ITEM {
             return Err(Unsayable);
         }
-        let (item, name) = match RawItem::read(raw).ok_or(Unsayable)? {
-            RawItem::Spoken(item, name) => (item, name),
+        let item = match RawItem::read(raw, names).ok_or(Unsayable)? {
+            RawItem::Spoken(item) => item,
             RawItem::Reasoning(content) => {
                 if let Some(content) = content {
                     self.think(&content);
@@ -107,7 +112,12 @@ impl Transcript {
             // How hard the model shall think: every turn says it anew.
             RawItem::Setting => return Ok(()),
         };
-        self.write(&item.to_json(&name).map_err(|_| Unsayable)?);
+        self.custom.note(&item);
+        let name = match &item {
+            HistoryItem::ToolCall { name, .. } => name.clone(),
+            _ => ToolName::default(),
+        };
+        self.write(&item.to_json(&name, &self.custom).map_err(|_| Unsayable)?);
         Ok(())
     }
 

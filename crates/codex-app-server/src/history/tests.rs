@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::*;
 
 fn wire(items: &[HistoryItem]) -> Vec<Value> {
-    to_wire(items, &mut ToolAliases::default(), |_, _| {})
+    to_wire(items, &mut ToolNames::default(), |_, _| {})
         .unwrap()
         .iter()
         .map(|item| serde_json::from_str(item).unwrap())
@@ -28,29 +28,40 @@ fn items_have_codex_shape() {
             expendable: false,
         },
         HistoryItem::text(Role::Assistant, "A cat."),
-        HistoryItem::ToolCall {
-            call_id: "call_1".into(),
-            name: "a.b".into(),
-            arguments: "{ }".into(),
-        },
+        HistoryItem::function_call("call_1", "a.b", "{ }"),
         HistoryItem::ToolOutput {
             call_id: "call_1".into(),
             output: ToolOutput::Text("done".into()),
         },
-        HistoryItem::ToolCall {
-            call_id: "call_2".into(),
-            name: "b".into(),
-            arguments: String::new(),
-        },
+        HistoryItem::function_call("call_2", "b", ""),
         HistoryItem::ToolOutput {
             call_id: "call_2".into(),
             output: ToolOutput::Parts(vec![ContentPart::Text("done".into())]),
         },
+        HistoryItem::ToolCall {
+            call_id: "call_3".into(),
+            name: ToolName { namespace: Some("github".into()), name: "exec_command".into() },
+            input: CallInput::Arguments("{}".into()),
+        },
+        HistoryItem::ToolOutput {
+            call_id: "call_3".into(),
+            output: ToolOutput::Text("done".into()),
+        },
+        HistoryItem::ToolCall {
+            call_id: "call_4".into(),
+            name: ToolName { namespace: Some("functions".into()), name: "apply_patch".into() },
+            input: CallInput::Text("*** Begin".into()),
+        },
+        HistoryItem::ToolOutput {
+            call_id: "call_4".into(),
+            output: ToolOutput::Text("done".into()),
+        },
     ]);
-    let alias = ToolAliases::default().alias("a.b");
-    for (item, prefix) in
-        items.iter_mut().zip(["msg_", "msg_", "rs_", "msg_", "fc_", "fco_", "fc_", "fco_"])
-    {
+    let alias = ToolName::from("a.b").alias().name;
+    let prefixes = [
+        "msg_", "msg_", "rs_", "msg_", "fc_", "fco_", "fc_", "fco_", "fc_", "fco_", "ctc_", "ctco_",
+    ];
+    for (item, prefix) in items.iter_mut().zip(prefixes) {
         let id = item.as_object_mut().unwrap().remove("id").unwrap();
         assert!(id.as_str().unwrap().starts_with(prefix), "{id}");
     }
@@ -66,6 +77,10 @@ fn items_have_codex_shape() {
         json!({"type": "function_call_output", "call_id": "call_1", "output": "done"}),
         json!({"type": "function_call", "name": "b", "arguments": "", "call_id": "call_2"}),
         json!({"type": "function_call_output", "call_id": "call_2", "output": [{"type": "input_text", "text": "done"}]}),
+        json!({"type": "function_call", "name": "exec_command", "namespace": "github", "arguments": "{}", "call_id": "call_3"}),
+        json!({"type": "function_call_output", "call_id": "call_3", "output": "done"}),
+        json!({"type": "custom_tool_call", "name": "apply_patch", "input": "*** Begin", "call_id": "call_4"}),
+        json!({"type": "custom_tool_call_output", "call_id": "call_4", "output": "done"}),
     ];
     assert_eq!(items, expected);
 }
@@ -90,7 +105,7 @@ fn a_remote_image_is_refused_by_its_place() {
     };
     let refused = to_wire(
         &[HistoryItem::text(Role::User, "x"), image],
-        &mut ToolAliases::default(),
+        &mut ToolNames::default(),
         |_, _| {},
     );
     assert_eq!(
@@ -101,17 +116,13 @@ fn a_remote_image_is_refused_by_its_place() {
 
 #[test]
 fn calls_and_outputs_must_belong_together() {
-    let call = |id: &str| HistoryItem::ToolCall {
-        call_id: id.into(),
-        name: "f".into(),
-        arguments: "{}".into(),
-    };
+    let call = |id: &str| HistoryItem::function_call(id, "f", "{}");
     let output = |id: &str| HistoryItem::ToolOutput {
         call_id: id.into(),
         output: ToolOutput::Text("x".into()),
     };
     let problem = |items: &[HistoryItem]| {
-        to_wire(items, &mut ToolAliases::default(), |_, _| {})
+        to_wire(items, &mut ToolNames::default(), |_, _| {})
             .err()
             .map(|error| (error.index, error.problem))
     };

@@ -104,23 +104,36 @@ pub struct ThreadStart<'a> {
     /// The client's tools.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub dynamic_tools: &'a [DynamicTool<'a>],
+    /// How the upstream should process its turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service_tier: Option<&'a str>,
     /// Overrides of the configuration for this thread.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub config: Map<String, Value>,
 }
 
-/// A function that the client offers to the model.
+/// What the client offers to the model. Names are such as Codex accepts, and descriptions may be empty.
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DynamicTool<'a> {
-    /// Always `function`.
-    pub r#type: &'a str,
-    /// Name as Codex accepts it.
-    pub name: &'a str,
-    /// May be empty, may not be missing.
-    pub description: &'a str,
-    /// JSON schema of the parameters.
-    pub input_schema: &'a JsonSchema,
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum DynamicTool<'a> {
+    /// A function.
+    Function {
+        /// Its name.
+        name: &'a str,
+        /// What it is for.
+        description: &'a str,
+        /// JSON schema of the parameters.
+        input_schema: &'a JsonSchema,
+    },
+    /// Functions that belong together.
+    Namespace {
+        /// Its name.
+        name: &'a str,
+        /// What it is for.
+        description: &'a str,
+        /// Its functions, at least one.
+        tools: Vec<DynamicTool<'a>>,
+    },
 }
 
 /// Appends raw Responses items to the history that the model sees.

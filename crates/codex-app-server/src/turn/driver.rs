@@ -215,7 +215,7 @@ impl Driver {
     ) -> (Route, oneshot::Receiver<Attempt>) {
         let (sender, attempt) = oneshot::channel();
         let PlannedTurn { plan, options, asked_at, events, link, .. } = &self.turn;
-        let aliases = Arc::clone(&plan.aliases);
+        let names = Arc::clone(&plan.names);
         let kept = keeping.is_some().then(|| {
             KeptThread::new(&self.connection, thread.clone(), &self.login, plan.needs_login())
         });
@@ -226,7 +226,7 @@ impl Driver {
             (true, true) => LogUse::Everything,
         };
         let now = Instant::now();
-        let machine = TurnMachine::new(aliases, options.limits, log_use, keeping, *asked_at, now);
+        let machine = TurnMachine::new(names, options.limits, log_use, keeping, *asked_at, now);
         link.hold(kept);
         (Route::new(thread.clone(), machine, events.clone(), sender, fate), attempt)
     }

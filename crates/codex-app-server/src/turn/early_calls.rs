@@ -9,6 +9,7 @@ use std::time::Instant;
 use super::event::ToolCall;
 use super::streamed::{Contradiction, Streamed};
 use crate::child_log::StartedCall;
+use crate::tool_names::ToolName;
 
 /// Calls that wait for the items before them, and bytes of their arguments.
 const MOST_WAITING: usize = 64;
@@ -47,7 +48,7 @@ struct WaitingCall {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Opened {
     pub(crate) call_id: String,
-    pub(crate) name: String,
+    pub(crate) name: ToolName,
     /// Arguments that have waited.
     pub(crate) arguments: String,
 }

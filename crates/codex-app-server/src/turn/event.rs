@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::custom_input::InputDeviation;
 use crate::failure::Failure;
 use crate::history::MessagePhase;
 use crate::protocol::incoming::TokenUsage;
+use crate::tool_names::ToolName;
 
 /// One event of a turn, in the order in which the model produced it.
 ///
@@ -38,7 +40,11 @@ pub enum TurnEvent {
         /// The upstream's id of the call.
         call_id: String,
         /// Name of the tool, as the client declared it.
-        name: String,
+        #[serde(flatten)]
+        name: ToolName,
+        /// What kind of call it is.
+        #[serde(default)]
+        kind: ToolCallKind,
     },
     /// More of the arguments of the call that has started.
     ToolCallArguments(String),
@@ -90,18 +96,23 @@ pub struct ToolCall {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item_id: Option<String>,
     /// Name of the tool, as the client declared it.
-    pub name: String,
-    /// Exact argument text, which may be empty or malformed.
+    #[serde(flatten)]
+    pub name: ToolName,
+    /// Exact argument text, which may be empty or malformed; for a custom tool its input.
     pub arguments: String,
     /// What kind of call it is.
     pub kind: ToolCallKind,
+    /// How the model wrote the input of a custom tool otherwise than it was asked to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deviation: Option<InputDeviation>,
 }
 
 /// Kinds of tool calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolCallKind {
     /// A function with JSON arguments.
+    #[default]
     Function,
     /// A custom tool with free text as its input.
     Custom,
@@ -137,10 +148,10 @@ impl TurnEvent {
             | Self::Reasoning { text, .. }
             | Self::ToolCallArguments(text)
             | Self::Refusal(text) => text.len(),
-            Self::ToolCallStart { call_id, name } => call_id.len() + name.len(),
+            Self::ToolCallStart { call_id, name, .. } => call_id.len() + name.bytes(),
             Self::ToolCall(call) => {
                 let item_id = call.item_id.as_ref().map_or(0, String::len);
-                call.call_id.len() + item_id + call.name.len() + call.arguments.len()
+                call.call_id.len() + item_id + call.name.bytes() + call.arguments.len()
             }
             Self::ResponseEnd { response_id, .. } => response_id.len(),
             Self::Failed(failure) => failure.message.len(),

@@ -1,6 +1,5 @@
 //! What a turn notes down so that its thread can be gone on with.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -9,6 +8,7 @@ use super::event::{ToolCall, ToolCallKind};
 use crate::continuity::kept_thread::Said;
 use crate::continuity::transcript::{Transcript, Unsayable};
 use crate::protocol::incoming::TokenUsage;
+use crate::tool_names::ToolNames;
 
 /// Codex replaces a history by a summary of its own when the upstream says that it has become very
 /// large. No model has so much room; it is far below what our catalog allows to all of them.
@@ -22,8 +22,8 @@ const MOST_CALLS: usize = 1_024;
 #[derive(Debug)]
 pub(crate) struct Keeping {
     transcript: Transcript,
-    /// Names of the tools that Codex asks us to run.
-    offered: Arc<HashSet<String>>,
+    /// The tools that Codex asks us to run.
+    names: Arc<ToolNames>,
     calls: Vec<String>,
     /// Whether Codex asks us for every call.
     answerable: bool,
@@ -33,13 +33,13 @@ pub(crate) struct Keeping {
 
 impl Keeping {
     /// `transcript` is what the thread has when the turn begins.
-    pub(crate) fn new(transcript: Transcript, offered: Arc<HashSet<String>>) -> Self {
-        Self { transcript, offered, calls: Vec::new(), answerable: true }
+    pub(crate) fn new(transcript: Transcript, names: Arc<ToolNames>) -> Self {
+        Self { transcript, names, calls: Vec::new(), answerable: true }
     }
 
     /// An item that Codex has put into the thread.
     pub(super) fn note(&mut self, raw: &str) -> Result<(), Unsayable> {
-        self.transcript.note(raw)
+        self.transcript.note(raw, &self.names)
     }
 
     /// A call of the model's, by its name towards Codex.
@@ -48,7 +48,7 @@ impl Keeping {
         self.answerable = self.answerable
             && self.calls.len() < MOST_CALLS
             && call.kind == ToolCallKind::Function
-            && self.offered.contains(&call.name)
+            && self.names.declared(&call.name).is_some()
             && serde_json::from_str::<Value>(&call.arguments).is_ok()
             && !self.calls.contains(&call.call_id);
         if self.answerable {

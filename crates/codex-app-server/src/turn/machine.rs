@@ -15,13 +15,14 @@ use super::event::{ReasoningItem, TurnEnd, TurnEvent};
 use super::keeping::Keeping;
 use super::streamed::{Contradiction, Streamed};
 use super::thread_event::{Happening, Utterance};
-use crate::alias::ToolAliases;
 use crate::continuity::kept_thread::ThreadState;
+use crate::custom_input::InputDecoder;
 use crate::failure::{Failure, FailureKind};
 use crate::history::MessagePhase;
 use crate::ids::TurnId;
 use crate::protocol::incoming::TurnStatus;
 use crate::stats::Counter;
+use crate::tool_names::ToolNames;
 use ending::withheld;
 use holding::Notes;
 use logged::{Refusals, is_output_beside_a_call, leaves_a_refusal_open};
@@ -43,7 +44,7 @@ const MAX_HELD_LOG_BYTES: usize = 1024 * 1024;
 /// The state of one turn.
 #[derive(Debug)]
 pub(crate) struct TurnMachine {
-    aliases: Arc<ToolAliases>,
+    names: Arc<ToolNames>,
     limits: TurnLimits,
     started_at: Instant,
     last_event_at: Instant,
@@ -66,6 +67,8 @@ pub(crate) struct TurnMachine {
     /// The calls that Codex has asked us to make, and waits for.
     pending_calls: Vec<PendingCall>,
     early: EarlyCalls,
+    /// Reads the input of the custom tool whose call is being streamed.
+    input: Option<InputDecoder>,
     refusals: Refusals,
     notes: Notes,
     interrupt: Interrupt,
@@ -127,7 +130,7 @@ impl Default for TurnLimits {
 impl TurnMachine {
     /// `started_at` is when the consumer asked for the turn, which may lie some retries back.
     pub(crate) fn new(
-        aliases: Arc<ToolAliases>,
+        names: Arc<ToolNames>,
         limits: TurnLimits,
         log_use: LogUse,
         keeping: Option<Keeping>,
@@ -135,7 +138,7 @@ impl TurnMachine {
         now: Instant,
     ) -> Self {
         Self {
-            aliases,
+            names,
             limits,
             started_at,
             last_event_at: now,
@@ -152,6 +155,7 @@ impl TurnMachine {
             extra_request_seen: false,
             pending_calls: Vec::new(),
             early: EarlyCalls::new(log_use == LogUse::Everything),
+            input: None,
             refusals: Refusals::new(log_use != LogUse::Nothing),
             notes: keeping.map_or(Notes::None, Notes::Open),
             interrupt: Interrupt::None,

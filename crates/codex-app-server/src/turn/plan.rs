@@ -1,10 +1,10 @@
 //! A turn in Codex's own terms: checked, translated, and not yet given to any child.
 
-use std::collections::HashSet;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 
 use super::channel::{self, EventSender};
@@ -12,15 +12,16 @@ use super::event::{TurnEnd, TurnEvent};
 use super::keeping::Keeping;
 use super::thread_link::ThreadLink;
 use super::{Command, Consumer, InvalidTurn, Turn, TurnOptions, TurnRequest, Upstream};
-use crate::alias::ToolAliases;
 use crate::catalog::DEMO_MODEL;
 use crate::continuity::kept_threads::{Found, KeptThreads};
 use crate::continuity::trail::Trail;
 use crate::continuity::transcript::{FingerprintKey, Transcript};
 use crate::continuity::{Continued, FreshReason};
 use crate::failure::Failure;
-use crate::history::{self, HistoryItem, Role, Tool};
+use crate::history::{self, HistoryItem, Role, Tool, ToolInput};
+use crate::json_schema::JsonSchema;
 use crate::protocol::outgoing::{DynamicTool, ThreadStart, TurnStart};
+use crate::tool_names::{ToolName, ToolNames};
 
 /// The only provider of the configuration; a thread's overrides go below it.
 const PROVIDER: &str = "model_providers.upstream";
@@ -29,9 +30,8 @@ const PROVIDER: &str = "model_providers.upstream";
 #[derive(Debug)]
 pub(crate) struct Plan {
     model: String,
-    tools: Vec<Tool>,
-    tool_names: Vec<String>,
-    pub(crate) aliases: Arc<ToolAliases>,
+    tools: Vec<OfferedTool>,
+    pub(crate) names: Arc<ToolNames>,
     /// The history, each item in JSON.
     pub(crate) items: Vec<Box<str>>,
     /// What the items were made of, if there is something among them that can be left out.
@@ -40,14 +40,24 @@ pub(crate) struct Plan {
     pub(crate) has_images: bool,
     effort: Option<String>,
     summary: Option<String>,
+    verbosity: Option<String>,
+    service_tier: Option<String>,
     output_schema: Option<Value>,
     upstream: Option<Upstream>,
     /// Whether arguments are wanted before their call is whole.
     pub(crate) early_arguments: bool,
     /// What was said at every point of the history, if its thread may be kept.
     trail: Option<Trail>,
-    /// Names of the tools towards Codex.
-    offered: Arc<HashSet<String>>,
+}
+
+/// A tool as it is declared to Codex.
+#[derive(Debug)]
+struct OfferedTool {
+    /// Towards Codex.
+    name: ToolName,
+    namespace_description: String,
+    description: String,
+    parameters: JsonSchema,
 }
 
 /// A plan whose consumer already waits for its events.
@@ -78,15 +88,11 @@ pub(crate) enum Stop {
 impl Plan {
     /// Checks and translates a request; with a key its thread may be kept for its owner.
     fn new(mut request: TurnRequest, key: Option<FingerprintKey>) -> Result<Self, InvalidTurn> {
-        let mut names = HashSet::new();
-        for tool in &request.tools {
-            if !names.insert(tool.name.as_str()) {
-                return Err(InvalidTurn::DuplicateTool(tool.name.clone()));
-            }
-            if !tool.parameters.is_object() {
-                return Err(InvalidTurn::ToolParameters(tool.name.clone()));
-            }
-        }
+        let mut names = ToolNames::default();
+        let tools = std::mem::take(&mut request.tools).into_iter();
+        let tools = tools
+            .map(|tool| OfferedTool::new(tool, &mut names))
+            .collect::<Result<Vec<_>, InvalidTurn>>()?;
         if !request.instructions.is_empty() {
             let instructions = std::mem::take(&mut request.instructions);
             request.history.insert(0, HistoryItem::text(Role::Developer, instructions));
@@ -94,16 +100,12 @@ impl Plan {
         if request.history.is_empty() {
             return Err(InvalidTurn::Empty);
         }
-        let mut aliases = ToolAliases::default();
-        let tool_names: Vec<_> =
-            request.tools.iter().map(|tool| aliases.alias(&tool.name)).collect();
         let has_images = request.history.iter().any(HistoryItem::has_images);
         let mut trail = key.zip(request.owner.clone()).and_then(|(key, owner)| {
-            let tools = dynamic_tools(&request.tools, &tool_names);
-            let setting = setting(&request, &owner, &tools).ok()?;
+            let setting = setting(&request, &owner, &dynamic_tools(&tools)).ok()?;
             Some(Trail::begin(key, owner, &setting))
         });
-        let items = history::to_wire(&request.history, &mut aliases, |item, json| {
+        let items = history::to_wire(&request.history, &mut names, |item, json| {
             if let Some(trail) = &mut trail {
                 trail.add(item, json);
             }
@@ -111,19 +113,15 @@ impl Plan {
         let is_expendable = request.history.iter().any(HistoryItem::is_expendable);
         Ok(Self {
             model: request.model,
-            tools: request.tools,
-            offered: if trail.is_some() {
-                Arc::new(tool_names.iter().cloned().collect())
-            } else {
-                Arc::default()
-            },
-            tool_names,
-            aliases: Arc::new(aliases),
+            tools,
+            names: Arc::new(names),
             items,
             expendable: is_expendable.then_some(request.history),
             has_images,
             effort: request.effort,
             summary: request.summary,
+            verbosity: request.verbosity,
+            service_tier: request.service_tier,
             output_schema: request.output_schema,
             upstream: request.upstream,
             early_arguments: request.early_arguments,
@@ -146,8 +144,8 @@ impl Plan {
         let Some(mut history) = self.expendable.take() else { return false };
         history.retain(|item| !item.is_expendable());
         // The names have their aliases already, and what was taken with more is taken with less.
-        let mut aliases = ToolAliases::clone(&self.aliases);
-        let Ok(items) = history::to_wire(&history, &mut aliases, |_, _| {}) else { return false };
+        let mut names = ToolNames::clone(&self.names);
+        let Ok(items) = history::to_wire(&history, &mut names, |_, _| {}) else { return false };
         self.items = items;
         // What is noted down would not be what the thread has.
         self.trail = None;
@@ -162,17 +160,17 @@ impl Plan {
             Some(thread) => whole.with_thoughts_of(thread),
             None => whole,
         };
-        Some(Keeping::new(transcript, Arc::clone(&self.offered)))
+        Some(Keeping::new(transcript, Arc::clone(&self.names)))
     }
 
     /// The same for a turn that is resumed: Codex tells what it makes of the outputs.
     pub(crate) fn keeping_on(&self, thread: &Transcript) -> Option<Keeping> {
         self.trail.as_ref()?;
-        Some(Keeping::new(thread.clone(), Arc::clone(&self.offered)))
+        Some(Keeping::new(thread.clone(), Arc::clone(&self.names)))
     }
 
     pub(crate) fn dynamic_tools(&self) -> Vec<DynamicTool<'_>> {
-        dynamic_tools(&self.tools, &self.tool_names)
+        dynamic_tools(&self.tools)
     }
 
     pub(crate) fn thread_start<'a>(
@@ -190,8 +188,18 @@ impl Plan {
             sandbox: "read-only",
             experimental_raw_events: true,
             dynamic_tools,
-            config: self.upstream.as_ref().map(upstream_config).unwrap_or_default(),
+            service_tier: self.service_tier.as_deref(),
+            config: self.config(),
         }
+    }
+
+    /// What the thread has otherwise than the configuration.
+    fn config(&self) -> Map<String, Value> {
+        let mut config = self.upstream.as_ref().map(upstream_config).unwrap_or_default();
+        if let Some(verbosity) = &self.verbosity {
+            config.insert("model_verbosity".to_owned(), verbosity.as_str().into());
+        }
+        config
     }
 
     pub(crate) fn turn_start<'a>(&'a self, thread_id: &'a str) -> TurnStart<'a> {
@@ -281,17 +289,62 @@ pub(crate) async fn command_to_stop(commands: &mut watch::Receiver<Command>) -> 
     }
 }
 
-fn dynamic_tools<'a>(tools: &'a [Tool], names: &'a [String]) -> Vec<DynamicTool<'a>> {
-    tools
-        .iter()
-        .zip(names)
-        .map(|(tool, name)| DynamicTool {
-            r#type: "function",
-            name,
+/// The parameters of the function that stands for a custom tool.
+static CUSTOM_PARAMETERS: LazyLock<JsonSchema> = LazyLock::new(|| {
+    JsonSchema::from(json!({
+        "type": "object",
+        "properties": {"input": {"type": "string", "description": "The whole input, as it is."}},
+        "required": ["input"],
+        "additionalProperties": false,
+    }))
+});
+
+// === impl OfferedTool ===
+
+impl OfferedTool {
+    fn new(tool: Tool, names: &mut ToolNames) -> Result<Self, InvalidTurn> {
+        let Some(name) = names.declare(&tool) else {
+            return Err(InvalidTurn::DuplicateTool(tool.name.to_string()));
+        };
+        let parameters = match tool.input {
+            ToolInput::Json(schema) if schema.is_object() => schema,
+            ToolInput::Json(_) => return Err(InvalidTurn::ToolParameters(tool.name.to_string())),
+            ToolInput::Text => CUSTOM_PARAMETERS.clone(),
+        };
+        // Messages speak of the tool by its own name.
+        let description = if name.name == tool.name.name {
+            tool.description
+        } else {
+            format!("This is the tool `{}`. {}", tool.name.name, tool.description)
+        };
+        let namespace_description = tool.namespace_description;
+        Ok(Self { name, namespace_description, description, parameters })
+    }
+}
+
+/// The tools of a namespace stand together, where its first one was declared.
+fn dynamic_tools(tools: &[OfferedTool]) -> Vec<DynamicTool<'_>> {
+    let mut offered = Vec::with_capacity(tools.len());
+    let mut namespaces: HashMap<&str, usize> = HashMap::new();
+    for tool in tools {
+        let function = DynamicTool::Function {
+            name: &tool.name.name,
             description: &tool.description,
             input_schema: &tool.parameters,
-        })
-        .collect()
+        };
+        let Some(name) = tool.name.namespace.as_deref() else {
+            offered.push(function);
+            continue;
+        };
+        let place = *namespaces.entry(name).or_insert(offered.len());
+        if let Some(DynamicTool::Namespace { tools, .. }) = offered.get_mut(place) {
+            tools.push(function);
+        } else {
+            let description = &tool.namespace_description;
+            offered.push(DynamicTool::Namespace { name, description, tools: vec![function] });
+        }
+    }
+    offered
 }
 
 /// Points one thread at another upstream, and keeps the login away from it.
@@ -318,6 +371,7 @@ fn setting(
 ) -> serde_json::Result<Vec<u8>> {
     let upstream = request.upstream.as_ref();
     let upstream = upstream.map(|upstream| (&upstream.base_url, &upstream.api_key));
-    let TurnRequest { model, effort, summary, output_schema, .. } = request;
-    serde_json::to_vec(&(owner, model, effort, summary, output_schema, upstream, tools))
+    let TurnRequest { model, effort, summary, verbosity, service_tier, output_schema, .. } = request;
+    let asked = (model, effort, summary, verbosity, service_tier, output_schema);
+    serde_json::to_vec(&(owner, asked, upstream, tools))
 }

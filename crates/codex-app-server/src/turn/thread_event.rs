@@ -14,6 +14,7 @@ use crate::protocol::incoming::{
     RawResponseCompleted, ReasoningSummaryDelta, ReasoningTextDelta, Text, TokenUsage, TurnError,
     TurnNotification, TurnState, TurnStatus,
 };
+use crate::tool_names::ToolName;
 
 /// Something that happened in a turn.
 #[derive(Debug)]
@@ -238,27 +239,30 @@ fn utterance(item: &RawValue) -> Result<Utterance, serde_json::Error> {
         "function_call" => ToolCall {
             call_id,
             item_id,
-            name: qualified(namespace, text(raw.name)),
+            name: ToolName::towards_codex(namespace, text(raw.name)),
             // Anything but a string would be a new kind of upstream: keep its text as it is.
             arguments: raw.arguments.map_or_else(String::new, |arguments| {
                 serde_json::from_str(arguments.get()).unwrap_or_else(|_| arguments.get().to_owned())
             }),
             kind: ToolCallKind::Function,
+            deviation: None,
         },
         "custom_tool_call" => ToolCall {
             call_id,
             item_id,
-            name: qualified(namespace, text(raw.name)),
+            name: ToolName::towards_codex(namespace, text(raw.name)),
             arguments: text(raw.input),
             kind: ToolCallKind::Custom,
+            deviation: None,
         },
         // Codex would try to serve these itself, and asks the model again.
         foreign @ ("local_shell_call" | "tool_search_call") => ToolCall {
             call_id,
             item_id,
-            name: foreign.to_owned(),
+            name: foreign.into(),
             arguments: without_internals(item)?,
             kind: ToolCallKind::Foreign,
+            deviation: None,
         },
         "reasoning" => {
             return Ok(Utterance::Reasoning(ReasoningItem {
@@ -276,15 +280,4 @@ fn without_internals(item: &RawValue) -> Result<String, serde_json::Error> {
     let mut members: serde_json::Map<String, Value> = serde_json::from_str(item.get())?;
     members.retain(|name, _| !name.starts_with("internal_"));
     serde_json::to_string(&members)
-}
-
-/// The tool's name as the client knows it.
-///
-/// Newer models group a client's functions under `functions`, which is no part of the name. Any
-/// other group is kept, so that `github.search` and `gitlab.search` stay different.
-pub(crate) fn qualified(namespace: Option<&str>, name: String) -> String {
-    match namespace {
-        None | Some("functions" | "") => name,
-        Some(namespace) => format!("{namespace}.{name}"),
-    }
 }

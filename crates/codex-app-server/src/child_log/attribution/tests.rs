@@ -112,7 +112,7 @@ fn added(id: &str, output_index: u64, sequence: Option<u64>) -> LogLine<'static>
         output_index,
         item_id: id.into(),
         call_id: format!("call of {id}"),
-        name: "f".to_owned(),
+        name: "f".into(),
     };
     LogLine::CallAdded { item_id: id.to_owned(), sequence, call }
 }

@@ -14,13 +14,13 @@ fn read(line: &str) -> LogLine<'_> {
     LogLine::read(line.as_bytes())
 }
 
-fn call_added(sequence: Option<u64>, name: &str) -> LogLine<'static> {
+fn call_added(sequence: Option<u64>, name: impl Into<ToolName>) -> LogLine<'static> {
     let item_id = "fc_1".to_owned();
     let call = StartedCall {
         output_index: 2,
         item_id: "fc_1".into(),
         call_id: "call_1".to_owned(),
-        name: name.to_owned(),
+        name: name.into(),
     };
     LogLine::CallAdded { item_id, sequence, call }
 }
@@ -108,11 +108,12 @@ fn text_is_read_exactly() {
 
 #[test]
 fn a_name_has_its_namespace_unless_that_is_the_clients_own() {
+    let inside = ToolName { namespace: Some("github".to_owned()), name: "f".to_owned() };
     for (namespace, name) in [
-        (json!(null), "f"),
-        (json!(""), "f"),
-        (json!("functions"), "f"),
-        (json!("github"), "github.f"),
+        (json!(null), ToolName::from("f")),
+        (json!(""), "f".into()),
+        (json!("functions"), "f".into()),
+        (json!("github"), inside),
     ] {
         let mut added = added_call();
         added["item"]["namespace"] = namespace;

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::history::{ContentPart, MessagePhase, Role, ToolOutput};
+use crate::history::{CallInput, ContentPart, MessagePhase, Role, Tool, ToolInput, ToolOutput};
 
 const KEY: FingerprintKey = FingerprintKey(1, 2);
 
@@ -10,14 +10,33 @@ fn begun() -> Transcript {
     Transcript::begin(KEY, b"setting")
 }
 
+/// Custom tools, of which Codex knows nothing.
+fn custom_tool(inside: bool) -> ToolName {
+    ToolName { namespace: inside.then(|| "github".to_owned()), name: "apply_patch".to_owned() }
+}
+
+fn names() -> ToolNames {
+    let mut names = ToolNames::default();
+    for inside in [false, true] {
+        names.declare(&Tool {
+            name: custom_tool(inside),
+            namespace_description: String::new(),
+            description: String::new(),
+            input: ToolInput::Text,
+        });
+    }
+    names
+}
+
 fn added(items: &[HistoryItem]) -> Transcript {
-    let mut transcript = begun();
+    let (mut transcript, mut custom) = (begun(), CustomCalls::default());
     for item in items {
         let name = match item {
-            HistoryItem::ToolCall { name, .. } => name.as_str(),
-            _ => "",
+            HistoryItem::ToolCall { name, .. } => name.clone(),
+            _ => ToolName::default(),
         };
-        transcript.add(item, &item.to_json(name).unwrap());
+        custom.note(item);
+        transcript.add(item, &item.to_json(&name, &custom).unwrap());
     }
     transcript
 }
@@ -25,7 +44,7 @@ fn added(items: &[HistoryItem]) -> Transcript {
 fn noted(raw: &[Value]) -> Result<Transcript, Unsayable> {
     let mut transcript = begun();
     for item in raw {
-        transcript.note(&item.to_string())?;
+        transcript.note(&item.to_string(), &names())?;
     }
     Ok(transcript)
 }
@@ -50,10 +69,21 @@ fn as_codex_tells_it(item: &HistoryItem) -> Value {
             }
             raw
         }
-        HistoryItem::ToolCall { call_id, name, arguments } => json!({
-            "type": "function_call", "status": "completed", "name": name,
-            "arguments": arguments, "call_id": call_id,
-        }),
+        HistoryItem::ToolCall { call_id, name, input } => {
+            let arguments = match input {
+                CallInput::Arguments(arguments) => arguments.clone(),
+                // Not as we would write it.
+                CallInput::Text(text) => format!(" {}", json!({"input": text})),
+            };
+            let mut call = json!({
+                "type": "function_call", "status": "completed", "name": name.name,
+                "arguments": arguments, "call_id": call_id,
+            });
+            if let Some(namespace) = &name.namespace {
+                call["namespace"] = json!(namespace);
+            }
+            call
+        }
         HistoryItem::ToolOutput { call_id, output: ToolOutput::Text(text) } => json!({
             "type": "function_call_output", "call_id": call_id, "output": text,
         }),
@@ -96,10 +126,13 @@ fn item() -> impl Strategy<Value = HistoryItem> {
             content,
             phase
         }),
-        (text(), text(), text()).prop_map(|(call_id, name, arguments)| HistoryItem::ToolCall {
+        (text(), text(), text()).prop_map(|(call_id, name, arguments)| {
+            HistoryItem::function_call(&call_id, &name, &arguments)
+        }),
+        (text(), any::<bool>(), text()).prop_map(|(call_id, inside, text)| HistoryItem::ToolCall {
             call_id,
-            name,
-            arguments
+            name: custom_tool(inside),
+            input: CallInput::Text(text),
         }),
         (text(), text()).prop_map(|(call_id, text)| HistoryItem::ToolOutput {
             call_id,
@@ -179,7 +212,7 @@ fn what_a_history_cannot_say_is_not_gone_on_from() {
         assert_eq!(noted(std::slice::from_ref(&raw)).err(), Some(Unsayable), "{raw}");
     }
     assert!(noted(&[call]).is_ok());
-    assert_eq!(begun().note("{"), Err(Unsayable));
+    assert_eq!(begun().note("{", &names()), Err(Unsayable));
     let large = text(json!({"annotations": "x".repeat(LARGEST_ITEM)}));
     assert_eq!(noted(&[large]).err(), Some(Unsayable));
 }

@@ -8,7 +8,7 @@ fn started(output_index: u64, id: &str) -> StartedCall {
         output_index,
         item_id: format!("fc_{id}").into(),
         call_id: format!("call_{id}"),
-        name: "f".to_owned(),
+        name: "f".into(),
     }
 }
 
@@ -16,9 +16,10 @@ fn whole(id: &str, arguments: &str) -> ToolCall {
     ToolCall {
         call_id: format!("call_{id}"),
         item_id: Some(format!("fc_{id}")),
-        name: "f".to_owned(),
+        name: "f".into(),
         arguments: arguments.to_owned(),
         kind: ToolCallKind::Function,
+        deviation: None,
     }
 }
 
@@ -44,7 +45,7 @@ impl Bench {
     /// The call that opens now, and the arguments that have waited.
     fn opened(&mut self) -> Option<(String, String)> {
         let Opened { call_id, name, arguments } = self.early.open_next(self.now)?;
-        assert_eq!(name, "f");
+        assert_eq!(name, "f".into());
         Some((call_id, arguments))
     }
 
@@ -162,7 +163,7 @@ fn a_whole_call_has_to_be_the_one_that_was_streamed() {
     assert!(confirms(None, &good), "not every whole item has an id");
     assert!(!confirms(Some("fc_b"), &good));
     assert!(!confirms(Some(""), &good));
-    assert!(!confirms(None, &ToolCall { name: "g".to_owned(), ..good.clone() }));
+    assert!(!confirms(None, &ToolCall { name: "g".into(), ..good.clone() }));
     for (id, arguments) in [("b", "{\"x\":1}"), ("a", "{\"y\":1}"), ("a", "{\"x"), ("a", "")] {
         assert!(!confirms(None, &whole(id, arguments)), "{id} {arguments}");
     }

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 use super::ending::withheld;
 use super::{Interrupt, Notes, Phase, Speech, Step, Steps, TurnMachine};
 use crate::child_log::LogEvent;
+use crate::custom_input::InputDecoder;
 use crate::failure::{Failure, FailureKind};
 use crate::protocol::incoming::{TokenUsage, TurnStatus};
 use crate::turn::early_calls::Opened;
-use crate::turn::event::{ToolCall, TurnEnd, TurnEvent};
+use crate::turn::event::{ToolCall, ToolCallKind, TurnEnd, TurnEvent};
 use crate::turn::streamed::{Contradiction, Streamed};
 use crate::turn::thread_event::{Happening, Utterance};
 
@@ -48,7 +49,7 @@ impl TurnMachine {
             }
             LogEvent::Arguments { item_id, offset, text } => {
                 if let Some(text) = self.early.on_arguments(&item_id, offset, text) {
-                    self.output(TurnEvent::ToolCallArguments(text), steps);
+                    self.stream_arguments(text, steps);
                 }
             }
             LogEvent::Refusal(text) => {
@@ -69,11 +70,22 @@ impl TurnMachine {
             && self.open_message.is_none();
         if takes_output && let Some(Opened { call_id, name, arguments }) = self.early.open_next(now)
         {
-            let name = self.aliases.original(name);
-            self.output(TurnEvent::ToolCallStart { call_id, name }, steps);
-            if !arguments.is_empty() {
-                self.output(TurnEvent::ToolCallArguments(arguments), steps);
-            }
+            let kind = self.names.declared(&name).unwrap_or_default();
+            self.input = (kind == ToolCallKind::Custom).then(InputDecoder::default);
+            let name = self.names.original(&name);
+            self.output(TurnEvent::ToolCallStart { call_id, name, kind }, steps);
+            self.stream_arguments(arguments, steps);
+        }
+    }
+
+    /// More arguments of the call that is being streamed.
+    fn stream_arguments(&mut self, arguments: String, steps: &mut Steps) {
+        let text = match &mut self.input {
+            Some(input) => input.push(&arguments),
+            None => arguments,
+        };
+        if !text.is_empty() {
+            self.output(TurnEvent::ToolCallArguments(text), steps);
         }
     }
 
@@ -88,8 +100,8 @@ impl TurnMachine {
             }
         }
         self.calls += 1;
-        let name = self.aliases.original(call.name);
-        self.output(TurnEvent::ToolCall(ToolCall { name, ..call }), steps);
+        let call = self.names.translated(call);
+        self.output(TurnEvent::ToolCall(call), steps);
         self.open_next_call(now, steps);
     }
 

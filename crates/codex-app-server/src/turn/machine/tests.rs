@@ -64,7 +64,7 @@ impl Bench {
             Step::Emit(TurnEvent::ToolCall(call)) => {
                 format!("call {} {}", call.name, call.arguments)
             }
-            Step::Emit(TurnEvent::ToolCallStart { call_id, name }) => {
+            Step::Emit(TurnEvent::ToolCallStart { call_id, name, .. }) => {
                 format!("start {call_id} {name}")
             }
             Step::Emit(TurnEvent::ToolCallArguments(text)) => format!("arguments {text}"),
@@ -120,9 +120,10 @@ fn call(name: &str) -> Happening<'static> {
     let call = ToolCall {
         call_id: "call_1".to_owned(),
         item_id: None,
-        name: name.to_owned(),
+        name: name.into(),
         arguments: "{}".to_owned(),
         kind: ToolCallKind::Function,
+        deviation: None,
     };
     item(Utterance::Call(call))
 }

@@ -54,6 +54,7 @@ impl Played {
             sandbox: "read-only",
             experimental_raw_events: true,
             dynamic_tools: &[],
+            service_tier: None,
             config: Map::new(),
         };
         self.threads.setting(&params).unwrap()

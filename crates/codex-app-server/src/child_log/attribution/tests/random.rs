@@ -103,7 +103,7 @@ impl World {
             output_index: item as u64,
             item_id: ITEMS[item].into(),
             call_id: number.to_string(),
-            name: "f".to_owned(),
+            name: "f".into(),
         };
         let fragments = Vec::new();
         self.calls.push(Upstream { item, is_numbered, fragments, is_uncertain: false });

@@ -33,7 +33,7 @@ fn lines_of_the_real_codex_are_read() {
         output_index: 1,
         item_id: "fc_0000020".into(),
         call_id: "call_0000020".to_owned(),
-        name: "get_weather".to_owned(),
+        name: "get_weather".into(),
     };
     let added = LogLine::CallAdded { item_id: item_id.clone(), sequence: None, call };
     let text = r#"": "Pa"#.to_owned();

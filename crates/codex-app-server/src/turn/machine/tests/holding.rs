@@ -1,13 +1,15 @@
-use std::collections::HashSet;
-
 use super::*;
 use crate::continuity::transcript::{FingerprintKey, Transcript};
+use crate::history::Tool;
 
 /// The notes of a turn whose thread may be kept, with two tools.
 pub(super) fn keeping() -> Keeping {
     let transcript = Transcript::begin(FingerprintKey::random(), b"");
-    let offered: HashSet<_> = ["f", "g"].map(str::to_owned).into();
-    Keeping::new(transcript, Arc::new(offered))
+    let mut names = ToolNames::default();
+    for name in ["f", "g"] {
+        names.declare(&Tool::function(name, "", json!({})));
+    }
+    Keeping::new(transcript, Arc::new(names))
 }
 
 fn started() -> Bench {
@@ -23,9 +25,10 @@ fn raw_call(id: &str, name: &str, arguments: &str) -> Happening<'static> {
         what: Utterance::Call(ToolCall {
             call_id: id.to_owned(),
             item_id: Some("fc_1".to_owned()),
-            name: name.to_owned(),
+            name: name.into(),
             arguments: arguments.to_owned(),
             kind: ToolCallKind::Function,
+            deviation: None,
         }),
     }
 }

@@ -174,10 +174,10 @@ fn failed_as(events: &[TurnEvent], kind: FailureKind) -> bool {
 
 /// Every start is followed by its arguments and its whole call, unless the turn ends before.
 fn check_calls(events: &[TurnEvent], is_abandoned: bool) -> Result<(), TestCaseError> {
-    let mut open: Option<(&str, &str, String)> = None;
+    let mut open: Option<(&str, &crate::ToolName, String)> = None;
     for event in events {
         match (event, &mut open) {
-            (TurnEvent::ToolCallStart { call_id, name }, None) => {
+            (TurnEvent::ToolCallStart { call_id, name, .. }, None) => {
                 open = Some((call_id, name, String::new()));
             }
             (TurnEvent::ToolCallArguments(text), Some((_, _, streamed))) => {
@@ -185,7 +185,7 @@ fn check_calls(events: &[TurnEvent], is_abandoned: bool) -> Result<(), TestCaseE
                 streamed.push_str(text);
             }
             (TurnEvent::ToolCall(call), Some((call_id, name, streamed))) => {
-                prop_assert_eq!((&*call.call_id, &*call.name), (*call_id, *name));
+                prop_assert_eq!((&*call.call_id, &call.name), (*call_id, *name));
                 prop_assert!(call.arguments.starts_with(streamed.as_str()));
                 open = None;
             }

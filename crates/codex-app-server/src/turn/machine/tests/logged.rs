@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::child_log::{LogEvent, StartedCall};
+use crate::history::{Tool, ToolInput};
 
 pub(super) const EARLY: &str = "head start 0ns";
 
@@ -20,7 +21,7 @@ fn announced_as(output_index: u64, id: &str, name: &str) -> Happening<'static> {
         output_index,
         item_id: format!("fc_{id}").into(),
         call_id: id.to_owned(),
-        name: name.to_owned(),
+        name: name.into(),
     }))
 }
 
@@ -42,9 +43,10 @@ fn whole_as(item_id: Option<&str>, id: &str, name: &str, arguments: &str) -> Hap
     let call = ToolCall {
         call_id: id.to_owned(),
         item_id: item_id.map(str::to_owned),
-        name: name.to_owned(),
+        name: name.into(),
         arguments: arguments.to_owned(),
         kind: ToolCallKind::Function,
+        deviation: None,
     };
     Happening::Said { raw: raw.to_string().into(), what: Utterance::Call(call) }
 }
@@ -206,12 +208,37 @@ fn empty_text_beside_an_open_call_is_not_emitted() {
 
 #[test]
 fn a_name_is_mapped_back_before_the_call_starts() {
-    let mut aliases = ToolAliases::default();
-    let alias = aliases.alias("mcp__x");
+    let mut names = ToolNames::default();
+    let alias = names.mention(&"mcp__x".into()).name;
     let mut bench = started();
-    bench.machine.aliases = Arc::new(aliases);
+    bench.machine.names = Arc::new(names);
     bench.see(announced_as(0, "1", &alias)).see(whole_as(None, "1", &alias, "{}"));
     bench.expect(&["start 1 mcp__x", EARLY, "call mcp__x {}"]);
+}
+
+#[test]
+fn the_input_of_a_custom_tool_is_streamed_as_text() {
+    let mut names = ToolNames::default();
+    let patch = Tool { input: ToolInput::Text, ..Tool::function("f", "", json!({})) };
+    names.declare(&patch);
+    let names = Arc::new(names);
+    for (fragments, whole_call, log) in [
+        (
+            &[(0, r#"{"inp"#), (5, r#"ut":"a\"#), (12, r#"nb"}"#)][..],
+            r#"{"input":"a\nb"}"#,
+            &["start 1 f", "arguments a", "arguments \nb", EARLY, "call f a\nb"][..],
+        ),
+        (&[(0, "{ x"), (3, "y")], "{ xyz", &["start 1 f", "arguments { x", "arguments y", EARLY, "call f { xyz"]),
+        (&[], r#"{"input":""}"#, &["start 1 f", EARLY, "call f "]),
+    ] {
+        let mut bench = started();
+        bench.machine.names = Arc::clone(&names);
+        bench.see(announced(0, "1"));
+        for (offset, text) in fragments {
+            bench.see(fragment("1", *offset, text));
+        }
+        bench.see(whole("1", whole_call)).expect(log);
+    }
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn names(events: &[TurnEvent]) -> Vec<(&str, &str)> {
     events
         .iter()
         .filter_map(|event| match event {
-            TurnEvent::ToolCall(call) => Some((call.name.as_str(), call.arguments.as_str())),
+            TurnEvent::ToolCall(call) => Some((call.name.name.as_str(), call.arguments.as_str())),
             _ => None,
         })
         .collect()

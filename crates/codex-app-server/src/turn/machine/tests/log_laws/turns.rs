@@ -100,9 +100,9 @@ impl Output {
             Self::MessageCompleted(text) => Happening::MessageCompleted(text.into()),
             Self::Other => item(Utterance::Other),
             Self::Call { item_id, call_id, arguments } => {
-                let (name, kind) = ("f".to_owned(), ToolCallKind::Function);
+                let (name, kind) = ("f".into(), ToolCallKind::Function);
                 let item_id = Some(item_id);
-                item(Utterance::Call(ToolCall { call_id, item_id, name, arguments, kind }))
+                item(Utterance::Call(ToolCall { call_id, item_id, name, arguments, kind, deviation: None }))
             }
             Self::ResponseEnd => response_end(),
             Self::Error { will_retry } => error(will_retry),
