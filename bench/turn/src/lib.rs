@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use bridge::{Ended, Output, Prepared, Reply, RequestOptions, TurnSettings};
 use bytes::BytesMut;
+use codex_app_server::ToolName;
 use codex_app_server::turn::event::{ToolCall, ToolCallKind, TurnEvent};
 use openai_wire::chat::ChatRequest;
 use openai_wire::chat::stream::{ChunkWriter, UsageFrame};
@@ -102,9 +103,10 @@ pub fn calls(count: usize) -> Vec<TurnEvent> {
         TurnEvent::ToolCall(ToolCall {
             call_id: format!("call_{index}"),
             item_id: None,
-            name: (*name).to_owned(),
+            name: (*name).into(),
             arguments: format!(r#"{{"city": "C{index}"}}"#),
             kind: ToolCallKind::Function,
+            deviation: None,
         })
     });
     calls.chain([response_end()]).collect()
@@ -112,12 +114,12 @@ pub fn calls(count: usize) -> Vec<TurnEvent> {
 
 /// The events of a call whose arguments come in so many fragments.
 pub fn streamed_call(fragments: usize) -> Vec<TurnEvent> {
-    let (call_id, name) = ("call_0".to_owned(), TOOLS[0].to_owned());
-    let start = TurnEvent::ToolCallStart { call_id: call_id.clone(), name: name.clone() };
+    let (call_id, name) = ("call_0".to_owned(), ToolName::from(TOOLS[0]));
+    let kind = ToolCallKind::Function;
+    let start = TurnEvent::ToolCallStart { call_id: call_id.clone(), name: name.clone(), kind };
     let fragment = |index| format!("{index:020}");
     let arguments = (0..fragments).map(fragment).collect();
-    let kind = ToolCallKind::Function;
-    let call = ToolCall { call_id, item_id: None, name, arguments, kind };
+    let call = ToolCall { call_id, item_id: None, name, arguments, kind, deviation: None };
     let fragments = (0..fragments).map(fragment).map(TurnEvent::ToolCallArguments);
     let end = [TurnEvent::ToolCall(call), response_end()];
     [start].into_iter().chain(fragments).chain(end).collect()

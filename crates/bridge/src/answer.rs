@@ -5,7 +5,7 @@ mod frames;
 mod response_items;
 mod telemetry;
 
-pub use collected::{Call, Collected};
+pub use collected::Collected;
 pub use frames::Frames;
 pub use response_items::ResponseItems;
 pub use telemetry::{call_count, is_truncated, telemetry};

@@ -74,6 +74,8 @@ pub struct ChoiceReport {
     pub streamed_calls: usize,
     /// Blocks in the text.
     pub blocks: BlockCounts,
+    /// Inputs of custom tools that were not as they were asked for.
+    pub input_deviations: InputDeviations,
     /// Values that could not be written into a block as the model wrote them.
     pub altered_values: usize,
     /// Names of the forwarded calls.
@@ -99,6 +101,15 @@ pub struct BlockCounts {
     pub started: usize,
     /// They were complete, and calls.
     pub flushed: usize,
+}
+
+/// Inputs of custom tools that the model wrote otherwise than it was asked to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct InputDeviations {
+    /// All of the arguments are the input.
+    pub raw: usize,
+    /// The input is what could be read of the arguments.
+    pub malformed: usize,
 }
 
 // === impl BlockCounts ===

@@ -11,14 +11,13 @@ mod reasoning;
 mod reply;
 mod request;
 
-pub use answer::{
-    Answer, Call, Collected, Frames, ResponseItems, call_count, is_truncated, telemetry,
-};
+pub use answer::{Answer, Collected, Frames, ResponseItems, call_count, is_truncated, telemetry};
 pub use failure::{AskedUpstream, api_error, api_error_of, invalid_turn};
-pub use finish::{BlockCounts, ChoiceReport, EndReason, FinishReason};
+pub use finish::{BlockCounts, ChoiceReport, EndReason, FinishReason, InputDeviations};
 pub use policy::{
-    CallShape, DeclaredTools, OutputMode, OutputModeSetting, RemoteImages, StopAfterTools,
-    StreamArguments, TextBlocks, TextTools, TurnPolicy, TurnSettings,
+    CallShape, DeclaredTools, OtherTool, OutputMode, OutputModeSetting, RemoteImages,
+    StopAfterTools, StreamArguments, TextBlocks, TextTools, TurnPolicy, TurnSettings,
+    UnsupportedTools,
 };
 pub use reasoning::{CallReasoning, Question, ReasoningBefore};
 pub use reply::{Ended, Output, Reply, Tokenizer};

@@ -8,6 +8,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tool_call_aggregator::Limits;
 use tool_call_aggregator::obsidian::XmlEscaping;
@@ -84,6 +85,16 @@ pub enum RemoteImages {
     Fetched,
 }
 
+/// The operator's choice about tools that no client runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UnsupportedTools {
+    /// They are left out, and named.
+    #[default]
+    Ignore,
+    /// A request with one is refused.
+    Refuse,
+}
+
 /// Whether a stream has the arguments of calls as the model writes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StreamArguments {
@@ -131,6 +142,8 @@ pub struct TurnSettings {
     pub max_choices: u32,
     /// `PROXY_ALLOW_REMOTE_IMAGES`
     pub remote_images: RemoteImages,
+    /// `PROXY_UNSUPPORTED_TOOLS`
+    pub unsupported_tools: UnsupportedTools,
     /// Text of `PROXY_INSTRUCTIONS_FILE`: a developer message before the client's.
     pub instructions: Option<Arc<str>>,
 }
@@ -146,6 +159,8 @@ pub struct TurnPolicy {
     pub stop_after_tools: StopAfterTools,
     /// Whether text after the last call is dropped.
     pub suppress_tail: bool,
+    /// Whether the model was asked to call a tool, and text before its first call is dropped.
+    pub forced_call: bool,
     /// Most calls that are forwarded.
     pub max_calls: Option<NonZeroUsize>,
     /// Whether a call that is identical to an earlier one is dropped.
@@ -160,7 +175,7 @@ pub struct TurnPolicy {
     pub reasoning: bool,
     /// Limits of the aggregator.
     pub limits: Limits,
-    /// Most text that is held back after a call.
+    /// Most text that is held back, after a call or before a forced one.
     pub max_held_bytes: usize,
     /// Most text and reasoning: all of it is kept to the end, for counting.
     pub max_answer_bytes: usize,
@@ -181,9 +196,24 @@ pub enum CallShape {
     FunctionCall,
 }
 
-/// The tools that a request declares: names and schemas.
+/// The tools that a request declares. Those of a namespace are named `namespace.name` here, as in a text.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct DeclaredTools(Arc<HashMap<String, Value>>);
+pub struct DeclaredTools {
+    schemas: Arc<HashMap<String, Value>>,
+    others: Arc<HashMap<String, OtherTool>>,
+}
+
+/// A tool that is not just a function.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherTool {
+    /// Its namespace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// Its name there.
+    pub name: String,
+    /// Whether its input is a text.
+    pub is_custom: bool,
+}
 
 // === impl OutputMode ===
 
@@ -264,6 +294,7 @@ impl Default for TurnSettings {
             max_answer_bytes: MAX_ANSWER_BYTES,
             max_choices: 5,
             remote_images: RemoteImages::Refused,
+            unsupported_tools: UnsupportedTools::Ignore,
             instructions: None,
         }
     }
@@ -282,29 +313,51 @@ impl TurnPolicy {
 // === impl DeclaredTools ===
 
 impl DeclaredTools {
-    /// The parameters' schema of a tool; `None` if there is no such tool.
-    pub fn schema(&self, name: &str) -> Option<&Value> {
-        self.0.get(name)
+    /// Names and schemas, and those of them that are not just functions.
+    pub fn new(
+        schemas: impl IntoIterator<Item = (String, Value)>,
+        others: impl IntoIterator<Item = (String, OtherTool)>,
+    ) -> Self {
+        Self {
+            schemas: Arc::new(schemas.into_iter().collect()),
+            others: Arc::new(others.into_iter().collect()),
+        }
     }
 
-    /// All of them.
+    /// The parameters' schema of a tool; `None` if there is no such tool.
+    pub fn schema(&self, name: &str) -> Option<&Value> {
+        self.schemas.get(name)
+    }
+
+    /// The tool of this name, if it is not just a function.
+    pub(crate) fn other(&self, name: &str) -> Option<&OtherTool> {
+        self.others.get(name)
+    }
+
+    /// All schemas.
     pub(crate) fn schemas(&self) -> Arc<HashMap<String, Value>> {
-        Arc::clone(&self.0)
+        Arc::clone(&self.schemas)
     }
 
     /// Names and schemas.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.0.iter().map(|(name, schema)| (name.as_str(), schema))
+        self.schemas.iter().map(|(name, schema)| (name.as_str(), schema))
+    }
+
+    /// Those that are not just functions.
+    pub fn others(&self) -> impl Iterator<Item = (&str, &OtherTool)> {
+        self.others.iter().map(|(name, tool)| (name.as_str(), tool))
     }
 
     /// Whether none is declared.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.schemas.is_empty()
     }
 }
 
+/// Functions, and nothing else.
 impl FromIterator<(String, Value)> for DeclaredTools {
     fn from_iter<T: IntoIterator<Item = (String, Value)>>(tools: T) -> Self {
-        Self(Arc::new(tools.into_iter().collect()))
+        Self::new(tools, [])
     }
 }

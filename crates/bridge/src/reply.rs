@@ -174,8 +174,8 @@ impl Reply {
                 self.end_message(now, out);
                 self.next_message = Some(NextMessage { phase });
             }
-            TurnEvent::ToolCallStart { call_id, name } => {
-                self.on_call_start(&call_id, &name, now, out);
+            TurnEvent::ToolCallStart { call_id, name, kind } => {
+                self.on_call_start(&call_id, &name, kind, now, out);
             }
             TurnEvent::ToolCallArguments(text) => self.on_arguments(&text, out),
             TurnEvent::ToolCall(call) => self.on_call(&call, now, out),
@@ -204,7 +204,7 @@ impl Reply {
                 return Some(self.fail(interrupted(), now, out));
             }
         }
-        self.ending.take().map(|ending| self.end(ending))
+        self.ending.take().map(|ending| self.end(ending, out))
     }
 
     /// When [`Self::on_time`] wants to be called, if nothing happens before.
@@ -273,17 +273,18 @@ impl Reply {
         // A message ends before the call that follows it.
         self.flush(now, out);
         if self.ending.is_none() {
+            self.calls.note_deviation(call);
             self.forward(Spoken::structured(call), now, out);
         }
     }
 
     fn forward(&mut self, spoken: Spoken<'_>, now: Instant, out: &mut impl Output) {
         match self.calls.take(spoken) {
-            CallOutcome::New { delta, xml } => {
+            CallOutcome::New { part, xml } => {
                 self.visible.begin_call(xml.as_deref(), &self.policy.delimiter, out);
-                out.call(&delta);
+                out.call(&part);
                 out.call_end();
-                self.trail.on_call(delta.id);
+                self.trail.on_call(part.head.map_or("", |head| head.id));
                 if self.policy.stop_after_tools == StopAfterTools::First {
                     self.ending = Some(Ending::Finished(EndReason::FirstCall));
                 }

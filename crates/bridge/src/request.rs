@@ -19,7 +19,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use codex_app_server::TurnRequest;
-use openai_wire::responses::{FunctionTool, ResponseFormat, ToolChoice};
+use openai_wire::responses::{ResponseFormat, ToolChoice, Tools, Verbosity};
 
 use crate::policy::{CallShape, OutputMode, StreamArguments, TextBlocks, TurnPolicy, TurnSettings};
 use crate::reasoning::{self, Question, ReasoningBefore};
@@ -72,13 +72,15 @@ struct Wanted {
     text_blocks: TextBlocks,
     suppress_tail: bool,
     shape: CallShape,
-    tools: Vec<FunctionTool>,
+    tools: Tools,
     tool_choice: ToolChoice,
     parallel_tool_calls: Option<bool>,
     format: ResponseFormat,
     effort: Option<String>,
     /// In Codex's terms. Its own default differs from model to model, so it is always said.
     summary: &'static str,
+    verbosity: Option<Verbosity>,
+    service_tier: Option<String>,
     stop: Vec<String>,
     max_tokens: Option<u32>,
     choices: u32,
@@ -121,11 +123,12 @@ impl Prepared {
 impl Wanted {
     /// Everything together.
     fn with(self, mut history: History, settings: &TurnSettings) -> Prepared {
+        let forced_call = self.tool_choice.is_forced();
         let max_calls = self.max_calls(settings);
         let mut ignored: Vec<String> = self.ignored.iter().map(ToString::to_string).collect();
         ignored.extend(history.contents.ignored.iter().map(ToString::to_string));
         let offered = OfferedTools::new(self.tools, self.tool_choice);
-        ignored.extend(offered.ignored.iter().map(ToString::to_string));
+        ignored.extend(offered.ignored);
         let (output_schema, format_request) = output::format(self.format);
         history.items.extend(format_request);
         history.items.extend(offered.request);
@@ -136,6 +139,8 @@ impl Wanted {
             tools: offered.tools,
             effort: self.effort,
             summary: Some(self.summary.to_owned()),
+            verbosity: self.verbosity.map(|verbosity| verbosity.as_str().to_owned()),
+            service_tier: self.service_tier,
             output_schema,
             upstream: None,
             // Whole answers, blocks and repetitions wait for whole calls.
@@ -150,6 +155,7 @@ impl Wanted {
             shape: self.shape,
             stop_after_tools: settings.stop_after_tools,
             suppress_tail: self.suppress_tail,
+            forced_call,
             max_calls,
             dedup: settings.dedup,
             delimiter: settings.delimiter.clone(),

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use bridge::{CallShape, DeclaredTools, OutputMode, StopAfterTools, TextBlocks, TurnPolicy};
+use bridge::{
+    CallShape, DeclaredTools, OtherTool, OutputMode, StopAfterTools, TextBlocks, TurnPolicy,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tool_call_aggregator::Limits;
@@ -19,6 +21,8 @@ pub struct Policy {
     shape: CallShape,
     stop_after_tools: Stop,
     suppress_tail: bool,
+    #[serde(default)]
+    forced_call: bool,
     max_calls: Option<NonZeroUsize>,
     dedup: bool,
     delimiter: String,
@@ -33,6 +37,9 @@ pub struct Policy {
     max_answer_bytes: usize,
     /// The schemas of the declared tools.
     pub(crate) tools: BTreeMap<String, Value>,
+    /// Those of them that are not just functions.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) other_tools: BTreeMap<String, OtherTool>,
     pub(crate) stop_sequences: Vec<String>,
     max_tokens: Option<u32>,
 }
@@ -177,6 +184,7 @@ impl Policy {
 impl From<&TurnPolicy> for Policy {
     fn from(policy: &TurnPolicy) -> Self {
         let tools = policy.tools.iter().map(|(name, schema)| (name.to_owned(), schema.clone()));
+        let others = policy.tools.others().map(|(name, tool)| (name.to_owned(), tool.clone()));
         Self {
             mode: policy.mode,
             shape: policy.shape,
@@ -189,6 +197,7 @@ impl From<&TurnPolicy> for Policy {
                 },
             },
             suppress_tail: policy.suppress_tail,
+            forced_call: policy.forced_call,
             max_calls: policy.max_calls,
             dedup: policy.dedup,
             delimiter: policy.delimiter.clone(),
@@ -199,6 +208,7 @@ impl From<&TurnPolicy> for Policy {
             max_held_bytes: policy.max_held_bytes,
             max_answer_bytes: policy.max_answer_bytes,
             tools: tools.collect(),
+            other_tools: others.collect(),
             stop_sequences: policy.stop_sequences.clone(),
             max_tokens: policy.max_tokens,
         }
@@ -208,6 +218,7 @@ impl From<&TurnPolicy> for Policy {
 impl From<&Policy> for TurnPolicy {
     fn from(policy: &Policy) -> Self {
         let tools = policy.tools.iter().map(|(name, schema)| (name.clone(), schema.clone()));
+        let others = policy.other_tools.iter().map(|(name, tool)| (name.clone(), tool.clone()));
         Self {
             mode: policy.mode,
             shape: policy.shape,
@@ -219,6 +230,7 @@ impl From<&Policy> for TurnPolicy {
                 }
             },
             suppress_tail: policy.suppress_tail,
+            forced_call: policy.forced_call,
             max_calls: policy.max_calls,
             dedup: policy.dedup,
             delimiter: policy.delimiter.clone(),
@@ -228,7 +240,7 @@ impl From<&Policy> for TurnPolicy {
             limits: policy.limits,
             max_held_bytes: policy.max_held_bytes,
             max_answer_bytes: policy.max_answer_bytes,
-            tools: tools.collect::<DeclaredTools>(),
+            tools: DeclaredTools::new(tools, others),
             stop_sequences: policy.stop_sequences.clone(),
             max_tokens: policy.max_tokens,
         }

@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use codex_app_server::Failure;
 use codex_app_server::turn::event::{ReasoningKind, TurnEvent};
+use codex_app_server::{Failure, ToolName};
 use tool_call_aggregator::obsidian;
 
 use crate::mask::{Keys, Mask, MaskKey, Names};
@@ -119,15 +119,15 @@ impl Record {
                     call.call_id = mask_call_id(&call.call_id, mask);
                     // By the same rule: an item id that is the call id stays so.
                     call.item_id = call.item_id.take().map(|id| mask_call_id(&id, mask));
-                    call.name = mask.text(&call.name);
+                    mask_name(&mut call.name, mask);
                     call.arguments = match channel {
                         Some(channel) => masked[&channel].clone(),
                         None => mask.text(&call.arguments),
                     };
                 }
-                TurnEvent::ToolCallStart { call_id, name } => {
+                TurnEvent::ToolCallStart { call_id, name, .. } => {
                     *call_id = mask_call_id(call_id, mask);
-                    *name = mask.text(name);
+                    mask_name(name, mask);
                 }
                 TurnEvent::Refusal(text) => *text = mask.text(text),
                 TurnEvent::ResponseEnd { response_id, .. } => *response_id = json.id(response_id),
@@ -254,6 +254,11 @@ impl Continued {
     }
 }
 
+fn mask_name(name: &mut ToolName, mask: &mut Mask) {
+    name.name = mask.text(&name.name);
+    name.namespace = name.namespace.take().map(|namespace| mask.text(&namespace));
+}
+
 /// Names that mean something to the bridge: those of the declared tools and their parameters, and
 /// where blocks are read or written also those of the blocks.
 fn names(record: &Record) -> Names {
@@ -261,6 +266,10 @@ fn names(record: &Record) -> Names {
     let mut names: Vec<String> = policy.tools.keys().cloned().collect();
     for schema in policy.tools.values() {
         add_properties(schema, &mut names);
+    }
+    for tool in policy.other_tools.values() {
+        names.push(tool.name.clone());
+        names.extend(tool.namespace.clone());
     }
     if policy.knows_blocks() {
         names.extend(GRAMMAR.map(str::to_owned));

@@ -61,7 +61,8 @@ fn patch(mut catalog: Value, dialect: Dialect) -> Result<Value, CatalogError> {
         .and_then(Value::as_array_mut)
         .ok_or(CatalogError::Shape("no models"))?;
     let has_tiers = |tiers: &&Value| tiers.as_array().is_some_and(|tiers| !tiers.is_empty());
-    let tiers = models.iter().find_map(|model| model.get("service_tiers").filter(has_tiers)).cloned();
+    let tiers =
+        models.iter().find_map(|model| model.get("service_tiers").filter(has_tiers)).cloned();
     for model in models.iter_mut() {
         overwrite(model, quiet_fields());
         // Codex drops a tier that a model does not list; the upstream says whether it has it.

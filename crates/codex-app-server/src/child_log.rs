@@ -78,9 +78,7 @@ impl LogEvent {
     /// About how much memory it holds.
     pub(crate) fn bytes(&self) -> usize {
         match self {
-            Self::CallStarted(call) => {
-                call.item_id.len() + call.call_id.len() + call.name.bytes()
-            }
+            Self::CallStarted(call) => call.item_id.len() + call.call_id.len() + call.name.bytes(),
             Self::Arguments { text, .. } | Self::Refusal(text) => text.len(),
         }
     }

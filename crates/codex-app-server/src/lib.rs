@@ -81,11 +81,12 @@ pub use client::{Client, StartError};
 pub use client_config::{ClientConfig, StderrContent};
 pub use connection::{Direction, Notification, WireTap};
 pub use continuity::{Continued, ContinuityLimits, FreshReason, KeptCounts};
+pub use custom_input::InputDeviation;
 pub use failure::{Failure, FailureKind};
 pub use heartbeat::Heartbeat;
-pub use custom_input::InputDeviation;
 pub use history::{
-    CallInput, ContentPart, HistoryItem, InvalidHistory, MessagePhase, Role, Tool, ToolInput, ToolOutput,
+    CallInput, ContentPart, HistoryItem, InvalidHistory, MessagePhase, Role, Tool, ToolInput,
+    ToolOutput,
 };
 pub use home::{CodexHome, HomeError};
 pub use json_schema::JsonSchema;

@@ -34,6 +34,7 @@ pub(crate) fn api_settings(loaded: &Loaded) -> ApiSettings {
         turns: Arc::new(settings.turns.clone()),
         turn_options: settings.turn_options(),
         aliases: settings.codex.aliases.clone(),
+        model_fallback: settings.codex.model_fallback.clone(),
         differing: settings.changed_answers().collect::<Vec<_>>().join(" ").into(),
         keep_alive: limits.sse_keepalive,
         queue: QueueLimits {

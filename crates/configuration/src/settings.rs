@@ -108,6 +108,8 @@ pub struct CodexSettings {
     pub model: Option<String>,
     /// `PROXY_MODEL_ALIASES`, beside the built-in ones.
     pub aliases: ModelAliases,
+    /// `PROXY_MODEL_FALLBACK`
+    pub model_fallback: Option<String>,
     /// `PROXY_UPSTREAM_BASE_URL`, `PROXY_UPSTREAM_API_KEY`
     pub upstream: Option<Upstream>,
     /// `PROXY_UPSTREAM_RETRIES`

@@ -58,6 +58,8 @@ variables! {
             .means("model where none is named, and behind the built-in other names");
         PROXY_MODEL_ALIASES = of(Kind::Aliases).unset("the built-in ones").live()
             .means("other names for models, for example `fast=gpt-5.5:low`. Built in are `codex-5`, `codex-5-low`, `-medium` and `-high` for the default model with that effort, and the same as `chat`, `chat-low`, …");
+        PROXY_MODEL_FALLBACK = of(Kind::Text).unset("such a name is a 404").live()
+            .means("model for names that Codex does not know, for example `gpt-5.6-luna-low`: some clients ask for a second model by a fixed name. Not for an upstream of one's own, whose models are not known");
         PROXY_UPSTREAM_BASE_URL = of(Kind::Url).unset("where the login leads")
             .means("another Responses API, without `/responses`, for example `http://127.0.0.1:8000/v1`");
         PROXY_UPSTREAM_API_KEY = of(Kind::Secret).unset("none")
@@ -100,6 +102,8 @@ variables! {
             .means("text between adjacent XML blocks; `true` is a blank line, and `\\n` and `\\t` are a line break and a tab");
         PROXY_TEXT_TOOLS = choice(&["auto", "on", "off"]).default("auto").live()
             .means("look for blocks in the model's text. `auto`: those of declared tools; without any, only if the request's text or the instructions hold `<use_tool`");
+        PROXY_UNSUPPORTED_TOOLS = choice(&["ignore", "refuse"]).default("ignore").live()
+            .means("tools that no client runs, such as `web_search`: `ignore` leaves them out and names them in `x-proxy-ignored-params`, `refuse` answers such a request with 400");
         PROXY_XML_ESCAPE = choice(&["verbatim", "entities"]).default("verbatim").live()
             .means("how `<`, `>` and `&` are written in the parameters of XML blocks");
         PROXY_STREAM_ARGUMENTS = choice(&["auto", "off"]).default("auto")
@@ -155,7 +159,7 @@ variables! {
         PROXY_MAX_ANSWER_BYTES = bytes(65_536).default("16777216")
             .means("most text and reasoning of an answer, for each choice; over it the answer fails");
         PROXY_MAX_HELD_BYTES = bytes(1_024).default("1048576")
-            .means("most text that is held back, after a call or for a block that is not complete");
+            .means("most text that is held back: after a call, before a call that the request demands, or for a block that is not complete");
     }
     "Continuity and stored responses" {
         PROXY_CONTINUITY = of(Kind::Boolean).default("on").live()

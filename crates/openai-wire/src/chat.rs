@@ -5,7 +5,6 @@ mod request;
 pub mod stream;
 
 pub use crate::reading::{
-    AllowedMode, FieldTreatment, FunctionCall, FunctionTool, Part, ReasoningSummary,
-    ResponseFormat, ToolChoice,
+    AllowedMode, FieldTreatment, FunctionCall, Part, ReasoningSummary, ResponseFormat, ToolChoice,
 };
-pub use request::{ChatRequest, FIELDS, Message, ToolCall, ToolDialect};
+pub use request::{CalledTool, ChatRequest, FIELDS, Message, ToolCall, ToolDialect};

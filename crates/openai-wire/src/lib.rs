@@ -1,6 +1,7 @@
 //! OpenAI's wire: requests, answers, server-sent frames and errors, as clients really write and
 //! read them. No HTTP server and nothing of Codex.
 
+mod call_part;
 pub mod chat;
 mod error;
 mod frame;
@@ -8,6 +9,7 @@ mod reading;
 pub mod responses;
 mod usage;
 
+pub use call_part::{CallHead, CallKind, CallPart, WholeCall};
 pub use error::{ApiError, ErrorType};
 pub use frame::comment;
 pub use usage::{CompletionTokensDetails, PromptTokensDetails, Usage};

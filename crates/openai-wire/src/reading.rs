@@ -14,13 +14,13 @@ mod tool_choice;
 pub use fields::FieldTreatment;
 pub use format::ResponseFormat;
 pub use function_call::FunctionCall;
-pub use options::ReasoningSummary;
+pub use options::{ReasoningSummary, Verbosity};
 pub use part::Part;
-pub use tool::FunctionTool;
-pub use tool_choice::{AllowedMode, ToolChoice};
+pub use tool::{Grammar, HostedTool, Namespace, Tool, ToolKind, Tools};
+pub use tool_choice::{AllowedMode, ChosenTool, ChosenType, ToolChoice};
 
 pub(crate) use fields::ignored;
 pub(crate) use object::{Excerpt, Object, Path};
-pub(crate) use options::{read_model, read_reasoning, refuse_audio};
+pub(crate) use options::{read_model, read_reasoning, read_service_tier, refuse_audio};
 pub(crate) use part::read_content;
-pub(crate) use tool::unsupported_tool;
+pub(crate) use tool::ToolForm;

@@ -6,11 +6,12 @@ mod response;
 mod stream;
 
 pub use crate::reading::{
-    AllowedMode, FieldTreatment, FunctionTool, Part, ReasoningSummary, ResponseFormat, ToolChoice,
+    AllowedMode, ChosenTool, ChosenType, FieldTreatment, Grammar, HostedTool, Namespace, Part,
+    ReasoningSummary, ResponseFormat, Tool, ToolChoice, ToolKind, Tools, Verbosity,
 };
 pub use item::{
-    EncryptedContent, FunctionCall, ItemStatus, OutputContent, OutputItem, OutputMessage,
-    OutputRefusal, OutputText, Reasoning, SummaryText,
+    CustomToolCall, EncryptedContent, FunctionCall, ItemStatus, OutputContent, OutputItem,
+    OutputMessage, OutputRefusal, OutputText, Reasoning, SummaryText,
 };
 pub use request::{
     Echo, FIELDS, InputItem, JsonText, MessagePhase, MessageRole, ResponsesRequest, Truncation,

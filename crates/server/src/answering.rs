@@ -16,7 +16,7 @@ pub(crate) use random_text::random_text;
 pub(crate) use running::{Asked, Endpoint, Running, unwritable};
 pub(crate) use session::Outcome;
 pub(crate) use stream::{AnswerStream, Keeping, StreamedAnswer, event_stream};
-pub(crate) use summary::sum_up;
+pub(crate) use summary::{ESTIMATED, sum_up};
 pub(crate) use usage::Prompt;
 
 pub(crate) fn seconds_since_1970() -> u64 {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 use arc_swap::ArcSwap;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderValue, Uri, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use bridge::TurnSettings;
@@ -83,6 +83,8 @@ pub struct ApiSettings {
     pub turn_options: TurnOptions,
     /// Other names of models.
     pub aliases: ModelAliases,
+    /// The model for names that are not known.
+    pub model_fallback: Option<String>,
     /// Settings that differ from their defaults, for the log.
     pub differing: Arc<str>,
     /// Silence in a stream after which a comment is sent.
@@ -220,7 +222,11 @@ impl Api {
         let routes = ApiRoutes::counted(Arc::clone(&self.0.metrics));
         let mut routes = control::add_routes(routes, self)
             .route("/chat/completions", post(chat::complete).with_state(api()))
-            .route("/responses", post(responses::create).with_state(api()))
+            .route(
+                "/responses",
+                post(responses::create).get(responses::upgrade_refused).with_state(api()),
+            )
+            .route("/responses/input_tokens", post(responses::input_tokens).with_state(api()))
             .route(
                 "/responses/{id}",
                 get(responses::show).delete(responses::delete).with_state(api()),
@@ -297,8 +303,10 @@ fn keep_within(database: &Store, settings: &ApiSettings) {
 }
 
 /// `GET /v1/models`
-async fn list_models(State(api): State<Api>) -> Result<Response, ErrorResponse> {
-    let names = api.backend().await?.models.names(&api.settings().aliases).await?;
+async fn list_models(State(api): State<Api>, uri: Uri) -> Result<Response, ErrorResponse> {
+    let mut query = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
+    let efforts = query.any(|(name, value)| name == "efforts" && value == "true");
+    let names = api.backend().await?.models.names(&api.settings().aliases, efforts).await?;
     let models: Vec<Value> = names.iter().map(|name| model(name)).collect();
     Ok(axum::Json(json!({"object": "list", "data": models})).into_response())
 }

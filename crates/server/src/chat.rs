@@ -53,7 +53,7 @@ async fn ask(api: &Api, incoming: &Incoming) -> Result<Asked, ApiError> {
     };
     let mut prepared = incoming.work(api, incoming.body.len(), reading).await?;
     let effort = prepared.turn.effort.take();
-    let chosen = incoming.choose(api, Endpoint::Chat, &prepared.model, effort).await?;
+    let chosen = incoming.choose(api, Endpoint::Chat, &prepared.model, effort.as_deref()).await?;
     Ok(Asked {
         endpoint: Endpoint::Chat,
         prepared,

@@ -23,8 +23,8 @@ use described::Metric;
 pub use described::{Described, Kind};
 use labels::{
     AllowanceWindow, Block, Build, CallDelivery, ChildState, CodexMethod, ConnectionRefusal,
-    CutReason, FailedPart, Incident, KeptState, LogState, RefusalReason, RequestEnd, RequestRoute,
-    Source, ThreadOrigin, TokenKind, TurnEnd,
+    CutReason, Deviation, FailedPart, Incident, KeptState, LogState, RefusalReason, RequestEnd,
+    RequestRoute, Source, ThreadOrigin, TokenKind, TurnEnd,
 };
 pub(crate) use labels::{Outcome, Refused, Route};
 pub(crate) use now::Now;
@@ -109,6 +109,8 @@ metrics! {
     tool_blocks: Family<Block, Counter> = Family::default();
     /// Values of structured calls that could not be written into a block unchanged
     codex_completions_xml_values_altered: Counter = Counter::default();
+    /// Inputs of custom tools that the model did not write as JSON, by what was made of them
+    codex_completions_custom_input_deviations: Family<Deviation, Counter> = Family::default();
     /// Bytes of text that were not sent
     suppressed_bytes: Counter = Counter::default();
     /// Tokens by kind, as the upstream counts them
@@ -201,6 +203,10 @@ impl Metrics {
         for state in ["started", "flushed", "aborted"] {
             self.tool_blocks.get_or_create(&Block { state }).inc_by(0);
         }
+        for input in ["raw", "malformed"] {
+            let deviations = &self.codex_completions_custom_input_deviations;
+            deviations.get_or_create(&Deviation { input }).inc_by(0);
+        }
         for kind in ["prompt", "cached", "completion", "reasoning"] {
             self.usage_tokens.get_or_create(&TokenKind { kind }).inc_by(0);
         }
@@ -284,6 +290,14 @@ impl Metrics {
             }
         }
         self.codex_completions_xml_values_altered.inc_by(count(report.altered_values));
+        for (input, deviations) in
+            [("raw", report.input_deviations.raw), ("malformed", report.input_deviations.malformed)]
+        {
+            if deviations > 0 {
+                let counter = &self.codex_completions_custom_input_deviations;
+                counter.get_or_create(&Deviation { input }).inc_by(count(deviations));
+            }
+        }
         self.suppressed_bytes.inc_by(count(report.suppressed_bytes));
         if let Some(usage) = &report.usage {
             for (kind, tokens) in [

@@ -51,7 +51,27 @@ pub(crate) struct Chosen {
     pub(crate) upstream: Option<Upstream>,
     /// Who can read the reasoning that comes from there.
     pub(crate) origin: Origin,
+    /// The field of the effort, if the model has no such effort and gets another.
+    pub(crate) ignored: Option<&'static str>,
 }
+
+/// What a request says of its model.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AskedModel<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) effort: Option<&'a str>,
+    /// Where the request has the effort.
+    pub(crate) effort_field: &'static str,
+    pub(crate) aliases: &'a ModelAliases,
+    /// The name that stands for one that is not known.
+    pub(crate) fallback: Option<&'a str>,
+}
+
+/// Efforts from the lowest. One that is not here is higher than all of them.
+const EFFORTS: [&str; 8] = ["none", "minimal", "low", "medium", "high", "xhigh", "max", "ultra"];
+
+/// Efforts that a client may ask of any model: the lowest stands for them.
+const LOWEST: [&str; 2] = ["none", "minimal"];
 
 // === impl ModelDirectory ===
 
@@ -66,31 +86,35 @@ impl ModelDirectory {
         Self { pool, default_model, upstream, demo, catalog: Mutex::new(None) }
     }
 
-    /// What a request's model and effort stand for; `effort_field` is where the request has the latter.
-    pub(crate) async fn choose(
-        &self,
-        name: &str,
-        effort: Option<String>,
-        effort_field: &str,
-        aliases: &ModelAliases,
-    ) -> Result<Chosen, ApiError> {
+    /// What a request's model and effort stand for.
+    pub(crate) async fn choose(&self, asked: AskedModel<'_>) -> Result<Chosen, ApiError> {
+        let AskedModel { name, effort, effort_field, aliases, fallback } = asked;
         let catalog = self.catalog().await?;
-        let ResolvedModel { model, effort: implied } = self.resolve(name, aliases, &catalog)?;
-        let known = catalog.iter().find(|known| known.id == model);
+        let mut resolved = self.resolve(name, aliases, &catalog)?;
+        // An upstream of one's own has models of its own.
+        let is_checked = |resolved: &ResolvedModel| {
+            self.upstream.is_none() && find_model(&catalog, &resolved.model).is_none()
+        };
+        if let Some(fallback) = fallback.filter(|_| is_checked(&resolved)) {
+            resolved = self.resolve(fallback, aliases, &catalog)?;
+        }
+        if is_checked(&resolved) {
+            return Err(unknown_model(name, &names(&catalog, aliases)));
+        }
+        let ResolvedModel { model, effort: implied } = resolved;
+        let known = find_model(&catalog, &model);
         let upstream = match model.as_str() {
             DEMO_MODEL => Some(self.demo.clone()),
             _ => self.upstream.clone(),
         };
-        match (known, &effort) {
-            // An upstream of one's own has models of its own.
-            (None, _) if upstream.is_none() => {
-                return Err(unknown_model(name, &names(&catalog, aliases)));
-            }
-            (Some(known), Some(effort)) => check_effort(known, effort, effort_field)?,
-            _ => {}
+        let lowest = known.zip(effort).and_then(|(known, effort)| lowest_instead(known, effort));
+        if let (Some(known), Some(effort), None) = (known, effort, lowest) {
+            check_effort(known, effort, effort_field)?;
         }
         let origin = self.origin(&model, upstream.as_ref());
-        Ok(Chosen { model, effort: effort.or(implied), upstream, origin })
+        let effort = lowest.or(effort).map(str::to_owned).or(implied);
+        let ignored = lowest.map(|_| effort_field);
+        Ok(Chosen { model, effort, upstream, origin, ignored })
     }
 
     fn origin(&self, model: &str, upstream: Option<&Upstream>) -> Origin {
@@ -105,10 +129,22 @@ impl ModelDirectory {
         Origin(hasher.finish())
     }
 
-    /// Every name, in the catalog's order, then the other names.
-    pub(crate) async fn names(&self, aliases: &ModelAliases) -> Result<Vec<String>, ApiError> {
+    /// Every name, in the catalog's order, then the other names; with `efforts` each model also with each
+    /// of its efforts.
+    pub(crate) async fn names(
+        &self,
+        aliases: &ModelAliases,
+        efforts: bool,
+    ) -> Result<Vec<String>, ApiError> {
         let catalog = self.catalog().await?;
-        Ok(names(&catalog, aliases).into_iter().map(str::to_owned).collect())
+        let names = names(&catalog, aliases).into_iter().map(str::to_owned);
+        let with_effort = |model: &Model| {
+            let id = model.id.clone();
+            let efforts = model.supported_reasoning_efforts.clone().into_iter();
+            efforts.map(move |option| format!("{id}-{}", option.reasoning_effort))
+        };
+        let shown = catalog.iter().filter(|model| efforts && !model.hidden);
+        Ok(names.chain(shown.flat_map(with_effort)).collect())
     }
 
     /// Every model with what is known of it, and what the other names stand for.
@@ -127,7 +163,8 @@ impl ModelDirectory {
     /// If the name cannot be asked.
     pub(crate) async fn find(&self, name: &str, aliases: &ModelAliases) -> Result<(), ApiError> {
         let catalog = self.catalog().await?;
-        if aliases.contains(name) || catalog.iter().any(|model| model.id == name) {
+        let resolved = self.resolve(name, aliases, &catalog)?;
+        if aliases.contains(name) || find_model(&catalog, &resolved.model).is_some() {
             return Ok(());
         }
         Err(unknown_model(name, &names(&catalog, aliases)))
@@ -139,11 +176,24 @@ impl ModelDirectory {
         aliases: &ModelAliases,
         catalog: &[Model],
     ) -> Result<ResolvedModel, ApiError> {
-        match aliases.default_model(self.default_model.as_deref(), catalog) {
-            Some(default) => Ok(aliases.resolve(name, &default)),
+        let default = aliases.default_model(self.default_model.as_deref(), catalog);
+        let resolve = |name: &str| match &default {
+            Some(default) => Ok(aliases.resolve(name, default)),
             None if aliases.contains(name) => Err(no_default()),
             None => Ok(ResolvedModel { model: name.to_owned(), effort: None }),
+        };
+        let whole = resolve(name)?;
+        if find_model(catalog, &whole.model).is_some() {
+            return Ok(whole);
         }
+        // Every model has a name for each of its efforts.
+        if let Some((name, effort)) = name.rsplit_once('-') {
+            let ResolvedModel { model, .. } = resolve(name)?;
+            if find_model(catalog, &model).is_some_and(|model| has_effort(model, effort)) {
+                return Ok(ResolvedModel { model, effort: Some(effort.to_owned()) });
+            }
+        }
+        Ok(whole)
     }
 
     async fn catalog(&self) -> Result<Arc<[Model]>, ApiError> {
@@ -216,9 +266,28 @@ pub fn describe_models(models: &[Model], aliases: &ModelAliases, default: Option
     })
 }
 
+fn find_model<'a>(catalog: &'a [Model], id: &str) -> Option<&'a Model> {
+    catalog.iter().find(|model| model.id == id)
+}
+
+fn has_effort(model: &Model, effort: &str) -> bool {
+    model.supported_reasoning_efforts.iter().any(|option| option.reasoning_effort == effort)
+}
+
+/// The lowest effort of a model that has not the one that is asked for, if that is a low one.
+fn lowest_instead<'a>(model: &'a Model, effort: &str) -> Option<&'a str> {
+    if !LOWEST.contains(&effort) || has_effort(model, effort) {
+        return None;
+    }
+    let rank =
+        |effort: &&str| EFFORTS.iter().position(|known| known == effort).unwrap_or(usize::MAX);
+    let efforts = model.supported_reasoning_efforts.iter();
+    efforts.map(|option| option.reasoning_effort.as_str()).min_by_key(rank)
+}
+
 fn check_effort(model: &Model, effort: &str, field: &str) -> Result<(), ApiError> {
     let supported = &model.supported_reasoning_efforts;
-    if supported.is_empty() || supported.iter().any(|option| option.reasoning_effort == effort) {
+    if supported.is_empty() || has_effort(model, effort) {
         return Ok(());
     }
     let names: Vec<_> = supported.iter().map(|option| option.reasoning_effort.as_str()).collect();

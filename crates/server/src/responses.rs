@@ -9,24 +9,26 @@ mod stored;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use axum::{Extension, Json};
 use bridge::{EndReason, Prepared, RequestOptions, ResponseItems};
-use openai_wire::ApiError;
 use openai_wire::responses::{EncryptedContent, ResponseHead, ResponseWriter, ResponsesRequest};
+use openai_wire::{ApiError, ErrorType};
+use serde_json::json;
 
 use crate::answering::{
-    AnswerHeaders, AnswerStream, Asked, Endpoint, Incoming, Outcome, Prompt, Running, event_stream,
-    random_text, seconds_since_1970, sum_up,
+    AnswerHeaders, AnswerStream, Asked, ESTIMATED, Endpoint, Incoming, Outcome, Prompt, Running,
+    aside, event_stream, random_text, seconds_since_1970, sum_up,
 };
 use crate::api::{Api, ApiSettings};
 use crate::api_error::ErrorResponse;
 use crate::body::check_json_depth;
 use crate::captures::BegunResponse;
 use crate::gate::Caller;
+use crate::headers::X_PROXY_USAGE;
 use crate::tokens;
 use answer::ResponseStream;
 use conversation::Resolved;
@@ -89,11 +91,48 @@ pub(crate) async fn create(
     api.within_rate(&caller, rate_limit, Box::pin(answer)).await
 }
 
+/// `POST /v1/responses/input_tokens`: what the prompt of such a request has, counted here.
+pub(crate) async fn input_tokens(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    request: Request,
+) -> Result<Response, ErrorResponse> {
+    let mut incoming = Incoming::read(&api, &caller, api.settings(), request).await?;
+    let (body, settings) = (incoming.body.clone(), Arc::clone(&incoming.settings));
+    let request = {
+        let (body, settings) = (body.clone(), Arc::clone(&settings));
+        incoming.work(&api, body.len(), move || parse(&body, &settings)).await?
+    };
+    let effort = request.reasoning_effort.as_deref();
+    let chosen = incoming.choose(&api, Endpoint::Responses, &request.model, effort).await?;
+    let resolved = Resolved::look_up(&api, &mut incoming, &request, chosen.origin).await?;
+    let counting = move || {
+        let prepared = prepare(request, &resolved, &settings)?;
+        Ok(prepared.prompt_texts().map(|text| tokens::count(&text)).sum::<u64>())
+    };
+    let tokens = aside(&api, counting).await?;
+    let count = json!({"object": "response.input_tokens", "input_tokens": tokens});
+    Ok(([(X_PROXY_USAGE, HeaderValue::from_static(ESTIMATED))], Json(count)).into_response())
+}
+
+/// `GET /v1/responses`: some clients try a WebSocket first.
+pub(crate) async fn upgrade_refused(headers: HeaderMap) -> Response {
+    let upgrade = headers.get(header::UPGRADE).and_then(|value| value.to_str().ok());
+    if !upgrade.is_some_and(|wanted| wanted.eq_ignore_ascii_case("websocket")) {
+        return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "POST")]).into_response();
+    }
+    let message = "There are no WebSockets here: send the request to POST /v1/responses, with \
+                   'stream': true for events as they come.";
+    let error = ApiError::new(426, ErrorType::InvalidRequestError, message);
+    let error = ErrorResponse(error.with_code("websocket_unsupported"));
+    ([(header::UPGRADE, "HTTP/1.1")], error).into_response()
+}
+
 async fn plan(api: &Api, incoming: &mut Incoming) -> Result<Plan, ApiError> {
     let (body, settings) = (incoming.body.clone(), Arc::clone(&incoming.settings));
     let headers = incoming.headers.clone();
     let request = incoming.work(api, body.len(), move || parse(&body, &settings)).await?;
-    let effort = request.reasoning_effort.clone();
+    let effort = request.reasoning_effort.as_deref();
     let chosen = incoming.choose(api, Endpoint::Responses, &request.model, effort).await?;
     let origin = chosen.origin;
     let resolved = Arc::new(Resolved::look_up(api, incoming, &request, origin).await?);
@@ -183,12 +222,18 @@ fn read(
     Ok(Read { prepared, writer, keeper })
 }
 
+/// A request as it is counted: no header changes what the model reads.
+fn prepare(
+    mut request: ResponsesRequest,
+    resolved: &Resolved,
+    settings: &ApiSettings,
+) -> Result<Prepared, ApiError> {
+    let earlier = resolved.put_into(&mut request)?;
+    bridge::prepare_response(request, earlier, &RequestOptions::new(&settings.turns))
+}
+
 fn count_prompt(body: &Bytes, resolved: &Resolved, settings: &ApiSettings) -> u64 {
-    let prepared = parse(body, settings).and_then(|mut request| {
-        let earlier = resolved.put_into(&mut request)?;
-        let options = RequestOptions::new(&settings.turns);
-        bridge::prepare_response(request, earlier, &options)
-    });
+    let prepared = parse(body, settings).and_then(|request| prepare(request, resolved, settings));
     // It was read once before, so it can be read again.
     prepared.map_or(0, |prepared| prepared.prompt_texts().map(|text| tokens::count(&text)).sum())
 }

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::{Method, StatusCode, Uri, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::{MethodRouter, get};
+use axum::routing::{MethodRouter, any, get};
 use axum::{Json, Router};
 use openai_wire::{ApiError, ErrorType};
 use serde_json::{Value, json};
@@ -101,7 +101,12 @@ pub(crate) fn router(
         router = router.route(path, methods.clone()).route(&format!("/v1{path}"), methods);
     }
     let index = get(index).with_state(Arc::clone(&paths));
-    let elsewhere = Router::new().fallback(not_found).with_state(paths);
+    // No response has this id, and its path has more methods than the one of a response.
+    let elsewhere = Router::new()
+        .route("/responses/compact", any(not_found))
+        .route("/v1/responses/compact", any(not_found))
+        .fallback(not_found)
+        .with_state(paths);
     Routes { router: router.route(INDEX, index).merge(elsewhere), table, metrics }
 }
 

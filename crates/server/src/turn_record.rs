@@ -35,6 +35,8 @@ pub(crate) struct TurnRecord<'a> {
     pub(crate) stop_after_tools: StopAfterTools,
     /// Settings that differ from their defaults.
     pub(crate) settings: &'a str,
+    /// What was asked for and has no effect.
+    pub(crate) ignored: &'a str,
     /// How it got its thread.
     pub(crate) continued: Continued,
     pub(crate) report: &'a ChoiceReport,
@@ -89,6 +91,7 @@ impl TurnRecord<'_> {
             continuity = self.continued.as_str(),
             fresh_reason = self.continued.fresh_reason().map(FreshReason::as_str),
             settings = self.settings,
+            ignored_params = self.ignored,
             queue_ms = millis(times.queued()),
             first_event_ms = times.to_first_event().map(millis),
             first_token_ms = times.to_first_token().map(millis),

@@ -15,15 +15,38 @@ pub(crate) fn unknown_path(path: &str, paths: &[String]) -> ApiError {
 
 fn what_is_there_instead(path: &str) -> Option<&'static str> {
     // Somebody has pasted the whole address of an endpoint, to which the client adds the rest.
-    if ["/chat/completions/", "/responses/chat/", "/responses/responses"]
-        .iter()
-        .any(|doubled| path.contains(doubled))
-    {
+    let doubled = ["/chat/completions/", "/responses/"].into_iter().any(|endpoint| {
+        let rest = path.split_once(endpoint).map_or("", |(_, rest)| rest);
+        ["chat", "responses", "models", "completions", "v1"]
+            .contains(&rest.split('/').next().unwrap_or_default())
+    });
+    if doubled {
         return Some("The client's base URL is too long: it ends with /v1, without the endpoint.");
     }
     let path = path.strip_prefix("/v1").unwrap_or(path);
     let resource = path.strip_prefix('/')?.split('/').next()?;
     let answer = match resource {
+        "chat" if path.starts_with("/chat/completions/") => {
+            "No chat completion is stored here: take it from the answer. Responses are: \
+             GET /v1/responses/{id}."
+        }
+        "responses" if path.starts_with("/responses/compact") => {
+            "Conversations are not compacted here: send a shorter 'input', or a summary that a model \
+             has made of it."
+        }
+        "evals" => "There are no evaluations here: the client needs another provider for them.",
+        "containers" => {
+            "There are no containers here: the client runs its tools itself, and Codex runs none."
+        }
+        "videos" => {
+            "No videos are made here, as Codex makes none: the client needs another provider for \
+             them."
+        }
+        "realtime" => {
+            "There are no realtime sessions here: use /v1/responses or /v1/chat/completions with \
+             'stream': true."
+        }
+        "batches" => "There are no batches here: send the requests one by one.",
         "v1" => "The path begins with /v1 twice: take one out of the client's base URL.",
         "completions" => "There are no text completions here: use /v1/chat/completions.",
         "embeddings" => {
@@ -39,7 +62,7 @@ fn what_is_there_instead(path: &str) -> Option<&'static str> {
              /v1/chat/completions and /v1/responses, as data URLs."
         }
         "moderations" => "There is no moderation here: the client needs another provider for it.",
-        "files" | "uploads" | "batches" | "vector_stores" => {
+        "files" | "uploads" | "vector_stores" => {
             "No files are kept here: send everything with the request."
         }
         "assistants" | "threads" => {
@@ -79,6 +102,15 @@ mod tests {
     }
 
     #[test]
+    fn a_base_url_that_is_too_long_is_told_from_a_completion() {
+        for path in ["/v1/chat/completions/chat/completions", "/v1/responses/v1/models"] {
+            assert!(message(path).starts_with("The client's base URL is too long"), "{path}");
+        }
+        let stored = message("/v1/chat/completions/chatcmpl-1/messages");
+        assert!(stored.starts_with("No chat completion is stored here"), "{stored}");
+    }
+
+    #[test]
     fn openais_other_paths_say_what_to_do() {
         for path in [
             "/v1/embeddings",
@@ -93,6 +125,12 @@ mod tests {
             "/v1/assistants",
             "/v1/threads/t/runs",
             "/v1/batches",
+            "/v1/evals",
+            "/v1/containers/c/files",
+            "/v1/videos",
+            "/v1/realtime/sessions",
+            "/v1/responses/compact",
+            "/chat/completions/chatcmpl-1",
             "/v1/fine_tuning/jobs",
             "/v1/v1/chat/completions",
         ] {

@@ -61,15 +61,13 @@ pub fn ask(base_url: &str, text: &str) -> TurnRequest {
 pub fn tools(names: &[&str]) -> Vec<Tool> {
     names
         .iter()
-        .map(|name| Tool {
-            name: (*name).to_owned(),
-            description: format!("Runs {name}"),
-            parameters: json!({
+        .map(|name| {
+            let parameters = json!({
                 "type": "object",
                 "properties": {"city": {"type": "string"}},
                 "required": ["city"],
-            })
-            .into(),
+            });
+            Tool::function(name, &format!("Runs {name}"), parameters)
         })
         .collect()
 }

@@ -1,7 +1,7 @@
 //! What came out of a whole turn.
 
 use codex_app_server::turn::event::{ReasoningKind, ToolCall, TurnEnd, TurnEvent};
-use codex_app_server::{Failure, FailureKind, TokenUsage, Turn};
+use codex_app_server::{Failure, FailureKind, TokenUsage, ToolName, Turn};
 
 /// A turn, collected.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +30,7 @@ pub struct StreamedCall {
     /// The upstream's id.
     pub call_id: String,
     /// Name of the tool.
-    pub name: String,
+    pub name: ToolName,
     /// Arguments that came before the whole call.
     pub arguments: String,
     /// In how many events they came.
@@ -104,7 +104,7 @@ impl Outcome {
                     return outcome;
                 }
                 event if open.is_some() => panic!("{event:?} came within a call"),
-                TurnEvent::ToolCallStart { call_id, name } => {
+                TurnEvent::ToolCallStart { call_id, name, .. } => {
                     outcome.streamed.push(StreamedCall {
                         call_id,
                         name,
@@ -140,7 +140,7 @@ impl Outcome {
 
     /// Name and argument text of each call.
     pub fn call_texts(&self) -> Vec<(&str, &str)> {
-        self.calls.iter().map(|call| (call.name.as_str(), call.arguments.as_str())).collect()
+        self.calls.iter().map(|call| (call.name.name.as_str(), call.arguments.as_str())).collect()
     }
 
     /// Why it failed.

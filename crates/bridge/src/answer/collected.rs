@@ -1,8 +1,7 @@
 //! An answer that is not streamed.
 
 use openai_wire::chat::completion::{Choice, Message};
-use serde::Serialize;
-use tool_call_aggregator::{ToolCallDelta, ToolCallRecord};
+use openai_wire::{CallPart, WholeCall};
 
 use super::Answer;
 use crate::finish::{ChoiceReport, FinishReason};
@@ -23,17 +22,8 @@ struct Partial {
     content: String,
     refusal: Option<String>,
     reasoning: String,
-    calls: Vec<ToolCallRecord>,
+    calls: Vec<WholeCall>,
     finish: Option<FinishReason>,
-}
-
-/// A whole call, in the shape that the client reads.
-#[derive(Debug)]
-pub enum Call {
-    /// As an entry of `tool_calls`.
-    Tool(ToolCallRecord),
-    /// As `function_call`.
-    Function(ToolCallRecord),
 }
 
 // === impl Collected ===
@@ -46,12 +36,8 @@ impl Collected {
     }
 
     /// The choices as they are written; text that is not sent is added to the reports.
-    pub fn into_choices(self, reports: &mut [ChoiceReport]) -> Vec<Choice<Call>> {
+    pub fn into_choices(self, reports: &mut [ChoiceReport]) -> Vec<Choice> {
         let (mode, shape) = (self.mode, self.shape);
-        let call = |record| match shape {
-            CallShape::ToolCalls => Call::Tool(record),
-            CallShape::FunctionCall => Call::Function(record),
-        };
         let choices = self.choices.into_iter().zip(reports).zip(0..);
         choices
             .map(|((partial, report), index)| {
@@ -69,7 +55,7 @@ impl Collected {
                             .filter(|text| refusal.is_none() || !text.is_empty()),
                         refusal,
                         reasoning_content: (!reasoning.is_empty()).then_some(reasoning),
-                        calls: calls.into_iter().map(call).collect(),
+                        calls,
                         legacy: shape == CallShape::FunctionCall,
                     },
                     logprobs: (),
@@ -103,16 +89,18 @@ impl Output for Collected {
         self.partial().refusal = Some(text.to_owned());
     }
 
-    fn call(&mut self, delta: &ToolCallDelta<'_>) {
+    fn call(&mut self, part: &CallPart<'_>) {
         let calls = &mut self.partial().calls;
-        match calls.get_mut(delta.index) {
-            Some(call) => call.arguments.push_str(delta.appended),
-            None => calls.push(ToolCallRecord {
-                id: delta.id.to_owned(),
-                backend_id: None,
-                name: delta.name.to_owned(),
-                arguments: delta.arguments.to_owned(),
+        match (part.head, calls.last_mut()) {
+            (Some(head), _) => calls.push(WholeCall {
+                id: head.id.to_owned(),
+                namespace: head.namespace.map(str::to_owned),
+                name: head.name.to_owned(),
+                kind: part.kind,
+                text: part.text.to_owned(),
             }),
+            (None, Some(call)) => call.text.push_str(part.text),
+            (None, None) => {}
         }
     }
 }
@@ -141,7 +129,7 @@ impl Answer for Collected {
 }
 
 /// A native client takes either text or calls.
-fn hides_text(mode: OutputMode, calls: &[ToolCallRecord]) -> bool {
+fn hides_text(mode: OutputMode, calls: &[WholeCall]) -> bool {
     mode == OutputMode::OpenAiJson && !calls.is_empty()
 }
 
@@ -151,16 +139,5 @@ impl Partial {
     fn has_spoken(&self) -> bool {
         !(self.content.is_empty() && self.reasoning.is_empty() && self.calls.is_empty())
             || self.refusal.is_some()
-    }
-}
-
-// === impl Call ===
-
-impl Serialize for Call {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Tool(record) => record.serialize(serializer),
-            Self::Function(record) => record.as_function_call().serialize(serializer),
-        }
     }
 }

@@ -1,8 +1,8 @@
 //! An answer that is streamed: frames, ready to be sent.
 
 use bytes::BytesMut;
+use openai_wire::CallPart;
 use openai_wire::chat::stream::ChunkWriter;
-use tool_call_aggregator::ToolCallDelta;
 
 use super::{Answer, FULL};
 use crate::finish::FinishReason;
@@ -56,13 +56,12 @@ impl Output for Frames {
         self.writer.refusal(self.choice, text, &mut self.buffer);
     }
 
-    fn call(&mut self, delta: &ToolCallDelta<'_>) {
+    fn call(&mut self, part: &CallPart<'_>) {
         self.has_spoken = true;
         match self.shape {
-            CallShape::ToolCalls => self.writer.tool_call(self.choice, delta, &mut self.buffer),
+            CallShape::ToolCalls => self.writer.tool_call(self.choice, part, &mut self.buffer),
             CallShape::FunctionCall => {
-                let function = delta.as_function_call();
-                self.writer.function_call(self.choice, &function, &mut self.buffer);
+                self.writer.function_call(self.choice, part, &mut self.buffer);
             }
         }
     }

@@ -6,12 +6,12 @@ use bytes::BytesMut;
 use codex_app_server::MessagePhase;
 use codex_app_server::turn::event::ReasoningItem;
 use openai_wire::responses::{
-    self as wire, EncryptedContent, EventWriter, FunctionCall, IncompleteReason, ItemStatus,
-    MessageRole, OutputContent, OutputItem, OutputMessage, OutputRefusal, OutputText, Reasoning,
-    ResponseError, ResponseState, ResponseStatus, ResponseWriter, SummaryText,
+    self as wire, CustomToolCall, EncryptedContent, EventWriter, FunctionCall, IncompleteReason,
+    ItemStatus, MessageRole, OutputContent, OutputItem, OutputMessage, OutputRefusal, OutputText,
+    Reasoning, ResponseError, ResponseState, ResponseStatus, ResponseWriter, SummaryText,
 };
-use openai_wire::{ApiError, Usage};
-use tool_call_aggregator::{SuffixSource, ToolCallDelta};
+use openai_wire::{ApiError, CallHead, CallKind, CallPart, Usage};
+use tool_call_aggregator::SuffixSource;
 
 use super::{Answer, FULL};
 use crate::finish::FinishReason;
@@ -134,7 +134,7 @@ impl ResponseItems {
     pub fn cancel(&mut self, usage: Usage) {
         match self.open {
             // A client would act on a call that is done.
-            Some(OutputItem::FunctionCall(_)) => self.leave_open(),
+            Some(OutputItem::FunctionCall(_) | OutputItem::CustomToolCall(_)) => self.leave_open(),
             _ => self.close(ItemStatus::Incomplete),
         }
         self.usage = Some(usage);
@@ -187,7 +187,7 @@ impl ResponseItems {
         if let Some(OutputItem::FunctionCall(_)) = self.open
             && self.said.is_empty()
         {
-            self.add_arguments(NO_ARGUMENTS);
+            self.add_to_call(NO_ARGUMENTS);
         }
         self.close_part();
         let Some(item) = self.take_open(status) else { return };
@@ -202,6 +202,7 @@ impl ResponseItems {
                     }
                 }
                 OutputItem::FunctionCall(call) => events.arguments_done(call, &mut self.buffer),
+                OutputItem::CustomToolCall(call) => events.input_done(call, &mut self.buffer),
                 OutputItem::Reasoning(_) => {}
             }
             events.item_done(&item, &mut self.buffer);
@@ -232,6 +233,10 @@ impl ResponseItems {
                 call.status = status;
                 call.arguments = said;
             }
+            OutputItem::CustomToolCall(call) => {
+                call.status = status;
+                call.input = said;
+            }
             OutputItem::Reasoning(reasoning) => {
                 let Summary { done, is_open } = mem::take(&mut self.summary);
                 reasoning.summary = done;
@@ -259,21 +264,34 @@ impl ResponseItems {
         }));
     }
 
-    fn open_call(&mut self, call_id: &str, name: &str) {
-        let id = self.ids.make("fc_");
-        self.open(OutputItem::FunctionCall(FunctionCall {
-            id,
-            status: ItemStatus::InProgress,
-            arguments: String::new(),
-            call_id: call_id.to_owned(),
-            name: name.to_owned(),
-        }));
+    fn open_call(&mut self, head: &CallHead<'_>, kind: CallKind) {
+        let status = ItemStatus::InProgress;
+        let (call_id, name) = (head.id.to_owned(), head.name.to_owned());
+        let namespace = head.namespace.map(str::to_owned);
+        let item = match kind {
+            CallKind::Function => {
+                let (id, arguments) = (self.ids.make("fc_"), String::new());
+                let call = FunctionCall { id, status, arguments, call_id, name, namespace };
+                OutputItem::FunctionCall(call)
+            }
+            CallKind::Custom => {
+                let (id, input) = (self.ids.make("ctc_"), String::new());
+                let call = CustomToolCall { id, status, call_id, input, name, namespace };
+                OutputItem::CustomToolCall(call)
+            }
+        };
+        self.open(item);
     }
 
-    fn add_arguments(&mut self, arguments: &str) {
-        self.said.push_str(arguments);
-        if let Some(events) = &mut self.events {
-            events.arguments_delta(arguments, &mut self.buffer);
+    /// More of the arguments or the input of the open call.
+    fn add_to_call(&mut self, text: &str) {
+        self.said.push_str(text);
+        match (&mut self.events, &self.open) {
+            (Some(events), Some(OutputItem::CustomToolCall(_))) => {
+                events.input_delta(text, &mut self.buffer);
+            }
+            (Some(events), _) => events.arguments_delta(text, &mut self.buffer),
+            (None, _) => {}
         }
     }
 
@@ -372,14 +390,12 @@ impl Output for ResponseItems {
         self.close(ItemStatus::Completed);
     }
 
-    fn call(&mut self, delta: &ToolCallDelta<'_>) {
-        let is_open = |item: &OutputItem| matches!(item, OutputItem::FunctionCall(call) if call.call_id == delta.id);
-        if !self.open.as_ref().is_some_and(is_open) {
-            self.open_call(delta.id, delta.name);
+    fn call(&mut self, part: &CallPart<'_>) {
+        if let Some(head) = part.head {
+            self.open_call(&head, part.kind);
         }
-        let arguments = delta.as_function_call().arguments;
-        if !arguments.is_empty() {
-            self.add_arguments(arguments);
+        if !part.text.is_empty() {
+            self.add_to_call(part.text);
         }
     }
 

@@ -14,11 +14,7 @@ fn reasoning(name: &str) -> HistoryItem {
 }
 
 fn call(id: &str) -> HistoryItem {
-    HistoryItem::ToolCall {
-        call_id: id.to_owned(),
-        name: "look".to_owned(),
-        arguments: "{}".to_owned(),
-    }
+    HistoryItem::function_call(id, "look", "{}")
 }
 
 fn said(text: &str) -> HistoryItem {

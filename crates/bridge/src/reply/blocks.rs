@@ -1,10 +1,11 @@
 //! The blocks in the text of a choice.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use tool_call_aggregator::{ParsedTextBlock, ScanEvent, ScanEvents};
 
-use super::calls::Spoken;
+use super::calls::{Spoken, block_input};
 use super::ending::Ending;
 use super::{Output, Reply};
 use crate::policy::{OutputMode, TextBlocks};
@@ -73,7 +74,11 @@ impl Reply {
     fn on_block(&mut self, block: &ParsedTextBlock, now: Instant, out: &mut impl Output) {
         self.flush_visible(out);
         if self.ending.is_none() {
-            self.forward(Spoken::block(block, self.text_start), now, out);
+            let policy = Arc::clone(&self.policy);
+            let other = policy.tools.other(&block.name);
+            let input = other.filter(|tool| tool.is_custom).map(|_| block_input(block));
+            let call = Spoken::block(block, self.text_start, other, input.as_deref());
+            self.forward(call, now, out);
         }
     }
 

@@ -1,10 +1,13 @@
 //! The calls of one choice: which are forwarded, and how they look.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use codex_app_server::Failure;
-use codex_app_server::turn::event::ToolCall;
+use codex_app_server::turn::event::{ToolCall, ToolCallKind};
+use codex_app_server::{Failure, InputDeviation, ToolName};
+use openai_wire::{CallHead, CallKind, CallPart};
+use serde_json::{Value, json};
 use tool_call_aggregator::obsidian::{XmlOptions, render_obsidian_xml};
 use tool_call_aggregator::{
     Arguments, ArgumentsValue, CallEvent, IdPolicy, Ingest, Limit, ParsedTextBlock, Position,
@@ -13,7 +16,8 @@ use tool_call_aggregator::{
 };
 
 use super::failures::{changed, too_large};
-use crate::policy::{DeclaredTools, OutputMode, TurnPolicy};
+use crate::finish::InputDeviations;
+use crate::policy::{DeclaredTools, OtherTool, OutputMode, TurnPolicy};
 
 /// Spaces before each line of a rendered block.
 const INDENT: usize = 2;
@@ -34,6 +38,7 @@ pub(super) struct Calls {
     /// The call that is being forwarded.
     open: Option<OpenCall>,
     dropped: bool,
+    deviations: InputDeviations,
     /// What was forwarded, to find repetitions; empty unless these are dropped.
     known: HashMap<NameAndValue, Sources>,
 }
@@ -41,8 +46,11 @@ pub(super) struct Calls {
 /// A call, as the model said it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spoken<'a> {
+    namespace: Option<&'a str>,
     name: &'a str,
-    arguments: &'a str,
+    kind: CallKind,
+    /// Its arguments, or its input.
+    text: &'a str,
     way: Way<'a>,
 }
 
@@ -56,7 +64,7 @@ enum Way<'a> {
 pub(super) enum CallOutcome<'a> {
     /// It is forwarded.
     New {
-        delta: ToolCallDelta<'a>,
+        part: CallPart<'a>,
         /// Its block, where blocks are shown.
         xml: Option<String>,
     },
@@ -78,6 +86,7 @@ pub(super) enum CallOutcome<'a> {
 struct OpenCall {
     /// The backend's.
     call_id: String,
+    kind: CallKind,
     /// Of arguments that were forwarded.
     bytes: usize,
 }
@@ -112,6 +121,7 @@ impl Calls {
             altered_values: 0,
             open: None,
             dropped: false,
+            deviations: InputDeviations::default(),
             known: HashMap::new(),
         }
     }
@@ -130,6 +140,19 @@ impl Calls {
 
     pub(super) fn count_of_streamed(&self) -> usize {
         self.streamed
+    }
+
+    pub(super) fn deviations(&self) -> InputDeviations {
+        self.deviations
+    }
+
+    /// A whole structured call has come.
+    pub(super) fn note_deviation(&mut self, call: &ToolCall) {
+        match call.deviation {
+            None => {}
+            Some(InputDeviation::Raw) => self.deviations.raw += 1,
+            Some(InputDeviation::Malformed) => self.deviations.malformed += 1,
+        }
     }
 
     pub(super) fn count_of_altered_values(&self) -> usize {
@@ -164,52 +187,59 @@ impl Calls {
     }
 
     /// Begins to forward a call; `None` if that is decided when it is whole.
-    pub(super) fn start(&mut self, call_id: &str, name: &str) -> Option<ToolCallDelta<'_>> {
+    pub(super) fn start<'a>(
+        &'a mut self,
+        call_id: &str,
+        name: &'a ToolName,
+        kind: CallKind,
+    ) -> Option<CallPart<'a>> {
         let held = self.policy.mode == OutputMode::ObsidianXml || self.policy.dedup;
         if held || self.has_most() {
             return None;
         }
-        let event = CallEvent { call_id: Some(call_id), name: Some(name), ..CallEvent::default() };
+        let event =
+            CallEvent { call_id: Some(call_id), name: Some(&name.name), ..CallEvent::default() };
         let mut deltas = self.aggregator.ingest(self.choice, &event).deltas;
         // One that is known already may be a repetition.
         let delta = deltas.next().filter(ToolCallDelta::is_first)?;
-        self.open = Some(OpenCall { call_id: call_id.to_owned(), bytes: 0 });
+        self.open = Some(OpenCall { call_id: call_id.to_owned(), kind, bytes: 0 });
         self.streamed += 1;
-        Some(delta)
+        Some(part(&delta, name.namespace.as_deref(), kind))
     }
 
     /// More arguments of the open call.
-    pub(super) fn extend(&mut self, arguments: &str) -> Result<Option<ToolCallDelta<'_>>, Failure> {
+    pub(super) fn extend(&mut self, arguments: &str) -> Result<Option<CallPart<'_>>, Failure> {
         let Some(open) = &mut self.open else { return Ok(None) };
         open.bytes += arguments.len();
+        let kind = open.kind;
         let event = CallEvent {
             call_id: Some(&open.call_id),
             arguments: Arguments::Increment(arguments),
             ..CallEvent::default()
         };
         let Ingest { mut deltas, limit, .. } = self.aggregator.ingest(self.choice, &event);
-        limit.map_or_else(|| Ok(deltas.next()), |limit| Err(too_large(limit)))
+        let mut more = || deltas.next().map(|delta| part(&delta, None, kind));
+        limit.map_or_else(|| Ok(more()), |limit| Err(too_large(limit)))
     }
 
     /// The open call is whole: gives what is left to forward of it. [`Self::close`] follows.
-    pub(super) fn complete(
-        &mut self,
-        call: &ToolCall,
-    ) -> Result<Option<ToolCallDelta<'_>>, Failure> {
-        let whole = Spoken::structured(call).event();
+    pub(super) fn complete(&mut self, call: &ToolCall) -> Result<Option<CallPart<'_>>, Failure> {
+        let spoken = Spoken::structured(call);
+        let (whole, kind) = (spoken.event(), spoken.kind);
         if call.arguments.is_empty() {
             if self.open.as_ref().is_some_and(|open| open.bytes > 0) {
                 return Err(changed());
             }
             self.aggregator.ingest(self.choice, &whole);
             // For no arguments a client is sent some when there will be none.
-            return Ok(self.aggregator.finish(self.choice).deltas.last());
+            let last = self.aggregator.finish(self.choice).deltas.last();
+            return Ok(last.map(|delta| part(&delta, None, kind)));
         }
         let Ingest { mut deltas, limit, .. } = self.aggregator.ingest(self.choice, &whole);
         match (limit, deltas.next()) {
             (Some(limit), _) => Err(too_large(limit)),
             (None, Some(delta)) if delta.replaced => Err(changed()),
-            (None, rest) => Ok(rest),
+            (None, rest) => Ok(rest.map(|delta| part(&delta, None, kind))),
         }
     }
 
@@ -223,7 +253,7 @@ impl Calls {
         self.policy.max_calls.is_some_and(|most| self.forwarded >= most.get())
     }
 
-    pub(super) fn take(&mut self, spoken: Spoken<'_>) -> CallOutcome<'_> {
+    pub(super) fn take<'a>(&'a mut self, spoken: Spoken<'a>) -> CallOutcome<'a> {
         let key = self.policy.dedup.then(|| spoken.name_and_value());
         if let Some(outcome) = key.as_ref().and_then(|key| self.repetition(key, spoken.way)) {
             return outcome;
@@ -251,7 +281,7 @@ impl Calls {
         self.known.extend(key.map(|key| (key, Sources::of(spoken.way))));
         let (xml, altered) = spoken.xml(&self.policy).unzip();
         self.altered_values += altered.unwrap_or(0);
-        CallOutcome::New { delta, xml }
+        CallOutcome::New { part: part(&delta, spoken.namespace, spoken.kind), xml }
     }
 
     /// Whether a call was forwarded before: dropped if it was said in the same way, and otherwise
@@ -275,13 +305,31 @@ impl Calls {
 impl<'a> Spoken<'a> {
     pub(super) fn structured(call: &'a ToolCall) -> Self {
         let way = Way::Structured { call_id: &call.call_id, item_id: call.item_id.as_deref() };
-        Self { name: &call.name, arguments: &call.arguments, way }
+        Self {
+            namespace: call.name.namespace.as_deref(),
+            name: &call.name.name,
+            kind: call_kind(call.kind),
+            text: &call.arguments,
+            way,
+        }
     }
 
-    /// A block of a text that began `offset` bytes into everything that was said.
-    pub(super) fn block(block: &'a ParsedTextBlock, offset: usize) -> Self {
+    /// A block of a text that began `offset` bytes into everything that was said. `input` is that of a
+    /// custom tool.
+    pub(super) fn block(
+        block: &'a ParsedTextBlock,
+        offset: usize,
+        other: Option<&'a OtherTool>,
+        input: Option<&'a str>,
+    ) -> Self {
         let way = Way::Block { raw: &block.raw, position: offset + block.start };
-        Self { name: &block.name, arguments: &block.args_text, way }
+        Self {
+            namespace: other.and_then(|tool| tool.namespace.as_deref()),
+            name: other.map_or(&block.name, |tool| &tool.name),
+            kind: if input.is_some() { CallKind::Custom } else { CallKind::Function },
+            text: input.unwrap_or(&block.args_text),
+            way,
+        }
     }
 
     /// Bytes of visible text that it has.
@@ -295,24 +343,32 @@ impl<'a> Spoken<'a> {
     /// The model's own words, for counting.
     pub(super) fn words(self) -> [&'a str; 2] {
         match self.way {
-            Way::Structured { .. } => [self.name, self.arguments],
+            Way::Structured { .. } => [self.name, self.text],
             Way::Block { raw, .. } => [raw, ""],
         }
     }
 
     fn name_and_value(self) -> NameAndValue {
-        (self.name.to_owned(), ArgumentsValue::of(self.arguments))
+        (self.qualified_name(), ArgumentsValue::of(self.text))
+    }
+
+    /// As [`DeclaredTools`] names it.
+    fn qualified_name(self) -> String {
+        match self.namespace {
+            Some(namespace) => format!("{namespace}.{}", self.name),
+            None => self.name.to_owned(),
+        }
     }
 
     fn event(self) -> CallEvent<'a> {
         match self.way {
             Way::Structured { call_id, item_id } => {
-                CallEvent { item_id, ..CallEvent::whole(call_id, self.name, self.arguments) }
+                CallEvent { item_id, ..CallEvent::whole(call_id, self.name, self.text) }
             }
             Way::Block { position, .. } => CallEvent {
                 position: Some(Position::TextBlock(position)),
                 name: Some(self.name),
-                arguments: Arguments::Snapshot(self.arguments),
+                arguments: Arguments::Snapshot(self.text),
                 complete: true,
                 ..CallEvent::default()
             },
@@ -325,12 +381,17 @@ impl<'a> Spoken<'a> {
             (OutputMode::OpenAiJson, _) => None,
             (OutputMode::ObsidianXml, Way::Block { raw, .. }) => Some((raw.to_owned(), 0)),
             (OutputMode::ObsidianXml, Way::Structured { .. }) => {
+                let name = self.qualified_name();
+                let arguments = match self.kind {
+                    CallKind::Function => Cow::from(self.text),
+                    CallKind::Custom => Cow::from(json!({"input": self.text}).to_string()),
+                };
                 let options = XmlOptions {
                     escaping: policy.xml_escaping,
                     indent: INDENT,
-                    schema: policy.tools.schema(self.name),
+                    schema: policy.tools.schema(&name),
                 };
-                let rendered = render_obsidian_xml((self.name, self.arguments), &options);
+                let rendered = render_obsidian_xml((name.as_str(), &*arguments), &options);
                 Some((rendered.xml, rendered.altered))
             }
         }
@@ -343,6 +404,40 @@ impl Sources {
     fn of(way: Way<'_>) -> Self {
         let structured = matches!(way, Way::Structured { .. });
         Self { structured, as_block: !structured }
+    }
+}
+
+/// What a client gets of a change.
+fn part<'a>(delta: &ToolCallDelta<'a>, namespace: Option<&'a str>, kind: CallKind) -> CallPart<'a> {
+    let head = CallHead { id: delta.id, namespace, name: delta.name };
+    CallPart {
+        index: delta.index,
+        head: delta.is_first().then_some(head),
+        kind,
+        text: match kind {
+            CallKind::Function => delta.as_function_call().arguments,
+            // An empty text is one, too.
+            CallKind::Custom => delta.appended,
+        },
+    }
+}
+
+/// How a client sees a kind of call. Calls of the upstream's own tools look like functions.
+pub(super) fn call_kind(kind: ToolCallKind) -> CallKind {
+    match kind {
+        ToolCallKind::Function | ToolCallKind::Foreign => CallKind::Function,
+        ToolCallKind::Custom => CallKind::Custom,
+    }
+}
+
+/// The input of a custom tool that was called in a block.
+pub(super) fn block_input(block: &ParsedTextBlock) -> String {
+    match serde_json::from_str(&block.args_text) {
+        Ok(Value::Object(mut members)) if members.len() == 1 => match members.remove("input") {
+            Some(Value::String(input)) => input,
+            _ => block.args_text.clone(),
+        },
+        _ => block.args_text.clone(),
     }
 }
 

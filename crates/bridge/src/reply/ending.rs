@@ -24,7 +24,7 @@ impl Reply {
     /// Ends it for a reason from outside, if it has not ended yet.
     pub fn abandon(&mut self, reason: EndReason) {
         if self.end.is_none() {
-            self.visible.end();
+            self.visible.drop_held();
             self.end = Some(reason);
         }
     }
@@ -70,6 +70,7 @@ impl Reply {
             text_calls: self.calls.count_of_text(),
             streamed_calls: self.calls.count_of_streamed(),
             blocks: self.blocks,
+            input_deviations: self.calls.deviations(),
             altered_values: self.calls.count_of_altered_values(),
             truncated: cut || self.calls.has_dropped(),
             call_names,
@@ -99,7 +100,7 @@ impl Reply {
             0 => EndReason::Completed,
             _ => EndReason::ToolCalls,
         };
-        self.end_unless_ended(reason)
+        self.end_unless_ended(reason, out)
     }
 
     /// Ends for this reason, unless what was held back gives another.
@@ -110,12 +111,12 @@ impl Reply {
         out: &mut impl Output,
     ) -> Ended {
         self.flush(now, out);
-        self.end_unless_ended(reason)
+        self.end_unless_ended(reason, out)
     }
 
-    fn end_unless_ended(&mut self, reason: EndReason) -> Ended {
+    fn end_unless_ended(&mut self, reason: EndReason, out: &mut impl Output) -> Ended {
         let ending = self.ending.take().unwrap_or(Ending::Finished(reason));
-        self.end(ending)
+        self.end(ending, out)
     }
 
     pub(super) fn fail(&mut self, failure: Failure, now: Instant, out: &mut impl Output) -> Ended {
@@ -132,11 +133,11 @@ impl Reply {
                 }
                 (_, 0) => Ending::Failed(failure),
             });
-        self.end(ending)
+        self.end(ending, out)
     }
 
-    pub(super) fn end(&mut self, ending: Ending) -> Ended {
-        self.visible.end();
+    pub(super) fn end(&mut self, ending: Ending, out: &mut impl Output) -> Ended {
+        self.visible.end(out);
         let ending = match ending {
             // A client would act on half a call.
             Ending::Finished(_) if self.calls.is_open() => Ending::Failed(unfinished()),

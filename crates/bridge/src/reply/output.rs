@@ -2,7 +2,7 @@
 
 use codex_app_server::MessagePhase;
 use codex_app_server::turn::event::ReasoningItem;
-use tool_call_aggregator::ToolCallDelta;
+use openai_wire::CallPart;
 
 /// Where an answer goes: to a stream, frame by frame, or into a message.
 pub trait Output {
@@ -29,7 +29,7 @@ pub trait Output {
         let _ = item;
     }
     /// A call, or more of one.
-    fn call(&mut self, delta: &ToolCallDelta<'_>);
+    fn call(&mut self, part: &CallPart<'_>);
     /// That call is whole.
     fn call_end(&mut self);
     /// The model refuses to answer, in these words.

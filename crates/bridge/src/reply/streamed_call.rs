@@ -2,8 +2,10 @@
 
 use std::time::Instant;
 
-use codex_app_server::turn::event::{ToolCall, TurnEvent};
+use codex_app_server::ToolName;
+use codex_app_server::turn::event::{ToolCall, ToolCallKind, TurnEvent};
 
+use super::calls::call_kind;
 use super::ending::Ending;
 use super::{Output, Reply, Speech};
 use crate::finish::EndReason;
@@ -31,7 +33,8 @@ impl Reply {
     pub(super) fn on_call_start(
         &mut self,
         call_id: &str,
-        name: &str,
+        name: &ToolName,
+        kind: ToolCallKind,
         now: Instant,
         out: &mut impl Output,
     ) {
@@ -43,20 +46,20 @@ impl Reply {
         if self.ending.is_some() || self.blocks.started > 0 {
             return;
         }
-        if let Some(delta) = self.calls.start(call_id, name) {
+        if let Some(part) = self.calls.start(call_id, name, call_kind(kind)) {
             self.visible.begin_call(None, &self.policy.delimiter, out);
-            out.call(&delta);
-            self.trail.on_call(delta.id);
-            self.visible.count(name);
+            out.call(&part);
+            self.trail.on_call(part.head.map_or("", |head| head.id));
+            self.visible.count(&name.name);
         }
     }
 
     pub(super) fn on_arguments(&mut self, text: &str, out: &mut impl Output) {
         match self.calls.extend(text) {
             Ok(None) => {}
-            Ok(Some(delta)) => {
-                out.call(&delta);
-                self.visible.count(delta.appended);
+            Ok(Some(part)) => {
+                out.call(&part);
+                self.visible.count(part.text);
             }
             Err(failure) => self.ending = Some(Ending::Failed(failure)),
         }
@@ -64,11 +67,13 @@ impl Reply {
 
     /// The call that was forwarded in part is whole.
     pub(super) fn end_call(&mut self, call: &ToolCall, now: Instant, out: &mut impl Output) {
+        self.calls.note_deviation(call);
         match self.calls.complete(call) {
             Ok(rest) => {
-                if let Some(rest) = rest {
+                // A custom tool may have no input at all.
+                if let Some(rest) = rest.filter(|rest| !rest.text.is_empty()) {
                     out.call(&rest);
-                    self.visible.count(rest.appended);
+                    self.visible.count(rest.text);
                 }
                 out.call_end();
             }

@@ -30,7 +30,10 @@ struct Limited {
 struct Sent {
     /// Most text after a call that is held back; `None` sends it at once.
     max_tail: Option<usize>,
-    /// Text after a call: the next call releases it, the end drops it.
+    /// Most text before a forced call that is held back; `None` once there is nothing to wait for.
+    max_preamble: Option<usize>,
+    /// Text after a call: the next call releases it, the end drops it. Or text before a forced call: the
+    /// call drops it, the end releases it.
     tail: String,
     /// Messages that begin in the tail: the position, and the phase.
     tail_messages: Vec<(usize, Option<MessagePhase>)>,
@@ -66,6 +69,7 @@ impl VisibleText {
         let limit = tokenizer.zip(policy.max_tokens);
         let sent = Sent {
             max_tail: policy.suppress_tail.then_some(policy.max_held_bytes),
+            max_preamble: policy.forced_call.then_some(policy.max_held_bytes),
             ..Sent::default()
         };
         Self {
@@ -131,7 +135,10 @@ impl VisibleText {
         out: &mut impl Output,
     ) {
         let sent = &mut self.limited.sent;
-        sent.release_tail(out);
+        match sent.max_preamble.take() {
+            Some(_) => sent.drop_tail(),
+            None => sent.release_tail(out),
+        }
         if let Some(block) = block {
             if sent.after_block && !delimiter.is_empty() {
                 // It separates two messages as well.
@@ -157,11 +164,17 @@ impl VisibleText {
         self.limited.sent.suppressed += bytes;
     }
 
-    /// Nothing follows: a tail is dropped.
-    pub(super) fn end(&mut self) {
-        let tail = std::mem::take(&mut self.limited.sent.tail);
-        self.suppress(tail.len());
-        self.limited.sent.said.push_str(&tail);
+    /// Nothing follows: a tail is dropped, and text before a call that never came is released.
+    pub(super) fn end(&mut self, out: &mut impl Output) {
+        if self.limited.sent.max_preamble.take().is_some() {
+            self.limited.sent.release_tail(out);
+        }
+        self.drop_held();
+    }
+
+    /// Nothing more is sent.
+    pub(super) fn drop_held(&mut self) {
+        self.limited.sent.drop_tail();
     }
 
     /// Whether content has the text of several messages.
@@ -212,6 +225,17 @@ impl Limited {
 
 impl Sent {
     fn take(&mut self, text: &str, out: &mut impl Output) -> Option<VisibleEnd> {
+        if let Some(most) = self.max_preamble {
+            let held = last_boundary(text, most - self.tail.len());
+            self.tail.push_str(&text[..held]);
+            if held < text.len() {
+                // It looks like an answer.
+                self.max_preamble = None;
+                self.release_tail(out);
+                self.send(&text[held..], out);
+            }
+            return None;
+        }
         match self.max_tail {
             Some(most) if self.is_after_call() && !self.is_unclosed_block => {
                 // How much was held must not depend on the chunks.
@@ -232,6 +256,13 @@ impl Sent {
     /// Whether text is held back now.
     fn is_after_call(&self) -> bool {
         self.max_tail.is_some() && self.last_call_end.is_some()
+    }
+
+    fn drop_tail(&mut self) {
+        let tail = std::mem::take(&mut self.tail);
+        self.tail_messages.clear();
+        self.suppressed += tail.len();
+        self.said.push_str(&tail);
     }
 
     fn release_tail(&mut self, out: &mut impl Output) {

@@ -26,6 +26,8 @@ pub(super) struct CallIds {
     numbers: HashMap<String, u64>,
     /// Calls without a result, by the client's id and in their order.
     open: HashMap<String, VecDeque<OpenCall>>,
+    /// The latest result of each id, by its place in the history.
+    results: HashMap<String, usize>,
     /// Legacy calls without a result, by their name and in their order.
     open_functions: HashMap<String, Vec<OpenCall>>,
 }
@@ -53,9 +55,23 @@ impl CallIds {
         chosen
     }
 
-    /// The id of the call that a result belongs to.
-    pub(super) fn result(&mut self, id: &str, place: Place) -> Result<String, ApiError> {
+    /// Where the latest result of an id is in the history, if no call of it waits for one.
+    pub(super) fn only_result(&self, id: &str) -> Option<usize> {
+        let waits = self.open.get(id).is_some_and(|calls| !calls.is_empty());
+        self.results.get(id).copied().filter(|_| !waits)
+    }
+
+    /// The id of the call that a result belongs to, which gets this place in the history.
+    pub(super) fn result(
+        &mut self,
+        id: &str,
+        item: usize,
+        place: Place,
+    ) -> Result<String, ApiError> {
         let call = self.open.get_mut(id).and_then(VecDeque::pop_front);
+        if call.is_some() {
+            self.results.insert(id.to_owned(), item);
+        }
         call.map(|call| call.id).ok_or_else(|| {
             let (member, rule) = match place {
                 Place::Message(_) => (

@@ -4,6 +4,7 @@ use openai_wire::ApiError;
 use openai_wire::chat::{ChatRequest, Message, Part, ReasoningSummary, ToolDialect};
 
 use super::history::History;
+use super::tools::{Namespaces, check_hosted};
 use super::{Prepared, RequestOptions, Wanted, output};
 use crate::policy::{CallShape, TurnSettings};
 
@@ -16,12 +17,17 @@ pub fn prepare(request: ChatRequest, options: &RequestOptions<'_>) -> Result<Pre
     if request.n > settings.max_choices {
         return Err(too_many_choices(request.n, settings.max_choices));
     }
+    check_hosted(&request.tools, settings)?;
+    let namespaces = Namespaces::of(&request.tools.declared);
     let parts = request.messages.iter().flat_map(Message::content);
     let wanted = Wanted {
-        mode: output::mode(options.requested_mode, settings.output_mode, &request.tools)?,
-        text_blocks: output::text_blocks(settings, &request.tools, &request.tool_choice, || {
-            output::speak_of_blocks(parts.filter_map(Part::text))
-        }),
+        mode: output::mode(options.requested_mode, settings.output_mode, &request.tools.declared)?,
+        text_blocks: output::text_blocks(
+            settings,
+            &request.tools.declared,
+            &request.tool_choice,
+            || output::speak_of_blocks(parts.filter_map(Part::text)),
+        ),
         suppress_tail: settings.suppress_tail,
         shape: match request.tool_dialect {
             ToolDialect::Tools => CallShape::ToolCalls,
@@ -34,6 +40,8 @@ pub fn prepare(request: ChatRequest, options: &RequestOptions<'_>) -> Result<Pre
         parallel_tool_calls: request.parallel_tool_calls,
         format: request.response_format,
         effort: request.reasoning_effort,
+        verbosity: request.verbosity,
+        service_tier: request.service_tier,
         stop: request.stop,
         max_tokens: request.max_tokens,
         choices: request.n,
@@ -42,7 +50,7 @@ pub fn prepare(request: ChatRequest, options: &RequestOptions<'_>) -> Result<Pre
         stream_arguments: output::stream_arguments(options)?,
         ignored: request.ignored,
     };
-    let history = History::read(request.messages, settings.remote_images)?;
+    let history = History::read(request.messages, namespaces, settings.remote_images)?;
     if history.items.is_empty() && settings.instructions.as_deref().unwrap_or_default().is_empty() {
         return Err(ApiError::invalid("messages", "There is no message with any content."));
     }

@@ -1,13 +1,14 @@
 //! The conversation of a request as the history of a turn.
 
-use codex_app_server::{ContentPart, HistoryItem, MessagePhase, Role, ToolOutput};
+use codex_app_server::{CallInput, ContentPart, HistoryItem, MessagePhase, Role, ToolOutput};
 use openai_wire::ApiError;
-use openai_wire::chat::Message;
+use openai_wire::chat::{CalledTool, FunctionCall, Message, Part};
 use openai_wire::responses::{self, InputItem, MessageRole};
 
 use super::call_ids::{CallIds, LONGEST_ID, cut};
 use super::content::{Author, ContentReader};
 use super::place::Place;
+use super::tools::Namespaces;
 use crate::policy::RemoteImages;
 
 /// The history of a turn.
@@ -17,6 +18,7 @@ pub(super) struct History {
     /// What reads its contents, and has noticed something.
     pub(super) contents: ContentReader,
     calls: CallIds,
+    namespaces: Namespaces,
 }
 
 /// Reasoning of which only the summary is there: no upstream can do anything with it.
@@ -28,9 +30,10 @@ impl History {
     /// The messages of a chat.
     pub(super) fn read(
         messages: Vec<Message>,
+        namespaces: Namespaces,
         remote_images: RemoteImages,
     ) -> Result<Self, ApiError> {
-        let mut history = Self::empty(remote_images);
+        let mut history = Self::empty(namespaces, remote_images);
         for (index, message) in messages.into_iter().enumerate() {
             history.add(message, index)?;
         }
@@ -41,9 +44,10 @@ impl History {
     pub(super) fn read_items(
         earlier: Vec<InputItem>,
         input: Vec<InputItem>,
+        namespaces: Namespaces,
         remote_images: RemoteImages,
     ) -> Result<Self, ApiError> {
-        let mut history = Self::empty(remote_images);
+        let mut history = Self::empty(namespaces, remote_images);
         let earlier = earlier.into_iter().enumerate();
         let earlier = earlier.map(|(index, item)| (Place::Earlier(index), item));
         let input = input.into_iter().enumerate();
@@ -54,11 +58,12 @@ impl History {
         history.end()
     }
 
-    fn empty(remote_images: RemoteImages) -> Self {
+    fn empty(namespaces: Namespaces, remote_images: RemoteImages) -> Self {
         Self {
             items: Vec::new(),
             contents: ContentReader::new(remote_images),
             calls: CallIds::default(),
+            namespaces,
         }
     }
 
@@ -86,19 +91,23 @@ impl History {
                 self.say(if is_prompt { Role::Developer } else { Role::Assistant }, content, None);
                 for (position, call) in tool_calls.into_iter().enumerate() {
                     let call_id = self.calls.call(call.id, place, position);
-                    let (name, arguments) = (call.function.name, call.function.arguments);
-                    self.items.push(HistoryItem::ToolCall { call_id, name, arguments });
+                    let (name, input) = match call.tool {
+                        CalledTool::Function(FunctionCall { name, arguments }) => {
+                            (name, CallInput::Arguments(arguments))
+                        }
+                        CalledTool::Custom { name, input } => (name, CallInput::Text(input)),
+                    };
+                    let name = self.namespaces.tool(call.namespace, name);
+                    self.items.push(HistoryItem::ToolCall { call_id, name, input });
                 }
                 if let Some(call) = function_call {
                     let call_id = self.calls.function_call(call.name.clone(), place);
-                    let (name, arguments) = (call.name, call.arguments);
-                    self.items.push(HistoryItem::ToolCall { call_id, name, arguments });
+                    let item = HistoryItem::function_call(&call_id, &call.name, &call.arguments);
+                    self.items.push(item);
                 }
             }
             Message::Tool { tool_call_id, content } => {
-                let content = self.contents.read(content, Author::WithImages, place, CONTENT)?;
-                let call_id = self.calls.result(&tool_call_id, place)?;
-                self.items.push(HistoryItem::ToolOutput { call_id, output: output(content) });
+                self.add_output(&tool_call_id, content, place, CONTENT)?;
             }
             Message::Function { name, content } => {
                 let content = self.contents.read(content, Author::WithImages, place, CONTENT)?;
@@ -127,15 +136,24 @@ impl History {
                 let content = self.contents.read(content, Author::TextOnly, place, CONTENT)?;
                 self.say(Role::Assistant, content, phase.map(in_codex_terms));
             }
-            InputItem::FunctionCall { call_id, name, arguments, .. } => {
+            InputItem::FunctionCall { call_id, namespace, name, arguments, .. } => {
                 let call_id = self.calls.call(call_id, place, 0);
-                self.items.push(HistoryItem::ToolCall { call_id, name, arguments });
+                let name = self.namespaces.tool(namespace, name);
+                let input = CallInput::Arguments(arguments);
+                self.items.push(HistoryItem::ToolCall { call_id, name, input });
             }
-            InputItem::FunctionCallOutput { call_id, output: parts, .. } => {
-                let content = self.contents.read(parts, Author::WithImages, place, "output")?;
-                let call_id = self.calls.result(&call_id, place)?;
-                self.items.push(HistoryItem::ToolOutput { call_id, output: output(content) });
+            InputItem::CustomToolCall { call_id, namespace, name, input, .. } => {
+                let call_id = self.calls.call(call_id, place, 0);
+                let name = self.namespaces.tool(namespace, name);
+                let input = CallInput::Text(input);
+                self.items.push(HistoryItem::ToolCall { call_id, name, input });
             }
+            InputItem::FunctionCallOutput { call_id, output, .. }
+            | InputItem::CustomToolCallOutput { call_id, output, .. } => {
+                self.add_output(&call_id, output, place, "output")?;
+            }
+            // The turn has its tools already.
+            InputItem::AdditionalTools { .. } => {}
             InputItem::Reasoning {
                 summary, encrypted_content: Some(encrypted_content), ..
             } => {
@@ -151,6 +169,32 @@ impl History {
             }
             InputItem::Reference { id } => return Err(unknown_item(&id, place)),
         }
+        Ok(())
+    }
+
+    /// The result of the call `id`. Some clients send one twice.
+    fn add_output(
+        &mut self,
+        id: &str,
+        content: Vec<Part>,
+        place: Place,
+        list: &str,
+    ) -> Result<(), ApiError> {
+        let images = self.contents.images_to_fetch.len();
+        let content = self.contents.read(content, Author::WithImages, place, list)?;
+        let output = output(content);
+        if let Some(before) = self.calls.only_result(id) {
+            let HistoryItem::ToolOutput { output: known, .. } = &self.items[before] else {
+                return Ok(());
+            };
+            if *known != output {
+                return Err(other_result(id, place));
+            }
+            self.contents.images_to_fetch.truncate(images);
+            return Ok(());
+        }
+        let call_id = self.calls.result(id, self.items.len(), place)?;
+        self.items.push(HistoryItem::ToolOutput { call_id, output });
         Ok(())
     }
 
@@ -178,6 +222,18 @@ fn in_codex_terms(phase: responses::MessagePhase) -> MessagePhase {
         responses::MessagePhase::Commentary => MessagePhase::Commentary,
         responses::MessagePhase::FinalAnswer => MessagePhase::FinalAnswer,
     }
+}
+
+fn other_result(id: &str, place: Place) -> ApiError {
+    let member = match place {
+        Place::Message(_) => "tool_call_id",
+        Place::Earlier(_) | Place::Input(_) => "call_id",
+    };
+    let id = cut(id, LONGEST_ID);
+    let words = format!(
+        "The call '{id}' has another result already: a result may be sent again, but not changed."
+    );
+    ApiError::invalid(place.member(member), words)
 }
 
 /// Whoever reads the request puts the items in place that are there.

@@ -3,7 +3,7 @@
 use codex_app_server::{HistoryItem, Role};
 use memchr::memmem;
 use openai_wire::ApiError;
-use openai_wire::responses::{FunctionTool, ReasoningSummary, ResponseFormat, ToolChoice};
+use openai_wire::responses::{ReasoningSummary, ResponseFormat, Tool, ToolChoice};
 use serde_json::Value;
 
 use super::RequestOptions;
@@ -25,7 +25,7 @@ const BLOCK_MARKER: &str = "<use_tool";
 pub(super) fn mode(
     requested: Option<&str>,
     setting: OutputModeSetting,
-    tools: &[FunctionTool],
+    tools: &[Tool],
 ) -> Result<OutputMode, ApiError> {
     if let Some(name) = requested {
         return name.parse().map_err(|()| unknown_mode(name));
@@ -62,7 +62,7 @@ pub(super) fn stream_arguments(options: &RequestOptions<'_>) -> Result<StreamArg
 /// of them.
 pub(super) fn text_blocks(
     settings: &TurnSettings,
-    tools: &[FunctionTool],
+    tools: &[Tool],
     choice: &ToolChoice,
     request_speaks: impl FnOnce() -> bool,
 ) -> TextBlocks {

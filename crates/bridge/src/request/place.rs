@@ -1,5 +1,7 @@
 //! Where something stands in a request, for errors that name it.
 
+use std::fmt;
+
 /// A message or an item of a request's conversation. The order is that of the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
@@ -17,9 +19,18 @@ impl Place {
     /// The path of one of its members.
     pub(super) fn member(self, member: &str) -> String {
         match self {
-            Self::Message(index) => format!("messages[{index}].{member}"),
-            Self::Earlier(_) => "previous_response_id".to_owned(),
-            Self::Input(index) => format!("input[{index}].{member}"),
+            Self::Message(_) | Self::Input(_) => format!("{self}.{member}"),
+            Self::Earlier(_) => self.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Message(index) => write!(f, "messages[{index}]"),
+            Self::Earlier(_) => f.write_str("previous_response_id"),
+            Self::Input(index) => write!(f, "input[{index}]"),
         }
     }
 }

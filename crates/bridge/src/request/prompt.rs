@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use codex_app_server::{ContentPart, HistoryItem, ToolOutput};
+use codex_app_server::{CallInput, ContentPart, HistoryItem, ToolInput, ToolOutput};
 
 use super::Prepared;
 
@@ -13,8 +13,11 @@ impl Prepared {
     pub fn prompt_texts(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let turn = &self.turn;
         let tools = turn.tools.iter().flat_map(|tool| {
-            let schema = Cow::from(tool.parameters.get());
-            [Cow::from(&tool.name), Cow::from(&tool.description), schema]
+            let schema = match &tool.input {
+                ToolInput::Json(schema) => schema.get(),
+                ToolInput::Text => "",
+            };
+            [&tool.name.name, tool.description.as_str(), schema].map(Cow::from)
         });
         let schema = turn.output_schema.iter().map(|schema| Cow::Owned(schema.to_string()));
         let history = turn.history.iter().flat_map(item_texts).map(Cow::from);
@@ -29,7 +32,11 @@ fn item_texts(item: &HistoryItem) -> Vec<&str> {
         HistoryItem::Message { content, .. }
         | HistoryItem::ToolOutput { output: ToolOutput::Parts(content), .. } => part_texts(content),
         HistoryItem::ToolOutput { output: ToolOutput::Text(text), .. } => vec![text],
-        HistoryItem::ToolCall { name, arguments, .. } => vec![name, arguments],
+        HistoryItem::ToolCall {
+            name,
+            input: CallInput::Arguments(text) | CallInput::Text(text),
+            ..
+        } => vec![&name.name, text],
         HistoryItem::Reasoning { summary, .. } => summary.iter().map(String::as_str).collect(),
     }
 }

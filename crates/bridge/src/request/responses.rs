@@ -5,6 +5,7 @@ use openai_wire::ApiError;
 use openai_wire::responses::{InputItem, MessageRole, Part, ReasoningSummary, ResponsesRequest};
 
 use super::history::History;
+use super::tools::{Namespaces, check_hosted, with_additional};
 use super::{Prepared, RequestOptions, Wanted, output};
 use crate::policy::{CallShape, OutputMode};
 
@@ -30,13 +31,16 @@ pub fn prepare_response(
     options: &RequestOptions<'_>,
 ) -> Result<Prepared, ApiError> {
     let settings = options.settings;
+    let tools = with_additional(request.tools, &earlier, &request.input);
+    check_hosted(&tools, settings)?;
+    let namespaces = Namespaces::of(&tools.declared);
     let mode =
-        output::mode(options.requested_mode, settings.responses_output_mode, &request.tools)?;
+        output::mode(options.requested_mode, settings.responses_output_mode, &tools.declared)?;
     let wanted = Wanted {
         mode,
         // Text after a call is an item of its own, which harms nobody who reads items.
         suppress_tail: settings.suppress_tail && mode == OutputMode::ObsidianXml,
-        text_blocks: output::text_blocks(settings, &request.tools, &request.tool_choice, || {
+        text_blocks: output::text_blocks(settings, &tools.declared, &request.tool_choice, || {
             let said = earlier.iter().chain(&request.input).flat_map(InputItem::parts);
             let texts = said.filter_map(Part::text).chain(request.instructions.as_deref());
             output::speak_of_blocks(texts)
@@ -48,11 +52,13 @@ pub fn prepare_response(
             request.reasoning_summary.unwrap_or(ReasoningSummary::None),
         ),
         model: request.model,
-        tools: request.tools,
+        tools,
         tool_choice: request.tool_choice,
         parallel_tool_calls: request.parallel_tool_calls,
         format: request.format,
         effort: request.reasoning_effort,
+        verbosity: request.verbosity,
+        service_tier: request.service_tier,
         stop: Vec::new(),
         max_tokens: request.max_output_tokens,
         choices: 1,
@@ -61,7 +67,8 @@ pub fn prepare_response(
         stream_arguments: output::stream_arguments(options)?,
         ignored: request.ignored,
     };
-    let mut history = History::read_items(earlier, request.input, settings.remote_images)?;
+    let mut history =
+        History::read_items(earlier, request.input, namespaces, settings.remote_images)?;
     if let Some(instructions) = request.instructions.filter(|text| !text.is_empty()) {
         history.items.insert(0, HistoryItem::text(Role::Developer, instructions));
     }

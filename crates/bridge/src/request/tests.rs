@@ -64,11 +64,7 @@ fn assistant(text: &str) -> HistoryItem {
 }
 
 fn call(call_id: &str, name: &str, arguments: &str) -> HistoryItem {
-    HistoryItem::ToolCall {
-        call_id: call_id.to_owned(),
-        name: name.to_owned(),
-        arguments: arguments.to_owned(),
-    }
+    HistoryItem::function_call(call_id, name, arguments)
 }
 
 fn output(call_id: &str, text: &str) -> HistoryItem {

@@ -1,13 +1,15 @@
 //! The tools that the model is offered, and what it is told about them.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
-use codex_app_server::{HistoryItem, Role, Tool};
-use openai_wire::chat::{AllowedMode, FunctionTool, ToolChoice};
-use serde_json::Value;
+use codex_app_server::{HistoryItem, Role, Tool, ToolInput, ToolName};
+use openai_wire::ApiError;
+use openai_wire::responses::{self as wire, AllowedMode, InputItem, ToolChoice, ToolKind, Tools};
+use serde_json::{Value, json};
 
+use super::place::Place;
 use super::schema::ToolSchema;
-use crate::policy::DeclaredTools;
+use crate::policy::{DeclaredTools, OtherTool, TurnSettings, UnsupportedTools};
 
 /// The tools of a turn.
 pub(super) struct OfferedTools {
@@ -18,13 +20,45 @@ pub(super) struct OfferedTools {
     /// Codex always lets the model choose, so a wish is said in words.
     pub(super) request: Option<HistoryItem>,
     /// What was asked for and has no effect.
-    pub(super) ignored: Vec<&'static str>,
+    pub(super) ignored: Vec<String>,
+}
+
+/// The namespaces of the declared tools, for calls in a history that do not name theirs: not every
+/// client can.
+pub(super) struct Namespaces(HashMap<String, Option<String>>);
+
+/// Tools are also declared by items. The later declaration of a tool counts.
+pub(super) fn with_additional(
+    mut tools: Tools,
+    earlier: &[InputItem],
+    input: &[InputItem],
+) -> Tools {
+    let earlier = earlier.iter().enumerate().map(|(index, item)| (Place::Earlier(index), item));
+    let input = input.iter().enumerate().map(|(index, item)| (Place::Input(index), item));
+    for (place, item) in earlier.chain(input) {
+        let additional = item.additional_tools(&place.to_string());
+        for tool in additional.declared {
+            tools.declared.retain(|other| !tool.replaces(other));
+            tools.declared.push(tool);
+        }
+        tools.hosted.extend(additional.hosted);
+    }
+    tools
+}
+
+/// Refuses tools that no client runs, if the operator wants that.
+pub(super) fn check_hosted(tools: &Tools, settings: &TurnSettings) -> Result<(), ApiError> {
+    match (settings.unsupported_tools, tools.hosted.first()) {
+        (UnsupportedTools::Refuse, Some(tool)) => Err(tool.refusal()),
+        (UnsupportedTools::Refuse, None) | (UnsupportedTools::Ignore, _) => Ok(()),
+    }
 }
 
 // === impl OfferedTools ===
 
 impl OfferedTools {
-    pub(super) fn new(mut tools: Vec<FunctionTool>, choice: ToolChoice) -> Self {
+    pub(super) fn new(tools: Tools, choice: ToolChoice) -> Self {
+        let Tools { declared: mut tools, hosted } = tools;
         let words = match choice {
             ToolChoice::Auto => None,
             ToolChoice::None => {
@@ -32,24 +66,28 @@ impl OfferedTools {
                 None
             }
             ToolChoice::Required => Some(CALL_ONE.to_owned()),
-            ToolChoice::Named(name) => {
-                tools.retain(|tool| tool.name == name);
+            ToolChoice::Named(chosen) => {
+                tools.retain(|tool| chosen.is(tool));
                 // Not by its name: Codex may know it under another one.
                 Some(CALL_IT.to_owned())
             }
-            ToolChoice::Allowed { names, mode } => {
-                let names: HashSet<_> = names.into_iter().collect();
-                tools.retain(|tool| names.contains(&tool.name));
+            ToolChoice::Allowed { tools: allowed, mode } => {
+                tools.retain(|tool| allowed.iter().any(|chosen| chosen.is(tool)));
                 (mode == AllowedMode::Required).then(|| CALL_ONE.to_owned())
             }
         };
-        let strict = tools.iter().any(|tool| tool.strict);
-        let (tools, declared): (Vec<_>, Vec<_>) = tools.into_iter().map(offered).unzip();
+        let mut ignored: Vec<_> = hosted.iter().map(wire::HostedTool::ignored_name).collect();
+        if tools.iter().any(|tool| matches!(tool.kind, ToolKind::Function { strict: true, .. })) {
+            ignored.push("function.strict".to_owned());
+        }
+        ignored.dedup();
+        let (mut schemas, mut others) = (Vec::new(), Vec::new());
+        let offered = |tool| offered(tool, &mut schemas, &mut others);
         Self {
-            tools,
-            declared: declared.into_iter().collect(),
+            tools: tools.into_iter().map(offered).collect(),
+            declared: DeclaredTools::new(schemas, others),
             request: words.map(|words| HistoryItem::text(Role::Developer, words)),
-            ignored: if strict { vec!["function.strict"] } else { Vec::new() },
+            ignored,
         }
     }
 }
@@ -58,15 +96,75 @@ const CALL_ONE: &str = "You must call at least one of your tools in your next an
 
 const CALL_IT: &str = "You must call the one tool that you have in your next answer.";
 
-/// A tool as Codex takes it, and as the client declares it. What Codex drops from the schema goes into
-/// the description.
-fn offered(tool: FunctionTool) -> (Tool, (String, Value)) {
-    let ToolSchema { parameters, remark } = ToolSchema::new(&tool.parameters);
+/// A tool as Codex takes it; `schemas` and `others` get it as the client declares it.
+fn offered(
+    tool: wire::Tool,
+    schemas: &mut Vec<(String, Value)>,
+    others: &mut Vec<(String, OtherTool)>,
+) -> Tool {
+    let (namespace, namespace_description) = match tool.namespace {
+        Some(wire::Namespace { name, description }) => (Some(name), description),
+        None => (None, String::new()),
+    };
+    let name = ToolName { namespace, name: tool.name };
+    let is_custom = matches!(tool.kind, ToolKind::Custom { .. });
+    if is_custom || name.namespace.is_some() {
+        let ToolName { namespace, name: inner } = name.clone();
+        others.push((name.to_string(), OtherTool { namespace, name: inner, is_custom }));
+    }
+    let (input, remark, schema) = match tool.kind {
+        ToolKind::Function { parameters, .. } => {
+            // What Codex drops from the schema goes into the description.
+            let ToolSchema { parameters: taken, remark } = ToolSchema::new(&parameters);
+            (ToolInput::Json(taken), remark, Value::Object(parameters))
+        }
+        ToolKind::Custom { grammar } => {
+            let schema = json!({"type": "object", "properties": {"input": {"type": "string"}}});
+            (ToolInput::Text, Some(input_remark(grammar.as_ref())), schema)
+        }
+    };
+    schemas.push((name.to_string(), schema));
     let description = match remark {
         None => tool.description,
         Some(remark) if tool.description.is_empty() => remark,
         Some(remark) => format!("{} {remark}", tool.description),
     };
-    let declared = (tool.name.clone(), Value::Object(tool.parameters));
-    (Tool { name: tool.name, description, parameters }, declared)
+    Tool { name, namespace_description, description, input }
+}
+
+/// What the model is told of the input of a custom tool, which nothing holds it to.
+fn input_remark(grammar: Option<&wire::Grammar>) -> String {
+    match grammar {
+        None => "The parameter `input` is free text, passed on as it is.".to_owned(),
+        Some(wire::Grammar { syntax, definition }) => format!(
+            "The parameter `input` is free text, passed on as it is. It must follow this {syntax} \
+             grammar:\n{definition}"
+        ),
+    }
+}
+
+// === impl Namespaces ===
+
+impl Namespaces {
+    pub(super) fn of(tools: &[wire::Tool]) -> Self {
+        let mut namespaces = HashMap::new();
+        if tools.iter().all(|tool| tool.namespace.is_none()) {
+            return Self(namespaces);
+        }
+        for tool in tools {
+            let namespace = tool.namespace_name().map(str::to_owned);
+            namespaces
+                .entry(tool.name.clone())
+                // Of several tools none is meant more than another.
+                .and_modify(|known| *known = None)
+                .or_insert(namespace);
+        }
+        Self(namespaces)
+    }
+
+    /// The tool of a call.
+    pub(super) fn tool(&self, namespace: Option<String>, name: String) -> ToolName {
+        let namespace = namespace.or_else(|| self.0.get(&name).cloned().flatten());
+        ToolName { namespace, name }
+    }
 }

@@ -12,9 +12,10 @@ use bridge::{
 };
 use codex_app_server::turn::event::TurnEvent;
 use codex_app_server::{FailureKind, MessagePhase};
-use serde_json::{Value, json};
+use openai_wire::{CallHead, CallPart};
+use serde_json::json;
+use tool_call_aggregator::Limits;
 use tool_call_aggregator::obsidian::{XmlEscaping, XmlOptions, to_obsidian_xml};
-use tool_call_aggregator::{Limits, ToolCallDelta};
 
 use crate::script::Line;
 
@@ -86,6 +87,7 @@ pub(crate) fn json() -> TurnPolicy {
         shape: CallShape::ToolCalls,
         stop_after_tools: StopAfterTools::Burst { grace: None },
         suppress_tail: true,
+        forced_call: false,
         max_calls: None,
         dedup: false,
         delimiter: String::new(),
@@ -265,31 +267,23 @@ impl Output for Recorder {
         }
     }
 
-    fn call(&mut self, delta: &ToolCallDelta<'_>) {
-        // As a client reads it: the header, with all arguments or before them.
-        let frame: Value = serde_json::to_value(delta).unwrap();
-        let arguments = frame["function"]["arguments"].as_str().unwrap();
+    fn call(&mut self, part: &CallPart<'_>) {
         if std::mem::replace(&mut self.call_open, true) {
-            let function = json!({"arguments": arguments});
-            assert_eq!(frame, json!({"index": delta.index, "function": function}));
-            assert!(!arguments.is_empty(), "nothing is sent for nothing");
+            assert_eq!(part.head, None, "a call has one head");
+            assert!(!part.text.is_empty(), "nothing is sent for nothing");
             let Some(Sent::Call { index, arguments: before, .. }) = self.sent.last_mut() else {
                 panic!("something came within a call: {:?}", self.sent);
             };
-            assert_eq!(*index, delta.index);
-            before.push_str(arguments);
+            assert_eq!(*index, part.index);
+            before.push_str(part.text);
             return;
         }
-        let function = json!({"name": delta.name, "arguments": arguments});
-        assert_eq!(
-            frame,
-            json!({"index": delta.index, "id": delta.id, "type": "function", "function": function})
-        );
-        assert!(!self.ids.iter().any(|id| id == delta.id), "{} comes twice", delta.id);
-        assert!(delta.id.starts_with(&format!("tool_{CHOICE}_{}_", delta.index)), "{}", delta.id);
-        self.ids.push(delta.id.to_owned());
+        let CallHead { id, name, .. } = part.head.expect("a call begins with its head");
+        assert!(!self.ids.iter().any(|known| known == id), "{id} comes twice");
+        assert!(id.starts_with(&format!("tool_{CHOICE}_{}_", part.index)), "{id}");
+        self.ids.push(id.to_owned());
         self.last_call_end = Some(self.content_bytes);
-        self.sent.push(called(delta.index, delta.name, arguments));
+        self.sent.push(called(part.index, name, part.text));
     }
 
     fn call_end(&mut self) {

@@ -63,6 +63,7 @@ pub(crate) fn policy() -> impl Strategy<Value = TurnPolicy> {
         select(vec![8, 1024]),
         select(vec![vec![], vec!["STOP"], vec!["TOP", "é\n"]]),
         option::of(1_u32..9),
+        prop::bool::weighted(0.25),
     )
         .prop_map(
             |(
@@ -76,6 +77,7 @@ pub(crate) fn policy() -> impl Strategy<Value = TurnPolicy> {
                 max_held_bytes,
                 stop_sequences,
                 max_tokens,
+                forced_call,
             )| TurnPolicy {
                 mode,
                 stop_after_tools,
@@ -87,6 +89,7 @@ pub(crate) fn policy() -> impl Strategy<Value = TurnPolicy> {
                 max_held_bytes,
                 stop_sequences: stop_sequences.into_iter().map(str::to_owned).collect(),
                 max_tokens,
+                forced_call,
                 ..json()
             },
         )
@@ -163,7 +166,7 @@ pub(crate) fn streamed(script: &[Line], places: &[Index]) -> Vec<Line> {
     let mut lines = Vec::new();
     for (number, line) in script.iter().enumerate() {
         if let Line::Event(TurnEvent::ToolCall(call)) = line {
-            lines.push(start(&call.call_id, &call.name));
+            lines.push(start(&call.call_id, &call.name.name));
             let borders: Vec<_> = call.arguments.char_indices().map(|(at, _)| at).collect();
             let places = places.iter().skip(number).step_by(script.len());
             let mut places: Vec<_> =

@@ -45,6 +45,8 @@ struct Known {
 struct Naive<'a> {
     policy: &'a TurnPolicy,
     sent: Vec<Sent>,
+    /// Whether a call is demanded and has not come: text before it is held back.
+    preamble: bool,
     /// Text that is held back, message by message; never empty.
     tail: Vec<String>,
     message_begins: bool,
@@ -61,6 +63,7 @@ pub(crate) fn answer(policy: &TurnPolicy, script: &[Line]) -> Answer {
     let mut naive = Naive {
         policy,
         sent: Vec::new(),
+        preamble: policy.forced_call,
         tail: vec![String::new()],
         message_begins: false,
         after_block: false,
@@ -123,7 +126,7 @@ fn everything_said(policy: &TurnPolicy, script: &[Line]) -> Vec<Said> {
                 continue;
             }
             TurnEvent::ToolCall(call) => Said::Call(Call {
-                name: call.name.clone(),
+                name: call.name.name.clone(),
                 arguments: call.arguments.clone(),
                 raw: None,
             }),
@@ -227,6 +230,16 @@ impl Naive<'_> {
     }
 
     fn text(&mut self, text: &str, unclosed_at: usize) -> Option<EndReason> {
+        if self.preamble {
+            let (visible, end) = self.visible(text);
+            let last = self.tail.len() - 1;
+            self.tail[last].push_str(visible);
+            if self.tail_bytes() > self.policy.max_held_bytes {
+                self.preamble = false;
+                self.release();
+            }
+            return end;
+        }
         if !self.policy.suppress_tail || self.known.is_empty() {
             let (visible, end) = self.visible(text);
             self.send(visible);
@@ -304,6 +317,10 @@ impl Naive<'_> {
             self.dropped = true;
             return Some(EndReason::CallCap);
         }
+        if std::mem::take(&mut self.preamble) {
+            self.suppressed += self.tail_bytes();
+            self.tail = vec![String::new()];
+        }
         self.release();
         if self.policy.mode == OutputMode::ObsidianXml {
             if self.after_block && !self.policy.delimiter.is_empty() {
@@ -377,7 +394,10 @@ impl Naive<'_> {
         }
     }
 
-    fn end(self, end: EndReason) -> Answer {
+    fn end(mut self, end: EndReason) -> Answer {
+        if self.preamble {
+            self.release();
+        }
         let finish = match end {
             _ if !self.known.is_empty() => Ok(FinishReason::ToolCalls),
             EndReason::MaxTokens | EndReason::UpstreamLength => Ok(FinishReason::Length),

@@ -1,6 +1,6 @@
 //! What is reported about a choice, whole.
 
-use bridge::{BlockCounts, ChoiceReport, EndReason, TextBlocks, TurnPolicy};
+use bridge::{BlockCounts, ChoiceReport, EndReason, InputDeviations, TextBlocks, TurnPolicy};
 use codex_app_server::FailureKind;
 use codex_app_server::turn::event::{ReasoningKind, TurnEvent};
 
@@ -19,6 +19,7 @@ fn a_text_is_reported() {
             text_calls: 0,
             blocks: BlockCounts::default(),
             altered_values: 0,
+            input_deviations: InputDeviations::default(),
             truncated: false,
             call_names: vec![],
             call_ids: vec![],
@@ -44,6 +45,7 @@ fn calls_are_reported_with_where_the_last_one_ends() {
         text_calls: 1,
         blocks: BlockCounts { started: 1, flushed: 1 },
         altered_values: 0,
+        input_deviations: InputDeviations::default(),
         truncated: false,
         call_names: vec!["a".to_owned(), "b".to_owned()],
         call_ids: vec!["tool_2_0_x1".to_owned(), "tool_2_1_text".to_owned()],
@@ -79,6 +81,7 @@ fn a_cut_turn_has_no_figures_but_all_that_was_said() {
             text_calls: 0,
             blocks: BlockCounts::default(),
             altered_values: 0,
+            input_deviations: InputDeviations::default(),
             truncated: true,
             call_names: vec!["a".to_owned()],
             call_ids: vec!["tool_2_0_1".to_owned()],
@@ -103,6 +106,7 @@ fn a_failure_is_reported() {
             text_calls: 0,
             blocks: BlockCounts::default(),
             altered_values: 0,
+            input_deviations: InputDeviations::default(),
             truncated: true,
             call_names: vec![],
             call_ids: vec![],
@@ -129,6 +133,7 @@ fn a_client_that_leaves_is_reported() {
             text_calls: 0,
             blocks: BlockCounts::default(),
             altered_values: 0,
+            input_deviations: InputDeviations::default(),
             truncated: true,
             call_names: vec!["a".to_owned()],
             call_ids: vec!["tool_2_0_1".to_owned()],

@@ -11,13 +11,13 @@ use bridge::{
 use codex_app_server::MessagePhase;
 use codex_app_server::turn::event::{ReasoningItem, TurnEvent};
 use openai_wire::responses::{Echo, EncryptedContent, InputItem, ResponseHead, ResponseWriter};
-use openai_wire::{ApiError, ErrorType, Usage};
+use openai_wire::{ApiError, CallHead, CallKind, CallPart, ErrorType, Usage};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
 use testkit::{ReadResponse, read_response};
-use tool_call_aggregator::{Arguments, CallEvent, SuffixSource, ToolCallAggregator};
+use tool_call_aggregator::SuffixSource;
 
 use crate::play::{BREAK, Sent, Words, play_whole};
 use crate::random::{script, timed_policy};
@@ -151,7 +151,6 @@ fn finish(out: &mut ResponseItems, end: End) {
 }
 
 fn tell(told: &[Told], out: &mut impl Output) {
-    let mut calls = ToolCallAggregator::new();
     for (number, told) in told.iter().enumerate() {
         match told {
             Told::Message(phase) => {
@@ -165,15 +164,11 @@ fn tell(told: &[Told], out: &mut impl Output) {
             Told::Refusal(text) => out.refusal(text),
             Told::Call(pieces, whole) => {
                 let id = format!("call_{number}");
-                let begun =
-                    CallEvent { call_id: Some(&id), name: Some("f"), ..CallEvent::default() };
-                let more = pieces
-                    .iter()
-                    .map(|piece| CallEvent { arguments: Arguments::Increment(piece), ..begun });
-                for event in [begun].into_iter().chain(more) {
-                    for delta in calls.ingest(0, &event).deltas {
-                        out.call(&delta);
-                    }
+                let head = CallHead { id: &id, namespace: None, name: "f" };
+                let part = CallPart { index: 0, head: None, kind: CallKind::Function, text: "" };
+                out.call(&CallPart { head: Some(head), ..part });
+                for text in pieces {
+                    out.call(&CallPart { text, ..part });
                 }
                 if *whole {
                     out.call_end();

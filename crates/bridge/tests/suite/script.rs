@@ -45,16 +45,17 @@ pub(crate) fn item_as(item_id: Option<&str>, call_id: &str, name: &str, argument
     Line::Event(TurnEvent::ToolCall(ToolCall {
         call_id: call_id.to_owned(),
         item_id: item_id.map(str::to_owned),
-        name: name.to_owned(),
+        name: name.into(),
         arguments: arguments.to_owned(),
         kind: ToolCallKind::Function,
+        deviation: None,
     }))
 }
 
 /// A call starts whose arguments follow.
 pub(crate) fn start(call_id: &str, name: &str) -> Line {
-    let (call_id, name) = (call_id.to_owned(), name.to_owned());
-    Line::Event(TurnEvent::ToolCallStart { call_id, name })
+    let (call_id, name) = (call_id.to_owned(), name.into());
+    Line::Event(TurnEvent::ToolCallStart { call_id, name, kind: ToolCallKind::Function })
 }
 
 pub(crate) fn arguments(text: &str) -> Line {

@@ -3,7 +3,7 @@
 use bridge::{Answer, FinishReason, Output};
 use codex_app_server::MessagePhase;
 use codex_app_server::turn::event::ReasoningItem;
-use tool_call_aggregator::ToolCallDelta;
+use openai_wire::CallPart;
 
 /// What a choice says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct Call {
     pub id: String,
     /// The name of the tool.
     pub name: String,
-    /// Its arguments.
+    /// Its arguments, or its input.
     pub arguments: String,
 }
 
@@ -83,17 +83,18 @@ impl<A: Answer> Output for Seen<A> {
         self.answer.reasoning_item(item);
     }
 
-    fn call(&mut self, delta: &ToolCallDelta<'_>) {
+    fn call(&mut self, part: &CallPart<'_>) {
         let calls = &mut self.choice().calls;
-        match calls.get_mut(delta.index) {
-            Some(call) => delta.arguments.clone_into(&mut call.arguments),
-            None => calls.push(Call {
-                id: delta.id.to_owned(),
-                name: delta.name.to_owned(),
-                arguments: delta.arguments.to_owned(),
+        match (part.head, calls.last_mut()) {
+            (Some(head), _) => calls.push(Call {
+                id: head.id.to_owned(),
+                name: head.name.to_owned(),
+                arguments: part.text.to_owned(),
             }),
+            (None, Some(call)) => call.arguments.push_str(part.text),
+            (None, None) => {}
         }
-        self.answer.call(delta);
+        self.answer.call(part);
     }
 
     fn call_end(&mut self) {

@@ -102,17 +102,13 @@ impl<'a> RawItem<'a> {
     pub(super) fn read(raw: &'a str, names: &ToolNames) -> Option<Self> {
         let Kind { r#type: kind } = serde_json::from_str(raw).ok()?;
         Some(match kind.as_ref() {
-            "message" => {
-                Self::Spoken(serde_json::from_str::<Message<'_>>(raw).ok()?.said()?)
-            }
+            "message" => Self::Spoken(serde_json::from_str::<Message<'_>>(raw).ok()?.said()?),
             "function_call" => {
                 let FunctionCall { name, namespace, arguments, call_id, .. } =
                     serde_json::from_str(raw).ok()?;
-                // Not the name that a client's history has: that has no namespace of Codex's own.
-                let name = ToolName {
-                    namespace: namespace.map(Cow::into_owned),
-                    name: name.into_owned(),
-                };
+                // With `functions` it is not the item that a client's history gives.
+                let name =
+                    ToolName { namespace: namespace.map(Cow::into_owned), name: name.into_owned() };
                 let input = match names.declared(&name) {
                     // A client sends the input, however the model has written it.
                     Some(ToolCallKind::Custom) => CallInput::Text(decode(&arguments).0),

@@ -103,11 +103,8 @@ fn a_remote_image_is_refused_by_its_place() {
         content: vec![ContentPart::Image { url: "https://example.org/a.png".into() }],
         phase: None,
     };
-    let refused = to_wire(
-        &[HistoryItem::text(Role::User, "x"), image],
-        &mut ToolNames::default(),
-        |_, _| {},
-    );
+    let refused =
+        to_wire(&[HistoryItem::text(Role::User, "x"), image], &mut ToolNames::default(), |_, _| {});
     assert_eq!(
         refused.unwrap_err(),
         InvalidHistory { index: 1, problem: "an image must be a data: URL" }

@@ -371,7 +371,8 @@ fn setting(
 ) -> serde_json::Result<Vec<u8>> {
     let upstream = request.upstream.as_ref();
     let upstream = upstream.map(|upstream| (&upstream.base_url, &upstream.api_key));
-    let TurnRequest { model, effort, summary, verbosity, service_tier, output_schema, .. } = request;
+    let TurnRequest { model, effort, summary, verbosity, service_tier, output_schema, .. } =
+        request;
     let asked = (model, effort, summary, verbosity, service_tier, output_schema);
     serde_json::to_vec(&(owner, asked, upstream, tools))
 }

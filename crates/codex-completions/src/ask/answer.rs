@@ -110,14 +110,14 @@ impl Page {
                 self.is_line_open = !text.ends_with('\n');
                 out.write_styled(REASONING, text)?;
             }
-            TurnEvent::ToolCallStart { name, .. } => self.open_call(name)?,
+            TurnEvent::ToolCallStart { name, .. } => self.open_call(&name.to_string())?,
             TurnEvent::ToolCallArguments(text) => {
                 self.streamed = self.streamed.map(|bytes| bytes + text.len());
                 write!(out, "{text}")?;
             }
             TurnEvent::ToolCall(call) => {
                 if self.streamed.is_none() {
-                    self.open_call(&call.name)?;
+                    self.open_call(&call.name.to_string())?;
                 }
                 let rest = call.arguments.get(self.streamed.take().unwrap_or_default()..);
                 self.is_line_open = false;

@@ -50,16 +50,12 @@ impl FromStr for OfferedTools {
 
 /// Nobody has told us what the tool takes: one text will do to see a call.
 fn named(name: &str) -> Tool {
-    Tool {
-        name: name.to_owned(),
-        description: format!("The tool {name}"),
-        parameters: json!({
-            "type": "object",
-            "properties": {"query": {"type": "string"}},
-            "required": ["query"],
-        })
-        .into(),
-    }
+    let parameters = json!({
+        "type": "object",
+        "properties": {"query": {"type": "string"}},
+        "required": ["query"],
+    });
+    Tool::function(name, &format!("The tool {name}"), parameters)
 }
 
 /// One tool, or a list of them, as the `tools` of a request have it.
@@ -93,11 +89,8 @@ fn tool(json: Value) -> Result<Tool, InvalidTool> {
             return Err(InvalidTool::Field { field: "parameters", expected });
         }
     };
-    Ok(Tool {
-        name: name.ok_or(InvalidTool::Nameless)?,
-        description: text(&mut function, "description")?.unwrap_or_default(),
-        parameters: parameters.into(),
-    })
+    let description = text(&mut function, "description")?.unwrap_or_default();
+    Ok(Tool::function(&name.ok_or(InvalidTool::Nameless)?, &description, parameters))
 }
 
 fn text(
@@ -116,11 +109,7 @@ mod tests {
     use super::*;
 
     fn now() -> Tool {
-        Tool {
-            name: "now".to_owned(),
-            description: "The time".to_owned(),
-            parameters: json!({"type": "object", "properties": {}}).into(),
-        }
+        Tool::function("now", "The time", json!({"type": "object", "properties": {}}))
     }
 
     fn parsed(argument: &str) -> Result<Vec<Tool>, String> {
@@ -138,7 +127,7 @@ mod tests {
         ] {
             assert_eq!(parsed(argument), Ok(vec![now()]), "{argument}");
         }
-        assert_eq!(parsed("now").unwrap()[0].name, "now");
+        assert_eq!(parsed("now").unwrap()[0].name, "now".into());
     }
 
     #[test]

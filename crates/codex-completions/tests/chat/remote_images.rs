@@ -162,6 +162,7 @@ fn api_settings(settings: &Settings) -> ApiSettings {
         turns: Arc::new(settings.turns.clone()),
         turn_options: settings.turn_options(),
         aliases: settings.codex.aliases.clone(),
+        model_fallback: None,
         differing: "".into(),
         keep_alive: None,
         queue: QueueLimits { turns: 1, waiting: 0, longest_wait: Duration::ZERO },

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use bridge::{
     OutputModeSetting, RemoteImages, StopAfterTools, StreamArguments, TextTools, TurnSettings,
+    UnsupportedTools,
 };
 use codex_app_server::{ContinuityLimits, TurnLimits, Upstream};
 use secrecy::ExposeSecret as _;
@@ -98,6 +99,7 @@ fn codex(values: &Values, problems: &mut Vec<Problem>) -> CodexSettings {
         home: values.path(&t::PROXY_CODEX_HOME).unwrap_or_default(),
         model: values.text(&t::CODEX_MODEL).map(str::to_owned),
         aliases: aliases.parse().unwrap_or_default(),
+        model_fallback: values.text(&t::PROXY_MODEL_FALLBACK).map(str::to_owned),
         upstream: upstream(values, problems),
         retries: values.number(&t::PROXY_UPSTREAM_RETRIES),
         turn_limits: TurnLimits {
@@ -182,6 +184,10 @@ fn turns(values: &Values, problems: &mut Vec<Problem>) -> TurnSettings {
             RemoteImages::Fetched
         } else {
             RemoteImages::Refused
+        },
+        unsupported_tools: match values.text(&t::PROXY_UNSUPPORTED_TOOLS) {
+            Some("refuse") => UnsupportedTools::Refuse,
+            _ => UnsupportedTools::Ignore,
         },
         instructions: values
             .path(&t::PROXY_INSTRUCTIONS_FILE)

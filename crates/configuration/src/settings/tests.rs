@@ -164,6 +164,7 @@ fn every_choice_about_an_answer_can_be_made() {
         ("PROXY_MAX_HELD_BYTES", "4096"),
         ("PROXY_MAX_CHAT_CHOICES", "2"),
         ("PROXY_ALLOW_REMOTE_IMAGES", "true"),
+        ("PROXY_UNSUPPORTED_TOOLS", "refuse"),
         ("PROXY_INSTRUCTIONS_FILE", instructions.to_str().unwrap()),
     ]);
     assert_eq!(
@@ -191,6 +192,7 @@ fn every_choice_about_an_answer_can_be_made() {
             max_answer_bytes: 70_000,
             max_choices: 2,
             remote_images: RemoteImages::Fetched,
+            unsupported_tools: UnsupportedTools::Refuse,
             instructions: Some("Be brief.\n".into()),
         }
     );

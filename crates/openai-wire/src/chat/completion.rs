@@ -3,11 +3,12 @@
 use serde::Serialize;
 use serde::ser::SerializeStruct as _;
 
+use crate::call_part::WholeCall;
 use crate::usage::Usage;
 
-/// The answer as a whole. `C` is a call as it is written.
+/// The answer as a whole.
 #[derive(Debug, Serialize)]
-pub struct ChatCompletion<'a, C> {
+pub struct ChatCompletion<'a> {
     /// `chatcmpl-…`
     pub id: &'a str,
     /// Always `chat.completion`.
@@ -17,18 +18,18 @@ pub struct ChatCompletion<'a, C> {
     /// The model, by the name that the request gave it.
     pub model: &'a str,
     /// One for each of `n`.
-    pub choices: Vec<Choice<C>>,
+    pub choices: Vec<Choice>,
     /// Token counts.
     pub usage: Usage,
 }
 
 /// One choice.
 #[derive(Debug, Serialize)]
-pub struct Choice<C> {
+pub struct Choice {
     /// Its place.
     pub index: u32,
     /// What the model said.
-    pub message: Message<C>,
+    pub message: Message,
     /// Always null: the backend gives none.
     pub logprobs: (),
     /// Why it ended.
@@ -37,7 +38,7 @@ pub struct Choice<C> {
 
 /// What the model said.
 #[derive(Debug)]
-pub struct Message<C> {
+pub struct Message {
     /// Text.
     pub content: Option<String>,
     /// Why it does not answer.
@@ -45,14 +46,14 @@ pub struct Message<C> {
     /// A reasoning summary.
     pub reasoning_content: Option<String>,
     /// Calls.
-    pub calls: Vec<C>,
+    pub calls: Vec<WholeCall>,
     /// Whether they are written as the legacy `function_call`.
     pub legacy: bool,
 }
 
 // === impl Message ===
 
-impl<C: Serialize> Serialize for Message<C> {
+impl Serialize for Message {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut message = serializer.serialize_struct("Message", 6)?;
         message.serialize_field("role", "assistant")?;
@@ -63,7 +64,9 @@ impl<C: Serialize> Serialize for Message<C> {
         }
         match self.calls.first() {
             None => {}
-            Some(call) if self.legacy => message.serialize_field("function_call", call)?,
+            Some(call) if self.legacy => {
+                message.serialize_field("function_call", &call.called())?;
+            }
             Some(_) => message.serialize_field("tool_calls", &self.calls)?,
         }
         message.end()
@@ -75,8 +78,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::call_part::CallKind;
 
-    fn written(calls: Vec<u8>, legacy: bool) -> String {
+    fn call(kind: CallKind, text: &str) -> WholeCall {
+        let (id, name) = ("1".to_owned(), "f".to_owned());
+        WholeCall { id, namespace: None, name, kind, text: text.to_owned() }
+    }
+
+    fn written(calls: Vec<WholeCall>, legacy: bool) -> String {
         let message =
             Message { content: None, refusal: None, reasoning_content: None, calls, legacy };
         serde_json::to_string(&message).unwrap()
@@ -90,8 +99,17 @@ mod tests {
     #[test]
     fn one_member_holds_the_calls() {
         let head = r#"{"role":"assistant","content":null,"refusal":null"#;
-        assert_eq!(written(vec![1, 2], false), format!(r#"{head},"tool_calls":[1,2]}}"#));
-        assert_eq!(written(vec![1, 2], true), format!(r#"{head},"function_call":1}}"#));
+        let inside = WholeCall { namespace: Some("n".to_owned()), ..call(CallKind::Custom, "a") };
+        let calls = || vec![call(CallKind::Function, "{}"), inside.clone()];
+        let function = r#"{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}}"#;
+        let custom =
+            r#"{"id":"1","type":"custom","namespace":"n","custom":{"name":"f","input":"a"}}"#;
+        assert_eq!(
+            written(calls(), false),
+            format!(r#"{head},"tool_calls":[{function},{custom}]}}"#)
+        );
+        let legacy = r#""function_call":{"name":"f","arguments":"{}"}}"#;
+        assert_eq!(written(calls(), true), format!("{head},{legacy}"));
     }
 
     #[test]
@@ -103,7 +121,7 @@ mod tests {
             model: "m",
             choices: vec![Choice {
                 index: 0,
-                message: Message::<u8> {
+                message: Message {
                     content: Some("hi".to_owned()),
                     refusal: None,
                     reasoning_content: Some("why".to_owned()),

@@ -10,12 +10,12 @@ mod tool_choice;
 mod tools;
 
 pub use fields::FIELDS;
-pub use message::{Message, ToolCall};
+pub use message::{CalledTool, Message, ToolCall};
 pub use tools::ToolDialect;
 
 use crate::ApiError;
 use crate::reading::{
-    self, FunctionTool, Object, Path, ReasoningSummary, ResponseFormat, ToolChoice,
+    self, Object, Path, ReasoningSummary, ResponseFormat, ToolChoice, Tools, Verbosity,
 };
 
 /// What a client asks for.
@@ -25,8 +25,8 @@ pub struct ChatRequest {
     pub model: String,
     /// The conversation; at least one message.
     pub messages: Vec<Message>,
-    /// The functions that the model may call; no two of one name.
-    pub tools: Vec<FunctionTool>,
+    /// The tools that the model may call.
+    pub tools: Tools,
     /// Whether they were declared as `tools` or as `functions`.
     pub tool_dialect: ToolDialect,
     /// Which of them may or must be called.
@@ -39,6 +39,10 @@ pub struct ChatRequest {
     pub reasoning_effort: Option<String>,
     /// How its thoughts should be summed up.
     pub reasoning_summary: Option<ReasoningSummary>,
+    /// How many words the model should make.
+    pub verbosity: Option<Verbosity>,
+    /// How the upstream should process the request.
+    pub service_tier: Option<String>,
     /// Texts that end the answer: at most four, none empty.
     pub stop: Vec<String>,
     /// Most tokens of the answer.
@@ -66,7 +70,7 @@ impl ChatRequest {
         let model = reading::read_model(&mut request)?;
         let messages = read_messages(&mut request)?;
         let (tools, tool_dialect) = tools::read_tools(&mut request)?;
-        let tool_choice = tool_choice::read_tool_choice(&mut request, &tools)?;
+        let tool_choice = tool_choice::read_tool_choice(&mut request, &tools.declared)?;
         let (reasoning_effort, reasoning_summary) = options::read_reasoning(&mut request)?;
         let max_tokens = request.count("max_tokens")?;
         reading::refuse_audio(&mut request)?;
@@ -80,6 +84,8 @@ impl ChatRequest {
             response_format: options::read_response_format(&mut request)?,
             reasoning_effort,
             reasoning_summary,
+            verbosity: Verbosity::read(&mut request)?,
+            service_tier: reading::read_service_tier(&mut request)?,
             stop: options::read_stop(&mut request)?,
             max_tokens: request.count("max_completion_tokens")?.or(max_tokens),
             n: request.count("n")?.unwrap_or(1),

@@ -1,8 +1,8 @@
 //! The frames of a streamed chat completion, written straight into a buffer.
 
 use bytes::{BufMut as _, BytesMut};
-use serde::Serialize;
 
+use crate::call_part::CallPart;
 use crate::error::ApiError;
 use crate::frame::{END, put_json};
 use crate::usage::Usage;
@@ -68,8 +68,8 @@ impl ChunkWriter {
         });
     }
 
-    /// A call, or more of one: `call` is the entry of `tool_calls`.
-    pub fn tool_call(&self, choice: u32, call: &impl Serialize, buffer: &mut BytesMut) {
+    /// A call, or more of one.
+    pub fn tool_call(&self, choice: u32, call: &CallPart<'_>, buffer: &mut BytesMut) {
         self.delta(choice, buffer, |buffer| {
             buffer.put_slice(br#""tool_calls":["#);
             put_json(call, buffer);
@@ -78,10 +78,10 @@ impl ChunkWriter {
     }
 
     /// The call of a client that declared `functions`.
-    pub fn function_call(&self, choice: u32, call: &impl Serialize, buffer: &mut BytesMut) {
+    pub fn function_call(&self, choice: u32, call: &CallPart<'_>, buffer: &mut BytesMut) {
         self.delta(choice, buffer, |buffer| {
             buffer.put_slice(br#""function_call":"#);
-            put_json(call, buffer);
+            put_json(&call.called(), buffer);
         });
     }
 
@@ -145,9 +145,8 @@ pub fn done(buffer: &mut BytesMut) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::call_part::{CallHead, CallKind};
     use crate::frame::comment;
 
     fn written(usage: UsageFrame, write: impl FnOnce(&ChunkWriter, &mut BytesMut)) -> String {
@@ -159,13 +158,21 @@ mod tests {
 
     #[test]
     fn every_frame_has_the_whole_envelope() {
+        let head = CallHead { id: "1", namespace: None, name: "f" };
+        let kind = CallKind::Function;
+        let function = CallPart { index: 0, head: Some(head), kind, text: "" };
+        let more = CallPart { index: 0, head: None, kind, text: "{}" };
+        let inside = CallHead { namespace: Some("n"), ..head };
+        let custom = CallPart { index: 1, head: Some(inside), kind: CallKind::Custom, text: "a" };
         let frames = written(UsageFrame::Unwanted, |writer, buffer| {
             writer.role(0, buffer);
             writer.content(1, "a\"b\n\u{1}é", buffer);
             writer.refusal(0, "no", buffer);
             writer.reasoning(0, "why", buffer);
-            writer.tool_call(0, &json!({"index": 0}), buffer);
-            writer.function_call(0, &json!({"name": "f"}), buffer);
+            for call in [function, more, custom] {
+                writer.tool_call(0, &call, buffer);
+            }
+            writer.function_call(0, &function, buffer);
             writer.finish(0, "stop", buffer);
             writer.usage(&Usage::default(), buffer);
             comment("{}", buffer);
@@ -179,8 +186,10 @@ mod tests {
             format!(r#"{head}{{"index":1,"delta":{{"content":"a\"b\n\u0001é"}},"finish_reason":null}}]}}"#),
             format!(r#"{head}{{"index":0,"delta":{{"refusal":"no"}},"finish_reason":null}}]}}"#),
             format!(r#"{head}{{"index":0,"delta":{{"reasoning_content":"why"}},"finish_reason":null}}]}}"#),
-            format!(r#"{head}{{"index":0,"delta":{{"tool_calls":[{{"index":0}}]}},"finish_reason":null}}]}}"#),
-            format!(r#"{head}{{"index":0,"delta":{{"function_call":{{"name":"f"}}}},"finish_reason":null}}]}}"#),
+            format!(r#"{head}{{"index":0,"delta":{{"tool_calls":[{{"index":0,"id":"1","type":"function","function":{{"name":"f","arguments":""}}}}]}},"finish_reason":null}}]}}"#),
+            format!(r#"{head}{{"index":0,"delta":{{"tool_calls":[{{"index":0,"function":{{"arguments":"{{}}"}}}}]}},"finish_reason":null}}]}}"#),
+            format!(r#"{head}{{"index":0,"delta":{{"tool_calls":[{{"index":1,"id":"1","type":"custom","namespace":"n","custom":{{"name":"f","input":"a"}}}}]}},"finish_reason":null}}]}}"#),
+            format!(r#"{head}{{"index":0,"delta":{{"function_call":{{"name":"f","arguments":""}}}},"finish_reason":null}}]}}"#),
             format!(r#"{head}{{"index":0,"delta":{{}},"finish_reason":"stop"}}]}}"#),
             format!(r#"{head}],"usage":{usage}}}"#),
             ": {}".to_owned(),

@@ -35,7 +35,6 @@ pub(crate) fn ignored(
 fn asks_for_something(name: &str, value: &Value) -> bool {
     match (name, value) {
         (_, Value::Bool(false)) => false,
-        ("service_tier", Value::String(tier)) => !["auto", "default"].contains(&tier.as_str()),
         ("n", Value::Number(count)) => count.as_u64() != Some(1),
         ("stop", Value::Array(texts)) => !texts.is_empty(),
         _ => true,

@@ -1,5 +1,6 @@
 //! Simple fields.
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::Object;
@@ -16,6 +17,18 @@ pub enum ReasoningSummary {
     Detailed,
     /// Not at all.
     None,
+}
+
+/// How many words the model should make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verbosity {
+    /// Few.
+    Low,
+    /// Some.
+    Medium,
+    /// Many.
+    High,
 }
 
 /// Longest name of a model, in bytes.
@@ -44,6 +57,18 @@ pub(crate) fn read_reasoning(
     Ok((effort, summary))
 }
 
+/// How the upstream should process the request. `fast` is Codex's word for `priority`; what happens
+/// anyway need not be asked for.
+pub(crate) fn read_service_tier(request: &mut Object<'_>) -> Result<Option<String>, ApiError> {
+    let Some(tier) = request.string("service_tier")? else { return Ok(None) };
+    Ok(match tier.as_str() {
+        "" | "auto" | "default" => None,
+        "fast" => Some("priority".to_owned()),
+        // The upstream knows its tiers.
+        _ => Some(tier),
+    })
+}
+
 /// Only text can be had.
 pub(crate) fn refuse_audio(request: &mut Object<'_>) -> Result<(), ApiError> {
     if request.take("audio").is_some() {
@@ -60,6 +85,32 @@ pub(crate) fn refuse_audio(request: &mut Object<'_>) -> Result<(), ApiError> {
         }
     }
     Ok(())
+}
+
+// === impl Verbosity ===
+
+impl Verbosity {
+    pub(crate) fn read(members: &mut Object<'_>) -> Result<Option<Self>, ApiError> {
+        let Some(verbosity) = members.string("verbosity")? else { return Ok(None) };
+        match verbosity.as_str() {
+            "low" => Ok(Some(Self::Low)),
+            "medium" => Ok(Some(Self::Medium)),
+            "high" => Ok(Some(Self::High)),
+            _ => {
+                let allowed = ["low", "medium", "high"];
+                Err(members.path("verbosity").unsupported(&verbosity, &allowed))
+            }
+        }
+    }
+
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
 }
 
 // === impl ReasoningSummary ===

@@ -1,13 +1,11 @@
 //! Which of its tools the model may or must call.
 
-use std::collections::HashSet;
-
 use serde_json::Value;
 
-use super::{Excerpt, FunctionTool, Object, Path};
+use super::{Excerpt, Object, Path, Tool};
 use crate::ApiError;
 
-/// Which tools the model may or must call. The names are those of declared tools.
+/// Which tools the model may or must call. All of them are declared.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum ToolChoice {
     /// Any or none.
@@ -18,14 +16,35 @@ pub enum ToolChoice {
     /// At least one.
     Required,
     /// This one.
-    Named(String),
+    Named(ChosenTool),
     /// Some of them.
     Allowed {
-        /// Their names.
-        names: Vec<String>,
+        /// These.
+        tools: Vec<ChosenTool>,
         /// Whether one must be called.
         mode: AllowedMode,
     },
+}
+
+/// A declared tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChosenTool {
+    /// The name of its namespace.
+    pub namespace: Option<String>,
+    /// Its name.
+    pub name: String,
+    /// Its type, as choices have it.
+    pub r#type: ChosenType,
+}
+
+/// The type of a chosen tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChosenType {
+    /// `function`
+    Function,
+    /// `custom`
+    Custom,
 }
 
 /// How the allowed ones of the tools are to be used.
@@ -38,22 +57,20 @@ pub enum AllowedMode {
 }
 
 const CHOICES: [&str; 3] = ["none", "auto", "required"];
+const TYPES: [&str; 3] = ["function", "custom", "allowed_tools"];
 
 // === impl ToolChoice ===
 
 impl ToolChoice {
-    pub(crate) fn read(
-        choice: Value,
-        path: Path<'_>,
-        tools: &[FunctionTool],
-    ) -> Result<Self, ApiError> {
+    /// `tools` are those that the request declares.
+    pub(crate) fn read(choice: Value, path: Path<'_>, tools: &[&Tool]) -> Result<Self, ApiError> {
         match choice {
             Value::String(name) => match name.as_str() {
                 "none" => Ok(Self::None),
                 "auto" => Ok(Self::Auto),
-                "required" if tools.is_empty() => {
-                    Err(path.invalid("'tool_choice' may be 'required' only if 'tools' are given."))
-                }
+                "required" if tools.is_empty() => Err(path.invalid(
+                    "'tool_choice' may be 'required' only if 'tools' are given that a client runs.",
+                )),
                 "required" => Ok(Self::Required),
                 _ => Err(path.unsupported(&name, &CHOICES)),
             },
@@ -61,19 +78,27 @@ impl ToolChoice {
                 let mut choice = Object::read(object, path)?;
                 let r#type = choice.required_string("type")?;
                 match r#type.as_str() {
-                    "function" => read_tool_name(choice, &names(tools)).map(Self::Named),
+                    "function" | "custom" => read_chosen(choice, &r#type, tools).map(Self::Named),
                     "allowed_tools" => Self::read_allowed(choice, tools),
-                    _ => Err(choice
-                        .path("type")
-                        .unsupported(&r#type, &["function", "allowed_tools"])),
+                    _ => Err(choice.path("type").unsupported(&r#type, &TYPES)),
                 }
             }
             other => Err(path.wrong_type("a string or an object", &other)),
         }
     }
 
+    /// Whether the model must call a tool.
+    pub fn is_forced(&self) -> bool {
+        match self {
+            Self::Required | Self::Named(_) | Self::Allowed { mode: AllowedMode::Required, .. } => {
+                true
+            }
+            Self::Auto | Self::None | Self::Allowed { mode: AllowedMode::Auto, .. } => false,
+        }
+    }
+
     /// The Responses API has its members one level higher.
-    fn read_allowed(mut choice: Object<'_>, tools: &[FunctionTool]) -> Result<Self, ApiError> {
+    fn read_allowed(mut choice: Object<'_>, tools: &[&Tool]) -> Result<Self, ApiError> {
         match choice.take("allowed_tools") {
             Some(allowed) => {
                 let path = choice.path("allowed_tools");
@@ -83,10 +108,7 @@ impl ToolChoice {
         }
     }
 
-    fn read_allowed_members(
-        mut allowed: Object<'_>,
-        tools: &[FunctionTool],
-    ) -> Result<Self, ApiError> {
+    fn read_allowed_members(mut allowed: Object<'_>, tools: &[&Tool]) -> Result<Self, ApiError> {
         let mode = allowed.required_string("mode")?;
         let mode = match mode.as_str() {
             "auto" => AllowedMode::Auto,
@@ -98,48 +120,80 @@ impl ToolChoice {
         if entries.is_empty() {
             return Err(path.missing());
         }
-        let declared = names(tools);
-        let names = entries.into_iter().enumerate().map(|(index, entry)| {
-            read_tool_name(Object::read(entry, path.item(index))?, &declared)
-        });
-        Ok(Self::Allowed { names: names.collect::<Result<_, _>>()?, mode })
-    }
-
-    /// Reads the `name` of a declared tool.
-    pub(crate) fn read_named(
-        mut choice: Object<'_>,
-        tools: &[FunctionTool],
-    ) -> Result<Self, ApiError> {
-        read_declared_name(&mut choice, &names(tools)).map(Self::Named)
-    }
-}
-
-fn names(tools: &[FunctionTool]) -> HashSet<&str> {
-    tools.iter().map(|tool| tool.name.as_str()).collect()
-}
-
-/// The Responses API has the name one level higher.
-fn read_tool_name(mut tool: Object<'_>, declared: &HashSet<&str>) -> Result<String, ApiError> {
-    if let Some(r#type) = tool.string("type")?.filter(|name| name != "function") {
-        return Err(tool.path("type").unsupported(&r#type, &["function"]));
-    }
-    match tool.take("function") {
-        Some(function) => {
-            let path = tool.path("function");
-            read_declared_name(&mut Object::read(function, path)?, declared)
+        let mut chosen = Vec::with_capacity(entries.len());
+        for (index, entry) in entries.into_iter().enumerate() {
+            let mut entry = Object::read(entry, path.item(index))?;
+            let r#type = entry.string("type")?.unwrap_or_else(|| "function".to_owned());
+            // Hosted tools are left out, here too.
+            if ["function", "custom"].contains(&r#type.as_str()) {
+                chosen.push(read_chosen(entry, &r#type, tools)?);
+            }
         }
-        None => read_declared_name(&mut tool, declared),
+        if chosen.is_empty() && mode == AllowedMode::Required {
+            return Err(path.invalid("None of these tools is one that a client runs."));
+        }
+        Ok(Self::Allowed { tools: chosen, mode })
+    }
+
+    /// Reads the `name` of a declared function.
+    pub(crate) fn read_named(choice: Object<'_>, tools: &[&Tool]) -> Result<Self, ApiError> {
+        read_chosen(choice, "function", tools).map(Self::Named)
     }
 }
 
-fn read_declared_name(
-    object: &mut Object<'_>,
-    declared: &HashSet<&str>,
-) -> Result<String, ApiError> {
-    let name = object.required_string("name")?;
-    if declared.contains(name.as_str()) {
-        return Ok(name);
+/// Chat completions have the name one level lower.
+fn read_chosen(
+    mut tool: Object<'_>,
+    r#type: &str,
+    tools: &[&Tool],
+) -> Result<ChosenTool, ApiError> {
+    let namespace = tool.string("namespace")?;
+    match tool.take(r#type) {
+        Some(members) => {
+            let path = tool.path(r#type);
+            find_declared(Object::read(members, path)?, namespace, tools)
+        }
+        None => find_declared(tool, namespace, tools),
     }
-    let problem = format!("The request declares no tool that is named {}.", Excerpt(&name));
-    Err(object.path("name").invalid(problem))
+}
+
+/// A name without a namespace is that of a tool without one, or of the only one in any.
+fn find_declared(
+    mut members: Object<'_>,
+    namespace: Option<String>,
+    tools: &[&Tool],
+) -> Result<ChosenTool, ApiError> {
+    let name = members.required_string("name")?;
+    let mut named = tools.iter().filter(|tool| tool.name == name);
+    let found = match &namespace {
+        Some(namespace) => named.find(|tool| tool.namespace_name() == Some(namespace)),
+        None => named.clone().find(|tool| tool.namespace.is_none()).or_else(|| {
+            let first = named.next();
+            first.filter(|_| named.next().is_none())
+        }),
+    };
+    found.map(|tool| ChosenTool::of(tool)).ok_or_else(|| {
+        let problem = format!("The request declares no tool that is named {}.", Excerpt(&name));
+        members.path("name").invalid(problem)
+    })
+}
+
+// === impl ChosenTool ===
+
+impl ChosenTool {
+    fn of(tool: &Tool) -> Self {
+        Self {
+            namespace: tool.namespace_name().map(str::to_owned),
+            name: tool.name.clone(),
+            r#type: match tool.kind {
+                super::ToolKind::Function { .. } => ChosenType::Function,
+                super::ToolKind::Custom { .. } => ChosenType::Custom,
+            },
+        }
+    }
+
+    /// Whether it is this tool.
+    pub fn is(&self, tool: &Tool) -> bool {
+        tool.name == self.name && tool.namespace_name() == self.namespace.as_deref()
+    }
 }

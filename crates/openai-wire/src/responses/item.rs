@@ -10,8 +10,10 @@ use super::request::{MessagePhase, MessageRole};
 pub enum OutputItem {
     /// Text.
     Message(OutputMessage),
-    /// A call of a tool.
+    /// A call of a function.
     FunctionCall(FunctionCall),
+    /// A call of a custom tool.
+    CustomToolCall(CustomToolCall),
     /// What came before.
     Reasoning(Reasoning),
 }
@@ -62,7 +64,7 @@ pub struct OutputText {
     pub text: String,
 }
 
-/// A call of a tool.
+/// A call of a function.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FunctionCall {
     /// `fc_…`
@@ -73,8 +75,29 @@ pub struct FunctionCall {
     pub arguments: String,
     /// What its output refers to.
     pub call_id: String,
+    /// The name of the function.
+    pub name: String,
+    /// Its namespace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+}
+
+/// A call of a custom tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CustomToolCall {
+    /// `ctc_…`
+    pub id: String,
+    /// How far it is.
+    pub status: ItemStatus,
+    /// What its output refers to.
+    pub call_id: String,
+    /// The input, byte for byte.
+    pub input: String,
     /// The name of the tool.
     pub name: String,
+    /// Its namespace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
 }
 
 /// Reasoning.
@@ -129,6 +152,7 @@ impl OutputItem {
         match self {
             Self::Message(message) => &message.id,
             Self::FunctionCall(call) => &call.id,
+            Self::CustomToolCall(call) => &call.id,
             Self::Reasoning(reasoning) => &reasoning.id,
         }
     }

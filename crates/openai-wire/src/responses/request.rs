@@ -19,7 +19,7 @@ pub use options::Truncation;
 
 use crate::ApiError;
 use crate::reading::{
-    self, FunctionTool, Object, Part, Path, ReasoningSummary, ResponseFormat, ToolChoice,
+    self, Object, Part, Path, ReasoningSummary, ResponseFormat, ToolChoice, Tools, Verbosity,
 };
 use options::Include;
 use text::Text;
@@ -34,8 +34,8 @@ pub struct ResponsesRequest {
     pub input: Vec<InputItem>,
     /// What the application tells the model before everything else.
     pub instructions: Option<String>,
-    /// The functions that the model may call; no two of one name.
-    pub tools: Vec<FunctionTool>,
+    /// The tools that the model may call, beside those of the input.
+    pub tools: Tools,
     /// Which of them may or must be called.
     pub tool_choice: ToolChoice,
     /// Whether one answer may have several calls.
@@ -46,6 +46,10 @@ pub struct ResponsesRequest {
     pub reasoning_effort: Option<String>,
     /// How its thoughts should be summed up.
     pub reasoning_summary: Option<ReasoningSummary>,
+    /// How many words the model should make.
+    pub verbosity: Option<Verbosity>,
+    /// How the upstream should process the request.
+    pub service_tier: Option<String>,
     /// Most tokens of the answer.
     pub max_output_tokens: Option<u32>,
     /// The response that the conversation goes on from.
@@ -86,16 +90,13 @@ impl ResponsesRequest {
             return Err(request.path("input").invalid(problem).with_code("empty_array"));
         }
         let tools = tools::read_tools(&mut request)?;
-        let tool_choice = match request.take("tool_choice") {
-            Some(choice) => ToolChoice::read(choice, request.path("tool_choice"), &tools)?,
-            None => ToolChoice::default(),
-        };
+        let tool_choice = tools::read_tool_choice(&mut request, &tools, &input)?;
         let text = Text::read(&mut request)?;
         let (reasoning_effort, reasoning_summary) = reading::read_reasoning(&mut request)?;
         let truncation = Truncation::read(&mut request)?;
         let include = Include::read(&mut request)?;
         let echo = Echo {
-            tools: echo::tools(&tools),
+            tools: echo::tools(&tools.declared),
             tool_choice: echo::tool_choice(&tool_choice),
             text: text.echo(),
             reasoning: echo::reasoning(reasoning_effort.as_deref(), reasoning_summary),
@@ -109,7 +110,6 @@ impl ResponsesRequest {
         let mut ignored = reading::ignored(FIELDS, &mut request);
         ignored.extend((truncation == Truncation::Auto).then_some("truncation"));
         ignored.extend(include.logprobs.then_some("include"));
-        ignored.extend(text.verbosity.is_some().then_some("text.verbosity"));
         Ok(Self {
             model,
             input,
@@ -120,6 +120,8 @@ impl ResponsesRequest {
             format: text.format,
             reasoning_effort,
             reasoning_summary,
+            verbosity: text.verbosity,
+            service_tier: reading::read_service_tier(&mut request)?,
             max_output_tokens: request.count("max_output_tokens")?,
             previous_response_id,
             store: request.boolean("store")?,

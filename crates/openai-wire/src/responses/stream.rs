@@ -4,7 +4,8 @@ use bytes::{BufMut as _, BytesMut};
 use serde::Serialize;
 
 use super::item::{
-    EncryptedContent, FunctionCall, OutputItem, OutputRefusal, OutputText, Shown, SummaryText,
+    CustomToolCall, EncryptedContent, FunctionCall, OutputItem, OutputRefusal, OutputText, Shown,
+    SummaryText,
 };
 use super::response::{ResponseState, ResponseStatus, ResponseWriter};
 use crate::error::ApiError;
@@ -100,6 +101,20 @@ impl EventWriter {
         self.open_in_place("response.function_call_arguments.done", buffer);
         member("name", &call.name, buffer);
         member("arguments", &call.arguments, buffer);
+        close(buffer);
+    }
+
+    /// More of the input of a custom tool.
+    pub fn input_delta(&mut self, input: &str, buffer: &mut BytesMut) {
+        self.open_in_place("response.custom_tool_call_input.delta", buffer);
+        member("delta", input, buffer);
+        close(buffer);
+    }
+
+    /// All of it.
+    pub fn input_done(&mut self, call: &CustomToolCall, buffer: &mut BytesMut) {
+        self.open_in_place("response.custom_tool_call_input.done", buffer);
+        member("input", &call.input, buffer);
         close(buffer);
     }
 

@@ -16,7 +16,7 @@ use crate::body::{WholeBody, read_body};
 use crate::gate::{Caller, RequestId, TraceContext};
 use crate::headers::{X_PROXY_CONTINUITY, X_PROXY_OUTPUT_MODE, X_PROXY_STREAM_ARGUMENTS};
 use crate::large_bodies::{BodyRoom, LARGE};
-use crate::models::Chosen;
+use crate::models::{AskedModel, Chosen};
 
 use super::running::Endpoint;
 
@@ -114,11 +114,17 @@ impl Incoming {
         &self,
         api: &Api,
         endpoint: Endpoint,
-        model: &str,
-        effort: Option<String>,
+        name: &str,
+        effort: Option<&str>,
     ) -> Result<Chosen, ApiError> {
-        let models = &api.backend().await?.models;
-        models.choose(model, effort, endpoint.effort(), &self.settings.aliases).await
+        let asked = AskedModel {
+            name,
+            effort,
+            effort_field: endpoint.effort(),
+            aliases: &self.settings.aliases,
+            fallback: self.settings.model_fallback.as_deref(),
+        };
+        api.backend().await?.models.choose(asked).await
     }
 
     /// Does work that takes as long as there are bytes. Much of it is done aside, so that nobody else

@@ -128,8 +128,10 @@ impl Incoming {
             prepared.recall_reasoning(|call_id, question| scope.recall(call_id, question));
             scope
         });
-        let Prepared { mut turn, policy, choices, stream, include_usage, ignored, model, .. } =
-            prepared;
+        let Prepared {
+            mut turn, policy, choices, stream, include_usage, mut ignored, model, ..
+        } = prepared;
+        ignored.extend(chosen.ignored.map(str::to_owned));
         turn.model.clone_from(&chosen.model);
         turn.effort = chosen.effort;
         let who_is_asked = match &chosen.upstream {
@@ -226,6 +228,7 @@ impl Incoming {
             mode: policy.mode,
             stop_after_tools: policy.stop_after_tools,
             settings: Arc::clone(&settings.differing),
+            ignored: ignored.join(","),
             received: self.received,
             admitted,
             metrics: Arc::clone(&api.0.metrics),

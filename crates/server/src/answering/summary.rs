@@ -10,6 +10,9 @@ use crate::headers::{
     X_CODEX_TOOL_CALL_COUNT, X_CODEX_TOOL_CALL_TRUNCATED, X_PROXY_CONTINUITY, X_PROXY_USAGE,
 };
 
+/// Token counts that the upstream did not give, in `x-proxy-usage`.
+pub(crate) const ESTIMATED: &str = "estimated";
+
 /// How the turns got their threads.
 pub(crate) fn tell_continuity(continued: Continued, headers: &mut HeaderMap) {
     headers.insert(X_PROXY_CONTINUITY, HeaderValue::from_static(continued.as_str()));
@@ -29,7 +32,7 @@ pub(crate) async fn sum_up(
     match prompt.usage(reports) {
         Ok(usage) => usage,
         Err(mut counting) => {
-            headers.insert(X_PROXY_USAGE, HeaderValue::from_static("estimated"));
+            headers.insert(X_PROXY_USAGE, HeaderValue::from_static(ESTIMATED));
             std::future::poll_fn(|context| counting.poll_usage(context)).await
         }
     }

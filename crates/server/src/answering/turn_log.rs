@@ -34,6 +34,8 @@ pub(crate) struct TurnLog {
     pub(super) stop_after_tools: StopAfterTools,
     /// Settings that differ from their defaults.
     pub(super) settings: Arc<str>,
+    /// What was asked for and has no effect.
+    pub(super) ignored: String,
     pub(super) received: Instant,
     /// When the turns were let in.
     pub(super) admitted: Instant,
@@ -94,6 +96,7 @@ impl TurnLog {
                 mode: self.mode,
                 stop_after_tools: self.stop_after_tools,
                 settings: &self.settings,
+                ignored: &self.ignored,
                 continued,
                 report,
                 times,

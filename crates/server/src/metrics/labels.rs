@@ -42,6 +42,8 @@ labels! {
     /// How the model said a call, and how it was sent.
     Source { source: &'static str, mode: &'static str }
     Block { state: &'static str }
+    /// What was made of the input of a custom tool.
+    Deviation { input: &'static str }
     TokenKind { kind: &'static str }
     AllowanceWindow { window: &'static str }
     ChildState { state: &'static str }

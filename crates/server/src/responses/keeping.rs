@@ -83,7 +83,9 @@ fn stored_output(item: &OutputItem, origin: Origin) -> StoredItem {
     let json = serde_json::to_string(item).unwrap_or_default();
     let json = match item {
         OutputItem::Reasoning(_) => with_origin(json, origin),
-        OutputItem::Message(_) | OutputItem::FunctionCall(_) => json,
+        OutputItem::Message(_) | OutputItem::FunctionCall(_) | OutputItem::CustomToolCall(_) => {
+            json
+        }
     };
     StoredItem { id: item.id().to_owned(), json }
 }

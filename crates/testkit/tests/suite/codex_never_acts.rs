@@ -91,7 +91,7 @@ async fn row_7_odd_calls_are_handed_over_verbatim_after_one_request_each() {
         for _ in 0..ROUNDS {
             let outcome = asked(&codex, mark).await;
             let [call] = &outcome.calls[..] else { panic!("{mark}: {:?}", outcome.calls) };
-            assert_eq!((call.name.as_str(), call.kind), (name, kind), "{mark}");
+            assert_eq!((call.name.name.as_str(), call.kind), (name, kind), "{mark}");
             if let Some(arguments) = arguments {
                 assert_eq!(call.arguments, arguments, "{mark}");
             }

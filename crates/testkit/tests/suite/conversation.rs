@@ -54,8 +54,13 @@ impl Conversation {
         }
         let call_ids = || outcome.calls.iter().map(|call| call.call_id.clone());
         history.extend(outcome.calls.iter().zip(call_ids()).map(|(call, call_id)| {
-            let (name, arguments) = (call.name.clone(), call.arguments.clone());
-            HistoryItem::ToolCall { call_id, name, arguments }
+            let input = match call.kind {
+                ToolCallKind::Custom => CallInput::Text(call.arguments.clone()),
+                ToolCallKind::Function | ToolCallKind::Foreign => {
+                    CallInput::Arguments(call.arguments.clone())
+                }
+            };
+            HistoryItem::ToolCall { call_id, name: call.name.clone(), input }
         }));
         history.extend(call_ids().map(|call_id| {
             let output = ToolOutput::Text(output.to_owned());

@@ -162,7 +162,7 @@ impl Story {
                     let (name, streamed) =
                         open.take().unwrap_or_else(|| (call.name.clone(), String::new()));
                     assert!(name == call.name && call.arguments.starts_with(&streamed), "{self:?}");
-                    calls.push((call.name, call.arguments));
+                    calls.push((call.name.name, call.arguments));
                 }
                 TurnEvent::Refusal(text) => panic!("{self:?} was refused: {text}"),
                 TurnEvent::ResponseEnd { response_id, .. } => {

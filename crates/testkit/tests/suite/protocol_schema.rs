@@ -42,11 +42,7 @@ fn tapped_lines() -> (WireTap, Arc<Mutex<Vec<Value>>>) {
 fn history_of_everything(last_words: &str) -> Vec<HistoryItem> {
     let words_and_image =
         || vec![ContentPart::Text("look".to_owned()), ContentPart::Image { url: PIXEL.to_owned() }];
-    let call = |id: &str, name: &str| HistoryItem::ToolCall {
-        call_id: id.to_owned(),
-        name: name.to_owned(),
-        arguments: r#"{"city": "Paris"}"#.to_owned(),
-    };
+    let call = |id: &str, name: &str| HistoryItem::function_call(id, name, r#"{"city": "Paris"}"#);
     let output = |id: &str, output| HistoryItem::ToolOutput { call_id: id.to_owned(), output };
     vec![
         HistoryItem::text(Role::Developer, "Be brief."),

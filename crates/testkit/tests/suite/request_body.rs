@@ -209,7 +209,7 @@ async fn a_tool_whose_name_codex_does_not_take_has_an_alias_in_both_directions()
             request.history.push(HistoryItem::ToolCall {
                 call_id: call.call_id.clone(),
                 name: call.name,
-                arguments: call.arguments,
+                input: CallInput::Arguments(call.arguments),
             });
             request.history.push(HistoryItem::ToolOutput {
                 call_id: call.call_id,

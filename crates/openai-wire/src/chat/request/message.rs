@@ -48,8 +48,24 @@ pub enum Message {
 pub struct ToolCall {
     /// Its id.
     pub id: String,
+    /// The namespace of the tool, if the client sends it.
+    pub namespace: Option<String>,
     /// What was called.
-    pub function: FunctionCall,
+    pub tool: CalledTool,
+}
+
+/// What was called, and with what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CalledTool {
+    /// A function.
+    Function(FunctionCall),
+    /// A custom tool.
+    Custom {
+        /// Its name.
+        name: String,
+        /// Its input.
+        input: String,
+    },
 }
 
 const ROLES: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "function"];
@@ -113,17 +129,49 @@ impl Message {
 impl ToolCall {
     fn read(value: Value, path: Path<'_>) -> Result<Self, ApiError> {
         let mut call = Object::read(value, path)?;
-        if let Some(r#type) = call.string("type")?.filter(|name| name != "function") {
-            return Err(call.path("type").unsupported(&r#type, &["function"]));
-        }
+        let r#type = call.string("type")?;
         let id = call.required_string("id")?;
+        let namespace = call.string("namespace")?.filter(|namespace| !namespace.is_empty());
+        match r#type.as_deref() {
+            None | Some("function") => {}
+            Some("custom") => {
+                return Ok(Self { id, namespace, tool: CalledTool::read_custom(call)? });
+            }
+            Some(other) => {
+                return Err(call.path("type").unsupported(other, &["function", "custom"]));
+            }
+        }
         let function = call.take("function").ok_or_else(|| call.path("function").missing())?;
         let mut function = read_call(function, call.path("function"))?;
         // Some clients put the arguments beside the function.
         if function.arguments.is_empty() {
             function.arguments = FunctionCall::read_arguments(&mut call)?;
         }
-        Ok(Self { id, function })
+        Ok(Self { id, namespace, tool: CalledTool::Function(function) })
+    }
+}
+
+// === impl CalledTool ===
+
+impl CalledTool {
+    /// Cursor has the members of `custom` beside the type.
+    fn read_custom(mut call: Object<'_>) -> Result<Self, ApiError> {
+        match call.take("custom") {
+            Some(members) => {
+                let path = call.path("custom");
+                Self::read_members(Object::read(members, path)?)
+            }
+            None if call.has("name") => Self::read_members(call),
+            None => Err(call.path("custom").missing()),
+        }
+    }
+
+    fn read_members(mut custom: Object<'_>) -> Result<Self, ApiError> {
+        let name = custom.required_string("name")?;
+        if name.is_empty() {
+            return Err(custom.path("name").invalid("The name of a tool must not be empty."));
+        }
+        Ok(Self::Custom { name, input: custom.string("input")?.unwrap_or_default() })
     }
 }
 

@@ -5,7 +5,10 @@ mod refused;
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::reading::{AllowedMode, FieldTreatment, FunctionCall, Part};
+use crate::reading::{
+    AllowedMode, ChosenTool, ChosenType, FieldTreatment, FunctionCall, Grammar, HostedTool,
+    Namespace, Part, Tool, ToolKind,
+};
 
 fn parse(body: &Value) -> Result<ChatRequest, ApiError> {
     ChatRequest::parse(body.to_string().as_bytes())
@@ -24,13 +27,15 @@ fn plain() -> ChatRequest {
     ChatRequest {
         model: "m".to_owned(),
         messages: vec![Message::User { content: text("Hi") }],
-        tools: Vec::new(),
+        tools: Tools::default(),
         tool_dialect: ToolDialect::Tools,
         tool_choice: ToolChoice::Auto,
         parallel_tool_calls: None,
         response_format: ResponseFormat::Text,
         reasoning_effort: None,
         reasoning_summary: None,
+        verbosity: None,
+        service_tier: None,
         stop: Vec::new(),
         max_tokens: None,
         n: 1,
@@ -51,12 +56,21 @@ fn schema(value: Value) -> Map<String, Value> {
     }
 }
 
-fn tool(name: &str, parameters: Value) -> FunctionTool {
-    FunctionTool {
+/// The function `f`.
+fn chosen() -> ChosenTool {
+    ChosenTool { namespace: None, name: "f".to_owned(), r#type: ChosenType::Function }
+}
+
+fn declared(declared: Vec<Tool>) -> Tools {
+    Tools { declared, hosted: Vec::new() }
+}
+
+fn tool(name: &str, parameters: Value) -> Tool {
+    Tool {
+        namespace: None,
         name: name.to_owned(),
         description: String::new(),
-        parameters: schema(parameters),
-        strict: false,
+        kind: ToolKind::Function { parameters: schema(parameters), strict: false },
     }
 }
 
@@ -85,15 +99,17 @@ fn a_request_with_everything() {
         "stream_options": {"include_usage": true},
         "temperature": 0,
         "seed": 1,
+        "verbosity": "high",
+        "service_tier": "fast",
     }));
-    let tool = FunctionTool {
-        name: "f".to_owned(),
+    let parameters = schema(json!({"type": "object"}));
+    let tool = Tool {
         description: "d".to_owned(),
-        parameters: schema(json!({"type": "object"})),
-        strict: true,
+        kind: ToolKind::Function { parameters, strict: true },
+        ..tool("f", json!({}))
     };
     let expected = ChatRequest {
-        tools: vec![tool],
+        tools: declared(vec![tool]),
         tool_choice: ToolChoice::Required,
         parallel_tool_calls: Some(false),
         response_format: ResponseFormat::JsonSchema {
@@ -103,6 +119,8 @@ fn a_request_with_everything() {
         },
         reasoning_effort: Some("high".to_owned()),
         reasoning_summary: Some(ReasoningSummary::Detailed),
+        verbosity: Some(Verbosity::High),
+        service_tier: Some("priority".to_owned()),
         stop: vec!["a".to_owned(), "b".to_owned()],
         max_tokens: Some(7),
         n: 2,
@@ -233,17 +251,29 @@ fn calls_in_every_form() {
             {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{ \"a\":1}"}},
             {"id": "2", "function": {"name": "f", "arguments": {"b": [1, {}], "a": "é"}}},
             {"id": "", "index": 0, "function": {"name": "f"}},
+            {"id": "3", "type": "custom", "custom": {"name": "p", "input": "***\n"}},
+            {"id": "4", "type": "custom", "name": "p", "input": "***\n", "namespace": "n"},
         ],
         "function_call": {"name": "g", "arguments": "not JSON"},
     });
-    let tool_call =
-        |id: &str, arguments| ToolCall { id: id.to_owned(), function: call("f", arguments) };
+    let tool_call = |id: &str, arguments| ToolCall {
+        id: id.to_owned(),
+        namespace: None,
+        tool: CalledTool::Function(call("f", arguments)),
+    };
+    let patch = |id: &str, namespace: Option<&str>| ToolCall {
+        id: id.to_owned(),
+        namespace: namespace.map(str::to_owned),
+        tool: CalledTool::Custom { name: "p".to_owned(), input: "***\n".to_owned() },
+    };
     let expected = Message::Assistant {
         content: Vec::new(),
         tool_calls: vec![
             tool_call("1", "{ \"a\":1}"),
             tool_call("2", r#"{"b":[1,{}],"a":"é"}"#),
             tool_call("", ""),
+            patch("3", None),
+            patch("4", Some("n")),
         ],
         function_call: Some(call("g", "not JSON")),
     };
@@ -265,7 +295,11 @@ fn arguments_beside_the_function_are_read() {
         let calls = json!([{"id": "1", "function": function, "arguments": outer}]);
         let message = json!({"role": "assistant", "tool_calls": calls});
         let request = parse(&with(&json!({"messages": [message]}))).expect("a request");
-        let expected = ToolCall { id: "1".to_owned(), function: call("f", expected) };
+        let expected = ToolCall {
+            id: "1".to_owned(),
+            namespace: None,
+            tool: CalledTool::Function(call("f", expected)),
+        };
         let [Message::Assistant { tool_calls, .. }] = &request.messages[..] else {
             panic!("{request:?}");
         };
@@ -295,15 +329,97 @@ fn tools_in_every_form() {
         ),
     ];
     for (members, tools, tool_dialect) in cases {
-        let expected = ChatRequest { tools, tool_dialect, ..plain() };
+        let expected = ChatRequest { tools: declared(tools), tool_dialect, ..plain() };
         assert_eq!(parse(&with(&members)), Ok(expected), "{members}");
     }
 }
 
 #[test]
+fn tools_of_other_kinds() {
+    let lark = || json!({"syntax": "lark", "definition": "start: /a/"});
+    let request = parse(&with(&json!({"tools": [
+        {"type": "custom", "custom": {
+            "name": "p", "description": "d", "format": {"type": "grammar", "grammar": lark()},
+        }},
+        {"type": "custom", "name": "q", "format": {"type": "text"}},
+        {"type": "web_search"},
+        {"type": "namespace", "name": "github", "description": "g", "tools": [
+            {"type": "function", "name": "p"},
+            {"type": "function", "function": {"name": "q"}},
+            {"type": "custom", "name": "r"},
+            {"type": "mcp"},
+        ]},
+    ]})));
+    let grammar = Grammar { syntax: "lark".to_owned(), definition: "start: /a/".to_owned() };
+    let custom =
+        |name: &str, grammar| Tool { kind: ToolKind::Custom { grammar }, ..tool(name, json!({})) };
+    let inside = |tool: Tool| {
+        let (name, description) = ("github".to_owned(), "g".to_owned());
+        Tool { namespace: Some(Namespace { name, description }), ..tool }
+    };
+    let empty = json!({"type": "object", "properties": {}});
+    let hosted = |r#type: &str, place: &str| HostedTool {
+        r#type: r#type.to_owned(),
+        place: place.to_owned(),
+    };
+    let expected = Tools {
+        declared: vec![
+            Tool { description: "d".to_owned(), ..custom("p", Some(grammar)) },
+            custom("q", None),
+            inside(tool("p", empty.clone())),
+            inside(tool("q", empty)),
+            inside(custom("r", None)),
+        ],
+        hosted: vec![
+            hosted("web_search", "tools[2].type"),
+            hosted("mcp", "tools[3].tools[3].type"),
+        ],
+    };
+    assert_eq!(request, Ok(ChatRequest { tools: expected, ..plain() }));
+}
+
+#[test]
+fn choices_of_other_kinds() {
+    let tools = json!([
+        {"type": "custom", "custom": {"name": "p"}},
+        {"type": "namespace", "name": "n", "tools": [{"name": "p"}, {"name": "q"}]},
+        {"type": "web_search"},
+    ]);
+    let custom = ChosenTool { name: "p".to_owned(), r#type: ChosenType::Custom, ..chosen() };
+    let inside = |name: &str| ChosenTool {
+        namespace: Some("n".to_owned()),
+        name: name.to_owned(),
+        ..chosen()
+    };
+    let allowed = |tools| ToolChoice::Allowed { tools, mode: AllowedMode::Auto };
+    for (choice, expected) in [
+        (json!({"type": "custom", "custom": {"name": "p"}}), ToolChoice::Named(custom.clone())),
+        (json!({"type": "custom", "name": "p"}), ToolChoice::Named(custom.clone())),
+        (json!({"type": "function", "name": "q"}), ToolChoice::Named(inside("q"))),
+        (
+            json!({"type": "function", "namespace": "n", "name": "p"}),
+            ToolChoice::Named(inside("p")),
+        ),
+        (
+            json!({"type": "allowed_tools", "mode": "auto", "tools": [
+                {"type": "web_search"}, {"type": "custom", "custom": {"name": "p"}},
+            ]}),
+            allowed(vec![custom]),
+        ),
+        (
+            json!({"type": "allowed_tools", "mode": "auto", "tools": [{"type": "web_search"}]}),
+            allowed(vec![]),
+        ),
+    ] {
+        let request = parse(&with(&json!({"tools": tools, "tool_choice": choice})));
+        assert_eq!(request.map(|request| request.tool_choice), Ok(expected), "{choice}");
+    }
+}
+
+#[test]
 fn tool_choices_in_every_form() {
-    let named = || ToolChoice::Named("f".to_owned());
-    let allowed = |mode| ToolChoice::Allowed { names: vec!["f".to_owned()], mode };
+    let named = || ToolChoice::Named(chosen());
+    let allowed = |mode| ToolChoice::Allowed { tools: vec![chosen()], mode };
     let cases = [
         (json!({"tool_choice": "none"}), ToolChoice::None),
         (json!({"tool_choice": "auto"}), ToolChoice::Auto),
@@ -383,6 +499,4 @@ fn a_wish_for_what_happens_anyway_is_not_named() {
     let members = json!({"logprobs": false, "service_tier": "auto"});
     assert_eq!(parse(&with(&members)), Ok(plain()));
     assert_eq!(parse(&with(&json!({"service_tier": "default"}))), Ok(plain()));
-    let expected = ChatRequest { ignored: vec!["service_tier"], ..plain() };
-    assert_eq!(parse(&with(&json!({"service_tier": "flex"}))), Ok(expected));
 }

@@ -3,18 +3,19 @@
 use serde_json::Value;
 
 use crate::ApiError;
-use crate::reading::{FunctionTool, Object, Path, ToolChoice};
+use crate::reading::{Object, Path, Tool, ToolChoice};
 
 /// Reads `tool_choice` and the legacy `function_call`.
 pub(super) fn read_tool_choice(
     request: &mut Object<'_>,
-    tools: &[FunctionTool],
+    tools: &[Tool],
 ) -> Result<ToolChoice, ApiError> {
+    let tools: Vec<_> = tools.iter().collect();
     let (choice, legacy) = (request.take("tool_choice"), request.take("function_call"));
     match (choice, legacy) {
         (None, None) => Ok(ToolChoice::Auto),
-        (Some(choice), None) => ToolChoice::read(choice, request.path("tool_choice"), tools),
-        (None, Some(legacy)) => read_legacy(legacy, request.path("function_call"), tools),
+        (Some(choice), None) => ToolChoice::read(choice, request.path("tool_choice"), &tools),
+        (None, Some(legacy)) => read_legacy(legacy, request.path("function_call"), &tools),
         (Some(_), Some(_)) => {
             let problem = "'function_call' cannot be given together with 'tool_choice'.";
             Err(request.path("function_call").invalid(problem))
@@ -22,11 +23,7 @@ pub(super) fn read_tool_choice(
     }
 }
 
-fn read_legacy(
-    choice: Value,
-    path: Path<'_>,
-    tools: &[FunctionTool],
-) -> Result<ToolChoice, ApiError> {
+fn read_legacy(choice: Value, path: Path<'_>, tools: &[&Tool]) -> Result<ToolChoice, ApiError> {
     match choice {
         Value::String(name) => match name.as_str() {
             "none" => Ok(ToolChoice::None),

@@ -6,7 +6,9 @@ use serde_json::{Map, Value};
 
 use super::Truncation;
 use super::text::Text;
-use crate::reading::{AllowedMode, FunctionTool, ReasoningSummary, ToolChoice};
+use crate::reading::{
+    AllowedMode, ChosenTool, ChosenType, ReasoningSummary, Tool, ToolChoice, ToolKind,
+};
 
 /// What a response repeats of its request. Members that can be long are written once, and copied
 /// into every event that has them.
@@ -39,19 +41,46 @@ pub struct Echo {
 pub struct JsonText(Box<RawValue>);
 
 #[derive(Serialize)]
-#[serde(tag = "type", rename = "function")]
-struct Tool<'a> {
-    name: &'a str,
-    description: Option<&'a str>,
-    parameters: &'a Map<String, Value>,
-    strict: bool,
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ToolEcho<'a> {
+    Function {
+        name: &'a str,
+        description: Option<&'a str>,
+        parameters: &'a Map<String, Value>,
+        strict: bool,
+    },
+    Custom {
+        name: &'a str,
+        description: Option<&'a str>,
+        format: FormatEcho<'a>,
+    },
+    Namespace {
+        name: &'a str,
+        description: &'a str,
+        tools: Vec<ToolEcho<'a>>,
+    },
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Choice<'a> {
-    Function { name: &'a str },
-    AllowedTools { mode: &'static str, tools: Vec<Choice<'a>> },
+enum FormatEcho<'a> {
+    Text,
+    Grammar { syntax: &'a str, definition: &'a str },
+}
+
+#[derive(Serialize)]
+struct ChoiceEcho<'a> {
+    r#type: ChosenType,
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "allowed_tools")]
+struct AllowedEcho<'a> {
+    mode: &'static str,
+    tools: Vec<ChoiceEcho<'a>>,
 }
 
 #[derive(Serialize)]
@@ -80,14 +109,25 @@ impl Default for Echo {
     }
 }
 
-pub(super) fn tools(tools: &[FunctionTool]) -> JsonText {
-    let tools = tools.iter().map(|tool| Tool {
-        name: &tool.name,
-        description: Some(tool.description.as_str()).filter(|text| !text.is_empty()),
-        parameters: &tool.parameters,
-        strict: tool.strict,
-    });
-    JsonText::new(&tools.collect::<Vec<_>>())
+/// Tools of a namespace stand together, as they were declared.
+pub(super) fn tools(tools: &[Tool]) -> JsonText {
+    let mut echoes: Vec<ToolEcho<'_>> = Vec::with_capacity(tools.len());
+    for tool in tools {
+        let echo = ToolEcho::of(tool);
+        match (&tool.namespace, echoes.last_mut()) {
+            (None, _) => echoes.push(echo),
+            (Some(namespace), Some(ToolEcho::Namespace { name, tools, .. }))
+                if *name == namespace.name =>
+            {
+                tools.push(echo);
+            }
+            (Some(namespace), _) => {
+                let (name, description) = (&namespace.name, &namespace.description);
+                echoes.push(ToolEcho::Namespace { name, description, tools: vec![echo] });
+            }
+        }
+    }
+    JsonText::new(&echoes)
 }
 
 pub(super) fn tool_choice(choice: &ToolChoice) -> JsonText {
@@ -95,13 +135,13 @@ pub(super) fn tool_choice(choice: &ToolChoice) -> JsonText {
         ToolChoice::Auto => JsonText::new("auto"),
         ToolChoice::None => JsonText::new("none"),
         ToolChoice::Required => JsonText::new("required"),
-        ToolChoice::Named(name) => JsonText::new(&Choice::Function { name }),
-        ToolChoice::Allowed { names, mode } => JsonText::new(&Choice::AllowedTools {
+        ToolChoice::Named(tool) => JsonText::new(&ChoiceEcho::of(tool)),
+        ToolChoice::Allowed { tools, mode } => JsonText::new(&AllowedEcho {
             mode: match mode {
                 AllowedMode::Auto => "auto",
                 AllowedMode::Required => "required",
             },
-            tools: names.iter().map(|name| Choice::Function { name }).collect(),
+            tools: tools.iter().map(ChoiceEcho::of).collect(),
         }),
     }
 }
@@ -115,6 +155,38 @@ pub(super) fn reasoning(effort: Option<&str>, summary: Option<ReasoningSummary>)
         Some(ReasoningSummary::None) | None => None,
     };
     JsonText::new(&Reasoning { effort, summary })
+}
+
+// === impl ToolEcho ===
+
+impl<'a> ToolEcho<'a> {
+    fn of(tool: &'a Tool) -> Self {
+        let name = &tool.name;
+        let description = Some(tool.description.as_str()).filter(|text| !text.is_empty());
+        match &tool.kind {
+            ToolKind::Function { parameters, strict } => {
+                Self::Function { name, description, parameters, strict: *strict }
+            }
+            ToolKind::Custom { grammar } => {
+                let format = match grammar {
+                    None => FormatEcho::Text,
+                    Some(grammar) => FormatEcho::Grammar {
+                        syntax: &grammar.syntax,
+                        definition: &grammar.definition,
+                    },
+                };
+                Self::Custom { name, description, format }
+            }
+        }
+    }
+}
+
+// === impl ChoiceEcho ===
+
+impl<'a> ChoiceEcho<'a> {
+    fn of(tool: &'a ChosenTool) -> Self {
+        Self { r#type: tool.r#type, name: &tool.name, namespace: tool.namespace.as_deref() }
+    }
 }
 
 // === impl JsonText ===

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::ApiError;
-use crate::reading::{FunctionCall, Object, Part, Path, read_content};
+use crate::reading::{FunctionCall, Object, Part, Path, ToolForm, Tools, read_content};
 
 /// An item. Its place in the conversation is its place in the list. No id is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub enum InputItem {
         id: Option<String>,
         /// Its id as a call.
         call_id: String,
+        /// Its namespace.
+        namespace: Option<String>,
         /// Name of the function.
         name: String,
         /// Exact argument text.
@@ -41,6 +43,35 @@ pub enum InputItem {
         call_id: String,
         /// The result.
         output: Vec<Part>,
+    },
+    /// A call of a custom tool that the model made.
+    CustomToolCall {
+        /// Its id as an item.
+        id: Option<String>,
+        /// Its id as a call.
+        call_id: String,
+        /// The namespace of the tool.
+        namespace: Option<String>,
+        /// Name of the tool.
+        name: String,
+        /// Exact input.
+        input: String,
+    },
+    /// The result of such a call.
+    CustomToolCallOutput {
+        /// Its id.
+        id: Option<String>,
+        /// Id of the call.
+        call_id: String,
+        /// The result.
+        output: Vec<Part>,
+    },
+    /// Tools that the model may call from here on.
+    AdditionalTools {
+        /// Its id.
+        id: Option<String>,
+        /// The tools, as they were written.
+        tools: Vec<Value>,
     },
     /// What the model thought.
     Reasoning {
@@ -82,8 +113,16 @@ pub enum MessagePhase {
     FinalAnswer,
 }
 
-const TYPES: [&str; 5] =
-    ["message", "function_call", "function_call_output", "reasoning", "item_reference"];
+const TYPES: [&str; 8] = [
+    "message",
+    "function_call",
+    "function_call_output",
+    "custom_tool_call",
+    "custom_tool_call_output",
+    "additional_tools",
+    "reasoning",
+    "item_reference",
+];
 
 const ROLES: [&str; 4] = ["system", "developer", "user", "assistant"];
 
@@ -106,6 +145,9 @@ impl InputItem {
             Self::Message { id, .. }
             | Self::FunctionCall { id, .. }
             | Self::FunctionCallOutput { id, .. }
+            | Self::CustomToolCall { id, .. }
+            | Self::CustomToolCallOutput { id, .. }
+            | Self::AdditionalTools { id, .. }
             | Self::Reasoning { id, .. } => id.as_deref(),
             Self::Reference { id } => Some(id),
         }
@@ -117,6 +159,9 @@ impl InputItem {
             Self::Message { id, .. }
             | Self::FunctionCall { id, .. }
             | Self::FunctionCallOutput { id, .. }
+            | Self::CustomToolCall { id, .. }
+            | Self::CustomToolCallOutput { id, .. }
+            | Self::AdditionalTools { id, .. }
             | Self::Reasoning { id, .. } => *id = Some(new),
             Self::Reference { id } => *id = new,
         }
@@ -126,8 +171,26 @@ impl InputItem {
     pub fn parts(&self) -> &[Part] {
         match self {
             Self::Message { content, .. } => content,
-            Self::FunctionCallOutput { output, .. } => output,
-            Self::FunctionCall { .. } | Self::Reasoning { .. } | Self::Reference { .. } => &[],
+            Self::FunctionCallOutput { output, .. } | Self::CustomToolCallOutput { output, .. } => {
+                output
+            }
+            Self::FunctionCall { .. }
+            | Self::CustomToolCall { .. }
+            | Self::AdditionalTools { .. }
+            | Self::Reasoning { .. }
+            | Self::Reference { .. } => &[],
+        }
+    }
+
+    /// The tools that it declares; `place` is where it is in the request.
+    pub fn additional_tools(&self, place: &str) -> Tools {
+        match self {
+            Self::AdditionalTools { tools, .. } => {
+                let item = Path::Root.field(place);
+                // They were read once before, so they can be read again.
+                Tools::read(tools.clone(), item.field("tools"), ToolForm::Flat).unwrap_or_default()
+            }
+            _ => Tools::default(),
         }
     }
 
@@ -137,6 +200,9 @@ impl InputItem {
             Self::Message { .. } => "msg_",
             Self::FunctionCall { .. } => "fc_",
             Self::FunctionCallOutput { .. } => "fco_",
+            Self::CustomToolCall { .. } => "ctc_",
+            Self::CustomToolCallOutput { .. } => "ctco_",
+            Self::AdditionalTools { .. } => "at_",
             Self::Reasoning { .. } => "rs_",
             Self::Reference { .. } => "",
         }
@@ -152,7 +218,16 @@ impl InputItem {
         match r#type {
             "message" => Self::read_message(item),
             "function_call" => Self::read_call(item),
-            "function_call_output" => Self::read_output(item),
+            "function_call_output" => {
+                let (id, call_id, output) = read_output(item)?;
+                Ok(Self::FunctionCallOutput { id, call_id, output })
+            }
+            "custom_tool_call" => Self::read_custom_call(item),
+            "custom_tool_call_output" => {
+                let (id, call_id, output) = read_output(item)?;
+                Ok(Self::CustomToolCallOutput { id, call_id, output })
+            }
+            "additional_tools" => Self::read_additional_tools(item),
             "reasoning" => Self::read_reasoning(item),
             "item_reference" => Ok(Self::Reference { id: item.required_string("id")? }),
             _ => Err(item.path("type").unsupported(r#type, &TYPES)),
@@ -187,15 +262,26 @@ impl InputItem {
 
     fn read_call(mut item: Object<'_>) -> Result<Self, ApiError> {
         let call_id = item.required_string("call_id")?;
+        let namespace = read_namespace(&mut item)?;
         let FunctionCall { name, arguments } = FunctionCall::read(&mut item)?;
-        Ok(Self::FunctionCall { id: read_id(&mut item)?, call_id, name, arguments })
+        Ok(Self::FunctionCall { id: read_id(&mut item)?, call_id, namespace, name, arguments })
     }
 
-    fn read_output(mut item: Object<'_>) -> Result<Self, ApiError> {
+    fn read_custom_call(mut item: Object<'_>) -> Result<Self, ApiError> {
         let call_id = item.required_string("call_id")?;
-        let output = item.take("output").unwrap_or_else(|| Value::String(String::new()));
-        let output = read_content(Some(output), item.path("output"))?;
-        Ok(Self::FunctionCallOutput { id: read_id(&mut item)?, call_id, output })
+        let namespace = read_namespace(&mut item)?;
+        let name = item.required_string("name")?;
+        if name.is_empty() {
+            return Err(item.path("name").invalid("The name of a tool must not be empty."));
+        }
+        let input = item.string("input")?.unwrap_or_default();
+        Ok(Self::CustomToolCall { id: read_id(&mut item)?, call_id, namespace, name, input })
+    }
+
+    fn read_additional_tools(mut item: Object<'_>) -> Result<Self, ApiError> {
+        let tools = item.array("tools")?.unwrap_or_default();
+        Tools::read(tools.clone(), item.path("tools"), ToolForm::Flat)?;
+        Ok(Self::AdditionalTools { id: read_id(&mut item)?, tools })
     }
 
     fn read_reasoning(mut item: Object<'_>) -> Result<Self, ApiError> {
@@ -209,6 +295,17 @@ impl InputItem {
         let encrypted_content = item.string("encrypted_content")?;
         Ok(Self::Reasoning { id: read_id(&mut item)?, summary, encrypted_content })
     }
+}
+
+fn read_output(mut item: Object<'_>) -> Result<(Option<String>, String, Vec<Part>), ApiError> {
+    let call_id = item.required_string("call_id")?;
+    let output = item.take("output").unwrap_or_else(|| Value::String(String::new()));
+    let output = read_content(Some(output), item.path("output"))?;
+    Ok((read_id(&mut item)?, call_id, output))
+}
+
+fn read_namespace(item: &mut Object<'_>) -> Result<Option<String>, ApiError> {
+    Ok(item.string("namespace")?.filter(|namespace| !namespace.is_empty()))
 }
 
 /// What an item is that does not say so.

@@ -7,7 +7,7 @@ mod refused;
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::reading::{AllowedMode, FieldTreatment};
+use crate::reading::{AllowedMode, ChosenTool, ChosenType, FieldTreatment, Tool, ToolKind};
 
 fn parse(body: &Value) -> Result<ResponsesRequest, ApiError> {
     ResponsesRequest::parse(body.to_string().as_bytes())
@@ -27,12 +27,14 @@ fn plain() -> ResponsesRequest {
         model: "m".to_owned(),
         input: vec![said(MessageRole::User, "Hi")],
         instructions: None,
-        tools: Vec::new(),
+        tools: Tools::default(),
         tool_choice: ToolChoice::Auto,
         parallel_tool_calls: None,
         format: ResponseFormat::Text,
         reasoning_effort: None,
         reasoning_summary: None,
+        verbosity: None,
+        service_tier: None,
         max_output_tokens: None,
         previous_response_id: None,
         store: None,
@@ -55,12 +57,21 @@ fn schema(value: Value) -> Map<String, Value> {
     }
 }
 
-fn tool(name: &str, parameters: Value) -> FunctionTool {
-    FunctionTool {
+/// The function `f`.
+fn chosen() -> ChosenTool {
+    ChosenTool { namespace: None, name: "f".to_owned(), r#type: ChosenType::Function }
+}
+
+fn declared(declared: Vec<Tool>) -> Tools {
+    Tools { declared, hosted: Vec::new() }
+}
+
+fn tool(name: &str, parameters: Value) -> Tool {
+    Tool {
+        namespace: None,
         name: name.to_owned(),
         description: String::new(),
-        parameters: schema(parameters),
-        strict: false,
+        kind: ToolKind::Function { parameters: schema(parameters), strict: false },
     }
 }
 
@@ -92,6 +103,7 @@ fn a_request_with_everything() {
         "truncation": "auto",
         "max_tool_calls": 3,
         "background": false,
+        "service_tier": "flex",
         "temperature": 0,
     }));
     let format = json!({
@@ -100,11 +112,14 @@ fn a_request_with_everything() {
     });
     let expected = ResponsesRequest {
         instructions: Some("Be kind.".to_owned()),
-        tools: vec![FunctionTool {
+        tools: declared(vec![Tool {
             description: "d".to_owned(),
-            strict: true,
-            ..tool("f", json!({"type": "object"}))
-        }],
+            kind: ToolKind::Function {
+                parameters: schema(json!({"type": "object"})),
+                strict: true,
+            },
+            ..tool("f", json!({}))
+        }]),
         tool_choice: ToolChoice::Required,
         parallel_tool_calls: Some(false),
         format: ResponseFormat::JsonSchema {
@@ -114,6 +129,8 @@ fn a_request_with_everything() {
         },
         reasoning_effort: Some("low".to_owned()),
         reasoning_summary: Some(ReasoningSummary::Detailed),
+        verbosity: Some(Verbosity::Low),
+        service_tier: Some("flex".to_owned()),
         max_output_tokens: Some(7),
         previous_response_id: Some("resp_1".to_owned()),
         store: Some(false),
@@ -134,7 +151,7 @@ fn a_request_with_everything() {
             truncation: Truncation::Auto,
             max_tool_calls: Some(3),
         },
-        ignored: vec!["temperature", "truncation", "include", "text.verbosity"],
+        ignored: vec!["temperature", "truncation", "include"],
         ..plain()
     };
     assert_eq!(parse(&body), Ok(expected));
@@ -210,11 +227,11 @@ fn tools_in_every_form() {
         {"type": "function", "function": {"name": "d"}},
     ]}));
     let expected = ResponsesRequest {
-        tools: vec![
+        tools: declared(vec![
             tool("a b", empty.clone()),
             tool("c", json!({"$schema": "x"})),
             tool("d", empty.clone()),
-        ],
+        ]),
         echo: Echo {
             tools: JsonText::new(&[
                 echo("a b", &empty),
@@ -230,10 +247,41 @@ fn tools_in_every_form() {
 }
 
 #[test]
+fn tools_of_other_kinds_are_repeated_and_hosted_ones_are_not() {
+    let tools = json!([
+        {"type": "custom", "name": "p", "description": null, "format": {
+            "type": "grammar", "syntax": "regex", "definition": "a+",
+        }},
+        {"type": "namespace", "name": "n", "description": "d", "tools": [
+            {"type": "function", "name": "f", "description": null, "parameters": {}, "strict": false},
+            {"type": "custom", "name": "q", "description": "x", "format": {"type": "text"}},
+        ]},
+    ]);
+    let mut declared = tools.as_array().expect("tools").clone();
+    declared.push(json!({"type": "image_generation"}));
+    let request = parse(&with(&json!({"tools": declared}))).expect("a request");
+    assert_eq!(request.tools.declared.len(), 3);
+    assert_eq!(request.tools.hosted[0].ignored_name(), "tools.image_generation");
+    assert_eq!(request.tools.hosted[0].refusal().param.as_deref(), Some("tools[2].type"));
+    assert_eq!(request.echo.tools, JsonText::new(&tools));
+}
+
+#[test]
+fn tools_of_the_input_can_be_chosen() {
+    let item = json!({"type": "additional_tools", "role": "developer", "tools": [{
+        "type": "namespace", "name": "n", "description": "", "tools": [{"name": "g"}],
+    }]});
+    let choice = json!({"type": "function", "name": "g"});
+    let request = parse(&with(&json!({"input": [item], "tool_choice": choice})));
+    let inside = ChosenTool { namespace: Some("n".to_owned()), name: "g".to_owned(), ..chosen() };
+    assert_eq!(request.expect("a request").tool_choice, ToolChoice::Named(inside));
+}
+
+#[test]
 fn tool_choices_in_every_form() {
-    let named = ToolChoice::Named("f".to_owned());
+    let named = ToolChoice::Named(chosen());
     let named_echo = json!({"type": "function", "name": "f"});
-    let allowed = |mode| ToolChoice::Allowed { names: vec!["f".to_owned()], mode };
+    let allowed = |mode| ToolChoice::Allowed { tools: vec![chosen()], mode };
     let allowed_echo =
         |mode: &str| json!({"type": "allowed_tools", "mode": mode, "tools": [named_echo]});
     let nested = json!({"type": "function", "function": {"name": "f"}});
@@ -408,7 +456,7 @@ fn the_table_of_fields_tells_what_becomes_of_each() {
 fn a_wish_for_what_happens_anyway_is_not_named() {
     let members = json!({"n": 1, "stop": [], "service_tier": "default", "logprobs": false});
     assert_eq!(parse(&with(&members)), Ok(plain()));
-    let members = json!({"n": 2, "stop": ["a"], "service_tier": "flex"});
-    let expected = ResponsesRequest { ignored: vec!["stop", "n", "service_tier"], ..plain() };
+    let members = json!({"n": 2, "stop": ["a"]});
+    let expected = ResponsesRequest { ignored: vec!["stop", "n"], ..plain() };
     assert_eq!(parse(&with(&members)), Ok(expected));
 }

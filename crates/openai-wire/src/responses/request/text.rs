@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::JsonText;
 use crate::ApiError;
-use crate::reading::{Object, ResponseFormat};
+use crate::reading::{Object, ResponseFormat, Verbosity};
 
 /// What is said about the answer's text.
 #[derive(Default)]
@@ -15,14 +15,14 @@ pub(super) struct Text {
     /// What the client calls the schema.
     schema_name: Option<String>,
     /// How many words the model should make.
-    pub(super) verbosity: Option<String>,
+    pub(super) verbosity: Option<Verbosity>,
 }
 
 #[derive(Serialize)]
 struct TextEcho<'a> {
     format: FormatEcho<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    verbosity: Option<&'a str>,
+    verbosity: Option<Verbosity>,
 }
 
 #[derive(Serialize)]
@@ -45,7 +45,7 @@ impl Text {
     pub(super) fn read(request: &mut Object<'_>) -> Result<Self, ApiError> {
         let Some(text) = request.take("text") else { return Ok(Self::default()) };
         let mut text = Object::read(text, request.path("text"))?;
-        let verbosity = text.string("verbosity")?;
+        let verbosity = Verbosity::read(&mut text)?;
         let Some(format) = text.take("format") else {
             return Ok(Self { verbosity, ..Self::default() });
         };
@@ -75,6 +75,6 @@ impl Text {
                 strict: *strict,
             },
         };
-        JsonText::new(&TextEcho { format, verbosity: self.verbosity.as_deref() })
+        JsonText::new(&TextEcho { format, verbosity: self.verbosity })
     }
 }

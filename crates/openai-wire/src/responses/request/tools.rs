@@ -1,30 +1,26 @@
 //! The tools of a request.
+//!
+//! OpenAI makes a tool strict here that does not say whether it is. We do not: its schema need not be
+//! of the kind that strictness wants, and we would have to change it.
 
-use std::collections::HashSet;
-
+use super::InputItem;
 use crate::ApiError;
-use crate::reading::{FunctionTool, Object, unsupported_tool};
+use crate::reading::{Object, ToolChoice, ToolForm, Tools};
 
-pub(super) fn read_tools(request: &mut Object<'_>) -> Result<Vec<FunctionTool>, ApiError> {
+pub(super) fn read_tools(request: &mut Object<'_>) -> Result<Tools, ApiError> {
     let tools = request.array("tools")?.unwrap_or_default();
-    let path = request.path("tools");
-    let mut names = HashSet::with_capacity(tools.len());
-    let read = |(index, tool)| read_tool(Object::read(tool, path.item(index))?, &mut names);
-    tools.into_iter().enumerate().map(read).collect()
+    Tools::read(tools, request.path("tools"), ToolForm::Flat)
 }
 
-/// OpenAI makes a tool strict here that does not say whether it is. We do not: its schema need not be
-/// of the kind that strictness wants, and we would have to change it.
-fn read_tool(mut tool: Object<'_>, names: &mut HashSet<String>) -> Result<FunctionTool, ApiError> {
-    if let Some(r#type) = tool.string("type")?.filter(|name| name != "function") {
-        return Err(unsupported_tool(&tool, &r#type));
-    }
-    match tool.take("function") {
-        None => FunctionTool::read(tool, names),
-        // As in chat completions.
-        Some(function) => {
-            let path = tool.path("function");
-            FunctionTool::read(Object::read(function, path)?, names)
-        }
-    }
+/// Tools are also declared by items of the input.
+pub(super) fn read_tool_choice(
+    request: &mut Object<'_>,
+    tools: &Tools,
+    input: &[InputItem],
+) -> Result<ToolChoice, ApiError> {
+    let Some(choice) = request.take("tool_choice") else { return Ok(ToolChoice::default()) };
+    let additional: Vec<_> =
+        input.iter().flat_map(|item| item.additional_tools("input").declared).collect();
+    let declared: Vec<_> = tools.declared.iter().chain(&additional).collect();
+    ToolChoice::read(choice, request.path("tool_choice"), &declared)
 }

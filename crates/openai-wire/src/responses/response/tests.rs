@@ -169,6 +169,7 @@ fn items_and_usage_are_whole() {
             arguments: "{ }".to_owned(),
             call_id: "tool_0_0_a".to_owned(),
             name: "f".to_owned(),
+            namespace: None,
         }),
     ];
     let mut usage =

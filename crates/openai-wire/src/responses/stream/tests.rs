@@ -91,6 +91,41 @@ fn a_message_is_told_piece_by_piece() {
 }
 
 #[test]
+fn a_call_of_a_custom_tool_is_told_piece_by_piece() {
+    let mut call = CustomToolCall {
+        id: "ctc_1".to_owned(),
+        status: ItemStatus::InProgress,
+        call_id: "tool_0_0_a".to_owned(),
+        input: String::new(),
+        name: "p".to_owned(),
+        namespace: Some("n".to_owned()),
+    };
+    let told = written(|writer, buffer| {
+        writer.item_added(0, &OutputItem::CustomToolCall(call.clone()), buffer);
+        writer.input_delta("a\n", buffer);
+        call.input = "a\n".to_owned();
+        call.status = ItemStatus::Completed;
+        writer.input_done(&call, buffer);
+        writer.item_done(&OutputItem::CustomToolCall(call), buffer);
+    });
+    let item = |status: &str, input: &str| {
+        format!(
+            r#""output_index":0,"item":{{"type":"custom_tool_call","id":"ctc_1","status":"{status}","call_id":"tool_0_0_a","input":"{input}","name":"p","namespace":"n"}}"#
+        )
+    };
+    let place = r#""item_id":"ctc_1","output_index":0"#;
+    assert_eq!(
+        told,
+        frames(&[
+            ("response.output_item.added", &item("in_progress", "")),
+            ("response.custom_tool_call_input.delta", &format!(r#"{place},"delta":"a\n""#)),
+            ("response.custom_tool_call_input.done", &format!(r#"{place},"input":"a\n""#)),
+            ("response.output_item.done", &item("completed", r"a\n")),
+        ])
+    );
+}
+
+#[test]
 fn a_call_is_told_piece_by_piece() {
     let mut call = FunctionCall {
         id: "fc_1".to_owned(),
@@ -98,6 +133,7 @@ fn a_call_is_told_piece_by_piece() {
         arguments: String::new(),
         call_id: "tool_0_0_a".to_owned(),
         name: "f".to_owned(),
+        namespace: None,
     };
     let told = written(|writer, buffer| {
         writer.item_added(0, &OutputItem::FunctionCall(call.clone()), buffer);

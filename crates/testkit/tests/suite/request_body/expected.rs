@@ -215,11 +215,7 @@ pub(super) fn full_request(codex: &TestCodex, model: &str) -> TurnRequest {
         HistoryItem::text(Role::Developer, "Answer in German."),
         HistoryItem::text(Role::User, "What is the weather?"),
         HistoryItem::text(Role::Assistant, "Let me see."),
-        HistoryItem::ToolCall {
-            call_id: "call_1".to_owned(),
-            name: "get_weather".to_owned(),
-            arguments: r#"{"city": "Paris"}"#.to_owned(),
-        },
+        HistoryItem::function_call("call_1", "get_weather", r#"{"city": "Paris"}"#),
         HistoryItem::ToolOutput {
             call_id: "call_1".to_owned(),
             output: ToolOutput::Text("rain".to_owned()),

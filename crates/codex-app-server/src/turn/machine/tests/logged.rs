@@ -228,7 +228,11 @@ fn the_input_of_a_custom_tool_is_streamed_as_text() {
             r#"{"input":"a\nb"}"#,
             &["start 1 f", "arguments a", "arguments \nb", EARLY, "call f a\nb"][..],
         ),
-        (&[(0, "{ x"), (3, "y")], "{ xyz", &["start 1 f", "arguments { x", "arguments y", EARLY, "call f { xyz"]),
+        (
+            &[(0, "{ x"), (3, "y")],
+            "{ xyz",
+            &["start 1 f", "arguments { x", "arguments y", EARLY, "call f { xyz"],
+        ),
         (&[], r#"{"input":""}"#, &["start 1 f", EARLY, "call f "]),
     ] {
         let mut bench = started();

@@ -111,12 +111,11 @@ fn calls() {
     refuses_call(json!({"function": {"name": "f"}}), ".id", MISSING, "id");
     refuses_call(json!({"id": 5}), ".id", TYPE, "a string");
     refuses_call(json!({"id": "1"}), ".function", MISSING, "function");
-    refuses_call(
-        json!({"id": "1", "type": "custom"}),
-        ".type",
-        VALUE,
-        "Supported value is: 'function'",
-    );
+    let other = json!({"id": "1", "type": "mcp"});
+    refuses_call(other, ".type", VALUE, "Supported values are: 'function', 'custom'");
+    refuses_call(json!({"id": "1", "type": "custom"}), ".custom", MISSING, "custom");
+    let empty = json!({"id": "1", "type": "custom", "custom": {"name": ""}});
+    refuses_call(empty, ".custom.name", VALUE, "must not be empty");
     refuses_call(json!({"id": "1", "function": {}}), ".function.name", MISSING, "name");
     let empty = json!({"id": "1", "function": {"name": ""}});
     refuses_call(empty, ".function.name", VALUE, "must not be empty");
@@ -137,9 +136,8 @@ fn tools() {
     refuses(&with(&json!({"tools": {}})), "tools", TYPE, "expected an array");
     refuses_tool(json!("f"), "", TYPE, "an object");
     refuses_tool(json!({"type": "function"}), ".function", MISSING, "function");
-    for r#type in ["custom", "web_search", "file_search"] {
-        refuses_tool(json!({"type": r#type}), ".type", VALUE, "only tools of type 'function'");
-    }
+    refuses_tool(json!({"type": "custom"}), ".custom", MISSING, "custom");
+    refuses_tool(json!({"type": "custom", "custom": {}}), ".custom.name", MISSING, "name");
     refuses_tool(json!({"function": {}}), ".function.name", MISSING, "name");
     refuses_tool(json!({"function": {"name": ""}}), ".function.name", VALUE, "1 to 512 bytes");
     let long = "n".repeat(513);
@@ -169,12 +167,9 @@ fn tool_choices() {
     refuses_choice(json!(5), "tool_choice", TYPE, "a string or an object");
     refuses_choice(json!("any"), "tool_choice", VALUE, "'none', 'auto', 'required'");
     refuses_choice(json!({}), "tool_choice.type", MISSING, "type");
-    refuses_choice(
-        json!({"type": "custom"}),
-        "tool_choice.type",
-        VALUE,
-        "'function', 'allowed_tools'",
-    );
+    let types = "'function', 'custom', 'allowed_tools'";
+    refuses_choice(json!({"type": "web_search"}), "tool_choice.type", VALUE, types);
+    refuses_choice(json!({"type": "custom"}), "tool_choice.name", MISSING, "name");
     let named = |name: &str| json!({"type": "function", "function": {"name": name}});
     let (param, words) = ("tool_choice.function.name", "no tool that is named 'g'");
     refuses_choice(named("g"), param, VALUE, words);
@@ -220,6 +215,9 @@ fn simple_fields() {
     refuses(&with(&json!({"stream_options": true})), "stream_options", TYPE, "an object");
     let usage = json!({"stream_options": {"include_usage": "yes"}});
     refuses(&with(&usage), "stream_options.include_usage", TYPE, "a boolean");
+    let verbosity = json!({"verbosity": "chatty"});
+    refuses(&with(&verbosity), "verbosity", VALUE, "'low', 'medium', 'high'");
+    refuses(&with(&json!({"service_tier": 1})), "service_tier", TYPE, "a string");
     refuses(&with(&json!({"audio": {}})), "audio", VALUE, "Audio cannot be had");
     let audio = json!({"modalities": ["text", "audio"]});
     refuses(&with(&audio), "modalities[1]", VALUE, "Supported value is: 'text'");

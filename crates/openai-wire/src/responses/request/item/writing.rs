@@ -1,6 +1,7 @@
 //! Items in OpenAI's shape.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::{InputItem, MessagePhase, MessageRole};
 use crate::reading::Part;
@@ -21,6 +22,8 @@ enum Written<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         id: Option<&'a str>,
         call_id: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        namespace: Option<&'a str>,
         name: &'a str,
         arguments: &'a str,
         status: Status,
@@ -31,6 +34,29 @@ enum Written<'a> {
         call_id: &'a str,
         output: Output<'a>,
         status: Status,
+    },
+    CustomToolCall {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a str>,
+        call_id: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        namespace: Option<&'a str>,
+        name: &'a str,
+        input: &'a str,
+        status: Status,
+    },
+    CustomToolCallOutput {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a str>,
+        call_id: &'a str,
+        output: Output<'a>,
+        status: Status,
+    },
+    AdditionalTools {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a str>,
+        role: MessageRole,
+        tools: &'a [Value],
     },
     Reasoning {
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,8 +117,9 @@ impl<'a> From<&'a InputItem> for Written<'a> {
                 content: content.iter().map(|part| Content::new(part, *role)).collect(),
                 phase: *phase,
             },
-            InputItem::FunctionCall { id, call_id, name, arguments } => {
-                Self::FunctionCall { id: id.as_deref(), call_id, name, arguments, status }
+            InputItem::FunctionCall { id, call_id, namespace, name, arguments } => {
+                let (id, namespace) = (id.as_deref(), namespace.as_deref());
+                Self::FunctionCall { id, call_id, namespace, name, arguments, status }
             }
             InputItem::FunctionCallOutput { id, call_id, output } => Self::FunctionCallOutput {
                 id: id.as_deref(),
@@ -100,6 +127,19 @@ impl<'a> From<&'a InputItem> for Written<'a> {
                 output: output.into(),
                 status,
             },
+            InputItem::CustomToolCall { id, call_id, namespace, name, input } => {
+                let (id, namespace) = (id.as_deref(), namespace.as_deref());
+                Self::CustomToolCall { id, call_id, namespace, name, input, status }
+            }
+            InputItem::CustomToolCallOutput { id, call_id, output } => Self::CustomToolCallOutput {
+                id: id.as_deref(),
+                call_id,
+                output: output.into(),
+                status,
+            },
+            InputItem::AdditionalTools { id, tools } => {
+                Self::AdditionalTools { id: id.as_deref(), role: MessageRole::Developer, tools }
+            }
             InputItem::Reasoning { id, summary, encrypted_content } => Self::Reasoning {
                 id: id.as_deref(),
                 summary: summary.iter().map(|text| Content::SummaryText { text }).collect(),

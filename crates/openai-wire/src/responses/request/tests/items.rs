@@ -116,6 +116,7 @@ fn calls_in_every_form() {
     let call = |id: Option<&str>, arguments: &str| InputItem::FunctionCall {
         id: id.map(str::to_owned),
         call_id: "c".to_owned(),
+        namespace: None,
         name: "f".to_owned(),
         arguments: arguments.to_owned(),
     };
@@ -124,7 +125,7 @@ fn calls_in_every_form() {
     let typed = and(
         &item,
         &json!({
-            "type": "function_call", "id": "fc_1", "status": "completed", "namespace": "n",
+            "type": "function_call", "id": "fc_1", "status": "completed", "namespace": "",
         }),
     );
     reads(&typed, call(Some("fc_1"), "{ \"a\":1}"));
@@ -214,10 +215,36 @@ fn items_as_they_are_written() {
             InputItem::FunctionCall {
                 id: id("fc_1"),
                 call_id: "c".to_owned(),
+                namespace: None,
                 name: "f".to_owned(),
                 arguments: "{}".to_owned(),
             },
             r#"{"type":"function_call","id":"fc_1","call_id":"c","name":"f","arguments":"{}","status":"completed"}"#,
+        ),
+        (
+            InputItem::CustomToolCall {
+                id: id("ctc_1"),
+                call_id: "c".to_owned(),
+                namespace: Some("n".to_owned()),
+                name: "p".to_owned(),
+                input: "a\nb".to_owned(),
+            },
+            r#"{"type":"custom_tool_call","id":"ctc_1","call_id":"c","namespace":"n","name":"p","input":"a\nb","status":"completed"}"#,
+        ),
+        (
+            InputItem::CustomToolCallOutput {
+                id: id("ctco_1"),
+                call_id: "c".to_owned(),
+                output: text("4"),
+            },
+            r#"{"type":"custom_tool_call_output","id":"ctco_1","call_id":"c","output":"4","status":"completed"}"#,
+        ),
+        (
+            InputItem::AdditionalTools {
+                id: id("at_1"),
+                tools: vec![json!({"type": "custom", "name": "p"})],
+            },
+            r#"{"type":"additional_tools","id":"at_1","role":"developer","tools":[{"type":"custom","name":"p"}]}"#,
         ),
         (
             output(text("4")),

@@ -34,14 +34,27 @@ fn item() -> impl Strategy<Value = InputItem> {
     prop_oneof![
         (id(), select(roles), vec(part(), 0..4), option::of(select(phases)))
             .prop_map(|(id, role, content, phase)| InputItem::Message { id, role, content, phase }),
-        (id(), any::<String>(), ".{1,20}", any::<String>()).prop_map(
-            |(id, call_id, name, arguments)| InputItem::FunctionCall {
+        (id(), any::<String>(), id(), ".{1,20}", any::<String>()).prop_map(
+            |(id, call_id, namespace, name, arguments)| InputItem::FunctionCall {
                 id,
                 call_id,
+                namespace,
                 name,
                 arguments
             }
         ),
+        (id(), any::<String>(), id(), ".{1,20}", any::<String>()).prop_map(
+            |(id, call_id, namespace, name, input)| InputItem::CustomToolCall {
+                id,
+                call_id,
+                namespace,
+                name,
+                input
+            }
+        ),
+        (id(), any::<String>(), vec(part(), 0..4)).prop_map(|(id, call_id, output)| {
+            InputItem::CustomToolCallOutput { id, call_id, output }
+        }),
         (id(), any::<String>(), vec(part(), 0..4)).prop_map(|(id, call_id, output)| {
             InputItem::FunctionCallOutput { id, call_id, output }
         }),
@@ -58,10 +71,11 @@ fn item() -> impl Strategy<Value = InputItem> {
 
 const MEMBERS: &str = "type id role content call_id name arguments output summary \
     encrypted_content phase text refusal image_url url file_id detail function parameters strict \
-    description format json_schema schema effort mode tools allowed_tools tool_calls";
+    description format input namespace syntax definition json_schema schema effort mode tools allowed_tools tool_calls";
 
 const WORDS: &str = "auto none required function allowed_tools message function_call \
-    function_call_output reasoning item_reference user assistant tool input_text output_text \
+    function_call_output custom_tool_call custom_tool_call_output additional_tools custom \
+    namespace grammar reasoning item_reference user assistant tool input_text output_text \
     summary_text input_image refusal json_schema json_object reasoning.encrypted_content é";
 
 /// JSON made of the words that the reader knows, so that it gets far.

@@ -82,13 +82,11 @@ fn items() {
         "local_shell_call_output",
         "mcp_list_tools",
         "mcp_approval_response",
-        "custom_tool_call",
-        "custom_tool_call_output",
         "compaction",
     ];
     for kind in kinds {
         let words = format!(
-            ": '{kind}'. Supported values are: 'message', 'function_call', 'function_call_output', 'reasoning', 'item_reference'."
+            ": '{kind}'. Supported values are: 'message', 'function_call', 'function_call_output', 'custom_tool_call', 'custom_tool_call_output', 'additional_tools', 'reasoning', 'item_reference'."
         );
         refuses_item(&json!({"type": kind, "id": "x"}), ".type", VALUE, &words);
     }
@@ -183,27 +181,16 @@ fn tools() {
     };
     refuses(&with(&json!({"tools": {}})), "tools", TYPE, "expected an array");
     refuses_tool(json!("f"), "", TYPE, "an object");
-    let kinds = [
-        "web_search",
-        "web_search_preview",
-        "file_search",
-        "code_interpreter",
-        "computer_use_preview",
-        "image_generation",
-        "mcp",
-        "local_shell",
-        "shell",
-        "apply_patch",
-        "custom",
-        "namespace",
-        "tool_search",
-    ];
-    for kind in kinds {
-        let words = format!(
-            "Invalid value for 'tools[1].type': '{kind}'. Codex takes no such tool from a client: only tools of type 'function' can be used."
-        );
-        refuses_tool(json!({"type": kind, "name": "g"}), ".type", VALUE, &words);
+    for kind in ["custom", "namespace"] {
+        refuses_tool(json!({"type": kind}), ".name", MISSING, "name");
+        refuses_tool(json!({"type": kind, "name": ""}), ".name", VALUE, "1 to 512 bytes");
     }
+    refuses_tool(json!({"type": "custom", "name": "f"}), ".name", VALUE, "names must differ");
+    let inside = json!({"type": "namespace", "name": "functions", "tools": [{"name": "f"}]});
+    refuses_tool(inside, ".tools[0].name", VALUE, "names must differ");
+    let format = |format: Value| json!({"type": "custom", "name": "g", "format": format});
+    refuses_tool(format(json!({"type": "xml"})), ".format.type", VALUE, "'text', 'grammar'");
+    refuses_tool(format(json!({"type": "grammar"})), ".format.syntax", MISSING, "syntax");
     refuses_tool(json!({"type": "function"}), ".name", MISSING, "name");
     refuses_tool(json!({"function": {}}), ".function.name", MISSING, "name");
     refuses_tool(json!({"name": "f"}), ".name", VALUE, "names must differ");
@@ -220,15 +207,17 @@ fn tool_choices() {
         refuses(&body, param, code, words);
     };
     refuses_choice(json!("any"), "tool_choice", VALUE, "'none', 'auto', 'required'");
-    for kind in ["web_search_preview", "custom", "mcp"] {
-        let words = format!("'{kind}'. Supported values are: 'function', 'allowed_tools'.");
+    for kind in ["web_search_preview", "mcp"] {
+        let words =
+            format!("'{kind}'. Supported values are: 'function', 'custom', 'allowed_tools'.");
         refuses_choice(json!({"type": kind, "name": "f"}), "tool_choice.type", VALUE, &words);
     }
     let unknown = json!({"type": "function", "name": "g"});
     refuses_choice(unknown, "tool_choice.name", VALUE, "no tool that is named 'g'");
-    let hosted = json!({"type": "allowed_tools", "mode": "auto", "tools": [{"type": "mcp"}]});
-    let words = "'mcp'. Supported value is: 'function'";
-    refuses_choice(hosted, "tool_choice.tools[0].type", VALUE, words);
+    let hosted = json!({"type": "allowed_tools", "mode": "required", "tools": [{"type": "mcp"}]});
+    refuses_choice(hosted, "tool_choice.tools", VALUE, "one that a client runs");
+    let only_hosted = json!({"tools": [{"type": "mcp"}], "tool_choice": "required"});
+    refuses(&with(&only_hosted), "tool_choice", VALUE, "that a client runs");
     let without = with(&json!({"tool_choice": "required"}));
     refuses(&without, "tool_choice", VALUE, "only if 'tools' are given");
 }

@@ -102,7 +102,14 @@ impl Output {
             Self::Call { item_id, call_id, arguments } => {
                 let (name, kind) = ("f".into(), ToolCallKind::Function);
                 let item_id = Some(item_id);
-                item(Utterance::Call(ToolCall { call_id, item_id, name, arguments, kind, deviation: None }))
+                item(Utterance::Call(ToolCall {
+                    call_id,
+                    item_id,
+                    name,
+                    arguments,
+                    kind,
+                    deviation: None,
+                }))
             }
             Self::ResponseEnd => response_end(),
             Self::Error { will_retry } => error(will_retry),
