@@ -2,6 +2,7 @@ use std::path::Path;
 
 use bridge::{
     OutputMode, OutputModeSetting, RemoteImages, StopAfterTools, StreamArguments, TextTools,
+    UnsupportedTools,
 };
 use tool_call_aggregator::Limits;
 use tool_call_aggregator::obsidian::XmlEscaping;

@@ -55,7 +55,7 @@ async fn row_7_shell_commands_do_not_run() {
 
     let shell = asked(&codex, &format!("[[shell:{path}]]")).await;
     let arguments = json!({"cmd": format!("touch {path}")});
-    assert_eq!(shell.calls[0].name, "exec_command");
+    assert_eq!(shell.calls[0].name, "exec_command".into());
     assert_eq!(serde_json::from_str::<Value>(&shell.calls[0].arguments).unwrap(), arguments);
 
     let local = asked(&codex, &format!("[[local-shell:{path}]]")).await;

@@ -156,12 +156,15 @@ impl Story {
                 TurnEvent::Text(more) => text += &more,
                 TurnEvent::Reasoning { text: more, .. } => reasoning += &more,
                 TurnEvent::MessageStart { .. } | TurnEvent::ReasoningItem(_) => {}
-                TurnEvent::ToolCallStart { name, .. } => open = Some((name, String::new())),
+                TurnEvent::ToolCallStart { name, .. } => open = Some((name.name, String::new())),
                 TurnEvent::ToolCallArguments(more) => open.as_mut().expect("a call").1 += &more,
                 TurnEvent::ToolCall(call) => {
                     let (name, streamed) =
-                        open.take().unwrap_or_else(|| (call.name.clone(), String::new()));
-                    assert!(name == call.name && call.arguments.starts_with(&streamed), "{self:?}");
+                        open.take().unwrap_or_else(|| (call.name.name.clone(), String::new()));
+                    assert!(
+                        name == call.name.name && call.arguments.starts_with(&streamed),
+                        "{self:?}"
+                    );
                     calls.push((call.name.name, call.arguments));
                 }
                 TurnEvent::Refusal(text) => panic!("{self:?} was refused: {text}"),

@@ -1,7 +1,7 @@
 //! Turns that end before their time leave nothing behind.
 
 use codex_app_server::turn::event::{TurnEnd, TurnEvent};
-use codex_app_server::{FailureKind, InvalidTurn, TurnRequest};
+use codex_app_server::{FailureKind, InvalidTurn, ToolInput, TurnRequest};
 use testkit::{Outcome, TestCodex, tools};
 
 #[tokio::test]
@@ -127,7 +127,7 @@ async fn a_turn_that_codex_would_not_take_is_refused_by_name() {
     assert_eq!(codex.client.start_turn(twice).unwrap_err(), InvalidTurn::DuplicateTool("a".into()));
     let mut wrong = codex.ask("x");
     wrong.tools = tools(&["a"]);
-    wrong.tools[0].parameters = serde_json::json!(null).into();
+    wrong.tools[0].input = ToolInput::Json(serde_json::json!(null).into());
     assert_eq!(
         codex.client.start_turn(wrong).unwrap_err(),
         InvalidTurn::ToolParameters("a".into())

@@ -6,7 +6,7 @@ mod expected;
 use std::collections::BTreeSet;
 
 use codex_app_server::turn::event::TurnEnd;
-use codex_app_server::{HistoryItem, ToolOutput, TurnRequest};
+use codex_app_server::{CallInput, HistoryItem, ToolOutput, TurnRequest};
 use serde_json::{Value, json};
 use testkit::{OF_THE_TURN, TestCodex, tools};
 
@@ -193,7 +193,7 @@ async fn a_tool_whose_name_codex_does_not_take_has_an_alias_in_both_directions()
         request.tools = tools(&originals);
         let outcome = codex.run(request.clone()).await;
         assert_eq!(outcome.end, Ok(TurnEnd::ToolCalls));
-        let called: Vec<_> = outcome.calls.iter().map(|call| call.name.as_str()).collect();
+        let called: Vec<_> = outcome.calls.iter().map(|call| call.name.name.as_str()).collect();
         assert_eq!(called, originals, "{}", model.slug);
 
         let seen = tools_seen(&last_body(&codex));

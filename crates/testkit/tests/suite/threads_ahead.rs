@@ -5,7 +5,7 @@
 use std::sync::{Arc, Mutex};
 
 use codex_app_server::turn::event::TurnEnd;
-use codex_app_server::{Client, TurnRequest, WorkerState};
+use codex_app_server::{Client, ToolInput, TurnRequest, WorkerState};
 use serde_json::{Value, json};
 use testkit::process::{is_running, signal};
 use testkit::{Outcome, TestCodex, TestPool, codex_binary, tools};
@@ -139,7 +139,7 @@ async fn a_byte_of_difference_gets_a_thread_of_its_own() {
     let mut description = ask("[[text:b]]");
     description.tools[1].description.push('.');
     let mut schema = ask("[[text:b]]");
-    schema.tools[0].parameters = json!({"type": "object", "properties": {}}).into();
+    schema.tools[0].input = ToolInput::Json(json!({"type": "object", "properties": {}}).into());
     let mut order = ask("[[text:b]]");
     order.tools.reverse();
     let mut key = ask("[[text:b]]");

@@ -1,8 +1,8 @@
 //! Every constraint of a tool's schema reaches the model: in the schema, or else in a description.
 
 use bridge::TurnSettings;
-use codex_app_server::Tool;
 use codex_app_server::turn::event::TurnEnd;
+use codex_app_server::{Tool, ToolInput};
 use serde_json::{Value, json};
 use testkit::TestCodex;
 
@@ -152,8 +152,9 @@ struct Told {
 }
 
 fn told(tool: Tool) -> Told {
-    let parameters = serde_json::from_str(tool.parameters.get()).expect("JSON");
-    Told { name: tool.name, description: tool.description, parameters }
+    let ToolInput::Json(parameters) = &tool.input else { panic!("{tool:?}") };
+    let parameters = serde_json::from_str(parameters.get()).expect("JSON");
+    Told { name: tool.name.name, description: tool.description, parameters }
 }
 
 /// The tools as the model sees them, by the side of those that were prepared.
