@@ -5,6 +5,7 @@
 //! To Codex only streaming is spoken, because that is all it asks for; to gateways that are tested in
 //! front of it also whole answers, and chat completions.
 
+mod agent;
 mod answer;
 mod args;
 mod call_events;

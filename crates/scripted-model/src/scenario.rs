@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::agent;
 use crate::answer::{Answer, Script};
 use crate::args;
 use crate::calls;
@@ -145,6 +146,7 @@ static SCENARIOS: &[Scenario] = &[
     row("think-loop", number("N", 1, 10_000), THINK_LOOP, calls::think_loop).sticky(),
     row("parallel", number("N", 3, 10_000), "N calls in one response", calls::parallel),
     row("round-trip", number("N", 1, 10_000), ROUND_TRIP, calls::round_trip).sticky(),
+    row("agent", Text("FOLDER,NAME,{ARGUMENTS}"), AGENT, agent::agent).sticky(),
     row(THEN, Text("MARK"), "a call, then what the mark plays after its result", calls::weather),
     row_or_error("marked", Text("ID:…"), MARKED, marked::marked),
     row_or_error("args", Text("OPTION,…"), ARGS, args::args),
@@ -188,6 +190,7 @@ static SCENARIOS: &[Scenario] = &[
 const THEN: &str = "then";
 const USE_TOOL: &str = "a <use_tool> block in text, a character a delta or cut after byte K";
 const ROUND_TRIP: &str = "N calls, then a text that quotes their results";
+const AGENT: &str = "a file written with the declared tools, two calls, a report of their results";
 const UNREAD: &str = "reasoning and a call, then text; 400 if the reasoning comes back";
 const THINK_LOOP: &str = "reasoning and N calls, again after their results";
 const ECHO_BYTES: &str = "the user's text as text and as an argument, a byte a piece of the body";
