@@ -20,6 +20,7 @@ mod key;
 mod login_import;
 mod models;
 mod page;
+mod programs;
 mod recorder;
 mod responses_clients;
 mod reverse_proxies;

@@ -93,7 +93,7 @@ impl<'a> Toolbox<'a> {
     pub(super) fn call_named(&self, name: &str, given: Option<&str>) -> Option<Call> {
         let named = |tool: &&Tool<'_>| {
             let own = unaliased(tool.name);
-            let full = tool.namespace.map(|namespace| format!("{namespace}__{own}"));
+            let full = tool.namespace.map(|namespace| format!("{}__{own}", unaliased(namespace)));
             own == name || full.is_some_and(|full| full == name)
         };
         let tool = self.tools.iter().find(named)?;
