@@ -214,7 +214,21 @@ async fn codex_cli_with_gpt_6_and_an_mcp_server() {
     task.check().await;
 }
 
-/// With a model that it does not know, the tools of an MCP server are a namespace.
+/// A namespace has the tools of an MCP server.
+#[tokio::test]
+async fn codex_cli_with_gpt_5_and_an_mcp_server() {
+    let task = Task {
+        program: "codex",
+        variant: "mcp",
+        model: "gpt-5.5",
+        calls: ["apply_patch", "exec_command", "look_up"],
+        results: TOGETHER,
+        quote: "NOTE ON TEA",
+    };
+    task.check().await;
+}
+
+/// With a model that it does not know, nothing is free-form.
 #[tokio::test]
 async fn codex_cli_with_another_model_and_an_mcp_server() {
     let task = Task {
