@@ -162,14 +162,16 @@ fn lists_of_objects_are_filled_inside() {
 
 #[test]
 fn a_tool_that_the_task_names_is_called() {
-    let namespace = json!({"type": "namespace", "name": "mcp__notes",
+    // Codex takes no name that begins with `mcp__`, so that it comes with an alias.
+    let alias = "t_mcp__notes_0123456789abcdef";
+    let namespace = json!({"type": "namespace", "name": alias,
         "tools": [function("look_up", &json!({"topic": {"type": "string"}}), &["topic"])]});
     let tools = json!([shell("bash"), namespace]);
     let mark = r#"[[agent:mcp__notes__look_up,{"topic":"tea"}]]"#;
     let items = Program::new(mark, &tools).result("ok").items();
     assert_eq!(items.len(), 2);
     assert_eq!(items[1]["name"], "look_up");
-    assert_eq!(items[1]["namespace"], "mcp__notes");
+    assert_eq!(items[1]["namespace"], alias);
     assert_eq!(items[1]["arguments"], r#"{"topic":"tea"}"#);
 }
 
