@@ -15,7 +15,7 @@ pub use answer::{Answer, Collected, Frames, ResponseItems, call_count, is_trunca
 pub use failure::{AskedUpstream, api_error, api_error_of, invalid_turn};
 pub use finish::{BlockCounts, ChoiceReport, EndReason, FinishReason, InputDeviations};
 pub use policy::{
-    CallShape, DeclaredTools, OtherTool, OutputMode, OutputModeSetting, RemoteImages,
+    CallShape, DeclaredTools, OtherTool, OutputMode, OutputModeSetting, Preamble, RemoteImages,
     StopAfterTools, StreamArguments, TextBlocks, TextTools, TurnPolicy, TurnSettings,
     UnsupportedTools,
 };

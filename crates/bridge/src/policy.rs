@@ -159,8 +159,8 @@ pub struct TurnPolicy {
     pub stop_after_tools: StopAfterTools,
     /// Whether text after the last call is dropped.
     pub suppress_tail: bool,
-    /// Whether the model was asked to call a tool, and text before its first call is dropped.
-    pub forced_call: bool,
+    /// What becomes of text before the first call.
+    pub preamble: Preamble,
     /// Most calls that are forwarded.
     pub max_calls: Option<NonZeroUsize>,
     /// Whether a call that is identical to an earlier one is dropped.
@@ -185,6 +185,18 @@ pub struct TurnPolicy {
     pub stop_sequences: Vec<String>,
     /// Most tokens of visible text.
     pub max_tokens: Option<u32>,
+}
+
+/// What becomes of text before the first call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Preamble {
+    /// It is sent.
+    #[default]
+    Sent,
+    /// The request demands a call: text is held back, dropped once the call comes, and sent if none
+    /// comes.
+    Held,
 }
 
 /// How calls are told.

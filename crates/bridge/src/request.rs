@@ -21,7 +21,9 @@ use std::sync::Arc;
 use codex_app_server::TurnRequest;
 use openai_wire::responses::{ResponseFormat, ToolChoice, Tools, Verbosity};
 
-use crate::policy::{CallShape, OutputMode, StreamArguments, TextBlocks, TurnPolicy, TurnSettings};
+use crate::policy::{
+    CallShape, OutputMode, Preamble, StreamArguments, TextBlocks, TurnPolicy, TurnSettings,
+};
 use crate::reasoning::{self, Question, ReasoningBefore};
 pub use chat::prepare;
 use history::History;
@@ -123,7 +125,7 @@ impl Prepared {
 impl Wanted {
     /// Everything together.
     fn with(self, mut history: History, settings: &TurnSettings) -> Prepared {
-        let forced_call = self.tool_choice.is_forced();
+        let preamble = if self.tool_choice.is_forced() { Preamble::Held } else { Preamble::Sent };
         let max_calls = self.max_calls(settings);
         let mut ignored: Vec<String> = self.ignored.iter().map(ToString::to_string).collect();
         ignored.extend(history.contents.ignored.iter().map(ToString::to_string));
@@ -155,7 +157,7 @@ impl Wanted {
             shape: self.shape,
             stop_after_tools: settings.stop_after_tools,
             suppress_tail: self.suppress_tail,
-            forced_call,
+            preamble,
             max_calls,
             dedup: settings.dedup,
             delimiter: settings.delimiter.clone(),

@@ -5,7 +5,8 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use bridge::{
-    CallShape, DeclaredTools, OtherTool, OutputMode, StopAfterTools, TextBlocks, TurnPolicy,
+    CallShape, DeclaredTools, OtherTool, OutputMode, Preamble, StopAfterTools, TextBlocks,
+    TurnPolicy,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -21,8 +22,9 @@ pub struct Policy {
     shape: CallShape,
     stop_after_tools: Stop,
     suppress_tail: bool,
-    #[serde(default)]
-    forced_call: bool,
+    /// Only if it is not as usual.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    preamble: Option<Preamble>,
     max_calls: Option<NonZeroUsize>,
     dedup: bool,
     delimiter: String,
@@ -197,7 +199,7 @@ impl From<&TurnPolicy> for Policy {
                 },
             },
             suppress_tail: policy.suppress_tail,
-            forced_call: policy.forced_call,
+            preamble: Some(policy.preamble).filter(|preamble| *preamble != Preamble::default()),
             max_calls: policy.max_calls,
             dedup: policy.dedup,
             delimiter: policy.delimiter.clone(),
@@ -230,7 +232,7 @@ impl From<&Policy> for TurnPolicy {
                 }
             },
             suppress_tail: policy.suppress_tail,
-            forced_call: policy.forced_call,
+            preamble: policy.preamble.unwrap_or_default(),
             max_calls: policy.max_calls,
             dedup: policy.dedup,
             delimiter: policy.delimiter.clone(),

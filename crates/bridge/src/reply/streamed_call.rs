@@ -73,7 +73,10 @@ impl Reply {
                 // A custom tool may have no input at all.
                 if let Some(rest) = rest.filter(|rest| !rest.text.is_empty()) {
                     out.call(&rest);
-                    self.visible.count(rest.text);
+                    // What stands for no arguments is not the model's.
+                    if !call.arguments.is_empty() {
+                        self.visible.count(rest.text);
+                    }
                 }
                 out.call_end();
             }

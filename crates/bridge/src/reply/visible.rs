@@ -8,7 +8,7 @@ use super::Output;
 use super::boundary::last_boundary;
 use super::stop_sequences::StopSequences;
 use super::token_limit::{TokenLimit, Tokenizer};
-use crate::policy::TurnPolicy;
+use crate::policy::{Preamble, TurnPolicy};
 
 /// The visible text of one choice.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl VisibleText {
         let limit = tokenizer.zip(policy.max_tokens);
         let sent = Sent {
             max_tail: policy.suppress_tail.then_some(policy.max_held_bytes),
-            max_preamble: policy.forced_call.then_some(policy.max_held_bytes),
+            max_preamble: (policy.preamble == Preamble::Held).then_some(policy.max_held_bytes),
             ..Sent::default()
         };
         Self {

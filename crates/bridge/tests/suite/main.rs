@@ -4,6 +4,7 @@
 mod blocks;
 mod ending;
 mod grace;
+mod kinds;
 mod laws;
 mod messages;
 mod play;

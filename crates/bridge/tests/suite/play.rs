@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bridge::{
-    CallShape, ChoiceReport, EndReason, Ended, FinishReason, Output, OutputMode, Reply,
+    CallShape, ChoiceReport, EndReason, Ended, FinishReason, Output, OutputMode, Preamble, Reply,
     StopAfterTools, TextBlocks, Tokenizer, TurnPolicy,
 };
 use codex_app_server::turn::event::TurnEvent;
@@ -87,7 +87,7 @@ pub(crate) fn json() -> TurnPolicy {
         shape: CallShape::ToolCalls,
         stop_after_tools: StopAfterTools::Burst { grace: None },
         suppress_tail: true,
-        forced_call: false,
+        preamble: Preamble::Sent,
         max_calls: None,
         dedup: false,
         delimiter: String::new(),

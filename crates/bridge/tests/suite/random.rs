@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use bridge::{OutputMode, StopAfterTools, TextBlocks, TurnPolicy};
+use bridge::{OutputMode, Preamble, StopAfterTools, TextBlocks, TurnPolicy};
 use codex_app_server::FailureKind;
 use codex_app_server::turn::event::{TurnEnd, TurnEvent};
 use proptest::collection::vec;
@@ -63,7 +63,7 @@ pub(crate) fn policy() -> impl Strategy<Value = TurnPolicy> {
         select(vec![8, 1024]),
         select(vec![vec![], vec!["STOP"], vec!["TOP", "é\n"]]),
         option::of(1_u32..9),
-        prop::bool::weighted(0.25),
+        prop_oneof![3 => Just(Preamble::Sent), 1 => Just(Preamble::Held)],
     )
         .prop_map(
             |(
@@ -77,7 +77,7 @@ pub(crate) fn policy() -> impl Strategy<Value = TurnPolicy> {
                 max_held_bytes,
                 stop_sequences,
                 max_tokens,
-                forced_call,
+                preamble,
             )| TurnPolicy {
                 mode,
                 stop_after_tools,
@@ -89,7 +89,7 @@ pub(crate) fn policy() -> impl Strategy<Value = TurnPolicy> {
                 max_held_bytes,
                 stop_sequences: stop_sequences.into_iter().map(str::to_owned).collect(),
                 max_tokens,
-                forced_call,
+                preamble,
                 ..json()
             },
         )

@@ -2,7 +2,8 @@
 //! is held back.
 
 use bridge::{
-    EndReason, FinishReason, OutputMode, StopAfterTools, TextBlocks, Tokenizer, TurnPolicy,
+    EndReason, FinishReason, OutputMode, Preamble, StopAfterTools, TextBlocks, Tokenizer,
+    TurnPolicy,
 };
 use codex_app_server::turn::event::TurnEvent;
 use codex_app_server::{Failure, FailureKind};
@@ -45,8 +46,8 @@ struct Known {
 struct Naive<'a> {
     policy: &'a TurnPolicy,
     sent: Vec<Sent>,
-    /// Whether a call is demanded and has not come: text before it is held back.
-    preamble: bool,
+    /// Held until the demanded call comes.
+    preamble: Preamble,
     /// Text that is held back, message by message; never empty.
     tail: Vec<String>,
     message_begins: bool,
@@ -63,7 +64,7 @@ pub(crate) fn answer(policy: &TurnPolicy, script: &[Line]) -> Answer {
     let mut naive = Naive {
         policy,
         sent: Vec::new(),
-        preamble: policy.forced_call,
+        preamble: policy.preamble,
         tail: vec![String::new()],
         message_begins: false,
         after_block: false,
@@ -230,12 +231,12 @@ impl Naive<'_> {
     }
 
     fn text(&mut self, text: &str, unclosed_at: usize) -> Option<EndReason> {
-        if self.preamble {
+        if self.preamble == Preamble::Held {
             let (visible, end) = self.visible(text);
             let last = self.tail.len() - 1;
             self.tail[last].push_str(visible);
             if self.tail_bytes() > self.policy.max_held_bytes {
-                self.preamble = false;
+                self.preamble = Preamble::Sent;
                 self.release();
             }
             return end;
@@ -317,7 +318,7 @@ impl Naive<'_> {
             self.dropped = true;
             return Some(EndReason::CallCap);
         }
-        if std::mem::take(&mut self.preamble) {
+        if std::mem::take(&mut self.preamble) == Preamble::Held {
             self.suppressed += self.tail_bytes();
             self.tail = vec![String::new()];
         }
@@ -395,7 +396,7 @@ impl Naive<'_> {
     }
 
     fn end(mut self, end: EndReason) -> Answer {
-        if self.preamble {
+        if self.preamble == Preamble::Held {
             self.release();
         }
         let finish = match end {

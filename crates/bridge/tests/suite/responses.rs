@@ -167,7 +167,7 @@ fn tell(told: &[Told], out: &mut impl Output) {
                 let head = CallHead { id: &id, namespace: None, name: "f" };
                 let part = CallPart { index: 0, head: None, kind: CallKind::Function, text: "" };
                 out.call(&CallPart { head: Some(head), ..part });
-                for text in pieces {
+                for text in *pieces {
                     out.call(&CallPart { text, ..part });
                 }
                 if *whole {

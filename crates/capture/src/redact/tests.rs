@@ -3,7 +3,8 @@
 mod responses;
 
 use bridge::{
-    CallShape, DeclaredTools, EndReason, OutputMode, StopAfterTools, TextBlocks, TurnPolicy,
+    CallShape, DeclaredTools, EndReason, OutputMode, Preamble, StopAfterTools, TextBlocks,
+    TurnPolicy,
 };
 use codex_app_server::turn::event::{ReasoningItem, ToolCall, ToolCallKind, TurnEnd};
 use codex_app_server::{FailureKind, MessagePhase};
@@ -30,6 +31,7 @@ fn policy() -> TurnPolicy {
         shape: CallShape::ToolCalls,
         stop_after_tools: StopAfterTools::Off,
         suppress_tail: false,
+        preamble: Preamble::Sent,
         max_calls: None,
         dedup: false,
         delimiter: "\n".to_owned(),
@@ -105,9 +107,10 @@ fn call(id: &str, name: &str, arguments: &str) -> What {
     event(TurnEvent::ToolCall(ToolCall {
         call_id: id.to_owned(),
         item_id: Some(format!("fc_{id}")),
-        name: name.to_owned(),
+        name: name.into(),
         arguments: arguments.to_owned(),
         kind: ToolCallKind::Function,
+        deviation: None,
     }))
 }
 
@@ -301,7 +304,14 @@ fn script(choices: u32) -> impl Strategy<Value = Vec<What>> {
         2 => ("call_[a-c]", prop::option::of("fc_[a-c]"), "(get_weather|mystery|readNote)", arguments).prop_map(
             |(call_id, item_id, name, arguments)| {
                 let kind = ToolCallKind::Function;
-                vec![TurnEvent::ToolCall(ToolCall { call_id, item_id, name, arguments, kind })]
+                vec![TurnEvent::ToolCall(ToolCall {
+                    call_id,
+                    item_id,
+                    name: name.as_str().into(),
+                    arguments,
+                    kind,
+                    deviation: None,
+                })]
             }
         ),
     ];

@@ -17,8 +17,8 @@ fn in_characters(arguments: &str) -> (String, Option<InputDeviation>) {
 
 /// Every character as an escape, as some models write them.
 fn escaped(text: &str) -> String {
-    let units: String = text.encode_utf16().map(|unit| format!("\\u{unit:04X}")).collect();
-    format!("{{\"input\": \"{units}\"}}")
+    let units: Vec<_> = text.encode_utf16().map(|unit| format!("\\u{unit:04X}")).collect();
+    format!("{{\"input\": \"{}\"}}", units.concat())
 }
 
 #[test]

@@ -151,21 +151,21 @@ fn read_chosen(
     match tool.take(r#type) {
         Some(members) => {
             let path = tool.path(r#type);
-            find_declared(Object::read(members, path)?, namespace, tools)
+            find_declared(Object::read(members, path)?, namespace.as_deref(), tools)
         }
-        None => find_declared(tool, namespace, tools),
+        None => find_declared(tool, namespace.as_deref(), tools),
     }
 }
 
 /// A name without a namespace is that of a tool without one, or of the only one in any.
 fn find_declared(
     mut members: Object<'_>,
-    namespace: Option<String>,
+    namespace: Option<&str>,
     tools: &[&Tool],
 ) -> Result<ChosenTool, ApiError> {
     let name = members.required_string("name")?;
     let mut named = tools.iter().filter(|tool| tool.name == name);
-    let found = match &namespace {
+    let found = match namespace {
         Some(namespace) => named.find(|tool| tool.namespace_name() == Some(namespace)),
         None => named.clone().find(|tool| tool.namespace.is_none()).or_else(|| {
             let first = named.next();

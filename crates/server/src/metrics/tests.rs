@@ -38,6 +38,8 @@ fn what_others_count_is_passed_on() {
         BTreeSet::from([
             "codex_restarts_total 2",
             "codex_completions_xml_values_altered_total 0",
+            r#"codex_completions_custom_input_deviations_total{input="malformed"} 0"#,
+            r#"codex_completions_custom_input_deviations_total{input="raw"} 0"#,
             "codex_renewals_total 3",
             r#"codex_incidents_total{kind="retry"} 4"#,
             r#"codex_incidents_total{kind="reasoning_refused"} 17"#,

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use openai_wire::ErrorType;
 use openai_wire::responses::{Echo, ResponseHead};
 use serde_json::{Value, json};
-use tool_call_aggregator::{Arguments, CallEvent, ToolCallAggregator};
 
 use super::*;
 use expected::{
-    call, call_events, completed, message, message_events, reasoning, reasoning_events,
+    call, call_events, completed, custom_call, custom_call_events, message, message_events,
+    reasoning, reasoning_events,
 };
 
 /// Items are numbered.
@@ -81,10 +81,13 @@ fn usage() -> Usage {
     Usage { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3, ..Usage::default() }
 }
 
-/// Calls `f` with these arguments.
-fn call_f(out: &mut ResponseItems, calls: &mut ToolCallAggregator, id: &str, arguments: &str) {
-    for delta in calls.ingest(0, &CallEvent::whole(id, "f", arguments)).deltas {
-        out.call(&delta);
+/// Calls `f` with these pieces of arguments or input.
+fn call_f(out: &mut ResponseItems, id: &str, kind: CallKind, pieces: &[&str]) {
+    let head = CallHead { id, namespace: None, name: "f" };
+    let part = CallPart { index: 0, head: None, kind, text: "" };
+    out.call(&CallPart { head: Some(head), ..part });
+    for text in pieces {
+        out.call(&CallPart { text, ..part });
     }
 }
 
@@ -138,11 +141,10 @@ fn messages_are_told_apart_and_keep_their_phase() {
 #[test]
 fn a_call_ends_the_message_before_it_and_its_block_is_in_the_text() {
     let events = told(EncryptedContent::LeftOut, |out| {
-        let mut calls = ToolCallAggregator::new();
         out.text("Hm. ");
         out.block("<use_tool/>");
-        call_f(out, &mut calls, "call_a", "{ \"q\": 1 }");
-        call_f(out, &mut calls, "call_b", "");
+        call_f(out, "tool_0_0", CallKind::Function, &["{ \"q\": 1 }"]);
+        call_f(out, "tool_0_1", CallKind::Function, &[]);
         out.text("Bye.");
         out.finish(FinishReason::ToolCalls);
         out.complete(9, usage());
@@ -163,22 +165,29 @@ fn a_call_ends_the_message_before_it_and_its_block_is_in_the_text() {
 }
 
 #[test]
+fn a_call_of_a_custom_tool_is_an_item_with_its_input() {
+    let events = told(EncryptedContent::LeftOut, |out| {
+        call_f(out, "tool_0_0", CallKind::Custom, &["a\n", "\"b"]);
+        out.call_end();
+        call_f(out, "tool_0_1", CallKind::Custom, &[]);
+        out.finish(FinishReason::ToolCalls);
+        out.complete(9, usage());
+        out.end();
+    });
+    let (first, second) =
+        (custom_call("ctc_0", "tool_0_0", "a\n\"b"), custom_call("ctc_1", "tool_0_1", ""));
+    let expected = [
+        custom_call_events(0, &first, &["a\n", "\"b"]),
+        custom_call_events(1, &second, &[]),
+        vec![completed(&json!([first, second]))],
+    ];
+    assert_eq!(events, expected.concat());
+}
+
+#[test]
 fn a_call_that_comes_in_pieces_is_one_item() {
     let events = told(EncryptedContent::LeftOut, |out| {
-        let mut calls = ToolCallAggregator::new();
-        let begun = CallEvent {
-            call_id: Some("call_a"),
-            item_id: Some("item"),
-            name: Some("f"),
-            ..CallEvent::default()
-        };
-        let last = CallEvent { complete: true, ..begun };
-        let more = |arguments| CallEvent { arguments: Arguments::Increment(arguments), ..begun };
-        for event in [begun, more("{\"q\""), more(":1}"), last] {
-            for delta in calls.ingest(0, &event).deltas {
-                out.call(&delta);
-            }
-        }
+        call_f(out, "tool_0_0", CallKind::Function, &["{\"q\"", ":1}"]);
         out.finish(FinishReason::ToolCalls);
         out.complete(9, usage());
         out.end();

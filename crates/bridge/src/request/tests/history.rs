@@ -1,11 +1,13 @@
 //! Messages, calls and results as the items of a turn.
 
-use codex_app_server::{ContentPart, HistoryItem, Role, ToolOutput};
+use codex_app_server::{CallInput, ContentPart, HistoryItem, Role, ToolName, ToolOutput};
 use serde_json::json;
 
 use super::{
-    PIXEL, assistant, call, calls, developer, history, image, output, prepared, result, user, with,
+    PIXEL, assistant, call, calls, developer, history, image, output, prepare_with, prepared,
+    result, user, with,
 };
+use crate::policy::TurnSettings;
 
 #[test]
 fn every_role_in_its_place() {
@@ -281,4 +283,72 @@ fn a_detail_that_cannot_be_had_is_named_once() {
     };
     assert_eq!(prepared(&body("low")).ignored, ["temperature", "image_url.detail"]);
     assert_eq!(prepared(&body("auto")).ignored, ["temperature"]);
+}
+
+#[test]
+fn a_result_may_be_sent_again_but_not_changed() {
+    let messages = |second: &str| {
+        json!([
+            calls(&["1", "2"]),
+            result("1", "one"),
+            result("1", second),
+            result("2", "two"),
+            {"role": "user", "content": "Hi"},
+            result("1", "one"),
+        ])
+    };
+    let expected = [
+        call("1", "f", "1"),
+        call("2", "f", "2"),
+        output("1", "one"),
+        output("2", "two"),
+        user("Hi"),
+    ];
+    assert_eq!(history(&messages("one")), expected);
+    let changed = with(&json!({"messages": messages("other")}));
+    let error = prepare_with(&TurnSettings::default(), &changed).expect_err("an error");
+    assert_eq!(error.param.as_deref(), Some("messages[2].tool_call_id"));
+    assert!(error.message.contains("'1' has another result already"), "{}", error.message);
+}
+
+#[test]
+fn a_repeated_id_is_another_call_where_one_waits() {
+    let messages = json!([calls(&["1"]), result("1", "one"), calls(&["1"]), result("1", "two")]);
+    let expected =
+        [call("1", "f", "1"), output("1", "one"), call("1_2", "f", "1"), output("1_2", "two")];
+    assert_eq!(history(&messages), expected);
+}
+
+#[test]
+fn calls_of_other_kinds() {
+    let custom = json!({"name": "p", "input": "***\n"});
+    let messages = json!([
+        {"role": "assistant", "tool_calls": [
+            {"id": "1", "type": "custom", "custom": custom},
+            {"id": "2", "function": {"name": "g", "arguments": "{}"}},
+            {"id": "3", "function": {"name": "f", "arguments": "{}"}},
+            {"id": "4", "function": {"name": "f", "arguments": "{}"}, "namespace": "b"},
+        ]},
+        result("1", ""), result("2", ""), result("3", ""), result("4", ""),
+    ]);
+    let tool = |name: &str| json!({"name": name});
+    let tools = json!([
+        {"type": "namespace", "name": "a", "tools": [tool("f"), tool("g")]},
+        {"type": "namespace", "name": "b", "tools": [tool("f")]},
+    ]);
+    let history = prepared(&with(&json!({"messages": messages, "tools": tools}))).turn.history;
+    let item = |id: &str, namespace: Option<&str>, name: &str, input| HistoryItem::ToolCall {
+        call_id: id.to_owned(),
+        name: ToolName { namespace: namespace.map(str::to_owned), name: name.to_owned() },
+        input,
+    };
+    let arguments = || CallInput::Arguments("{}".to_owned());
+    let expected = [
+        item("1", None, "p", CallInput::Text("***\n".to_owned())),
+        item("2", Some("a"), "g", arguments()),
+        // There are two of them.
+        item("3", None, "f", arguments()),
+        item("4", Some("b"), "f", arguments()),
+    ];
+    assert_eq!(history[..4], expected);
 }

@@ -65,10 +65,10 @@ fn results_without_a_call() {
     let place = "messages[1].tool_call_id";
     let user = json!({"role": "user", "content": "Hi"});
     refuses_messages(&json!([user, result("x", "")]), place, "no call 'x'");
-    // Before its call, and after it was answered.
+    // Before its call, and another after it was answered.
     refuses_messages(&json!([user, result("x", ""), calls(&["x"])]), place, "no call 'x'");
-    let twice = json!([calls(&["x"]), result("x", ""), result("x", "")]);
-    refuses_messages(&twice, "messages[2].tool_call_id", "no call 'x'");
+    let twice = json!([calls(&["x"]), result("x", ""), result("x", "other")]);
+    refuses_messages(&twice, "messages[2].tool_call_id", "The call 'x' has another result");
     // An id of ours and the backend's own are two ids.
     let other = json!([calls(&["tool_0_0_a"]), result("call_a", "")]);
     refuses_messages(&other, place, "no call 'call_a'");

@@ -106,17 +106,16 @@ fn a_round_trip_of_a_client_with_tools() {
             call("call_x9", "get_weather", "{\"city\": \"Paris\"}"),
             output("call_x9", "Rain"),
         ],
-        tools: vec![Tool {
-            name: "get_weather".to_owned(),
-            description: "The weather".to_owned(),
-            parameters: json!({
+        tools: vec![Tool::function(
+            "get_weather",
+            "The weather",
+            json!({
                 "type": "object",
                 "properties": {"city": {"type": "string", "description": "Name of the city"}},
                 "required": ["city"],
                 "additionalProperties": false,
-            })
-            .into(),
-        }],
+            }),
+        )],
         early_arguments: true,
         ..plain_turn()
     };

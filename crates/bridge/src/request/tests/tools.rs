@@ -1,10 +1,12 @@
 //! The tools that are offered, and what is said about them.
 
-use codex_app_server::{Tool, TurnRequest};
+use codex_app_server::{Tool, ToolInput, ToolName, TurnRequest};
 use serde_json::{Value, json};
 
-use super::{developer, plain_turn, prepared, user, with};
-use crate::policy::{CallShape, DeclaredTools};
+use super::{developer, plain_turn, prepare_with, prepared, user, with};
+use crate::policy::{
+    CallShape, DeclaredTools, OtherTool, Preamble, TurnSettings, UnsupportedTools,
+};
 
 fn parameters() -> Value {
     json!({"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}})
@@ -22,15 +24,11 @@ fn declaring(mut members: Value) -> Value {
 }
 
 fn offered(name: &str) -> Tool {
-    Tool {
-        name: name.to_owned(),
-        description: "Counts".to_owned(),
-        parameters: json!({
-            "type": "object",
-            "properties": {"n": {"type": "integer", "description": "(minimum: 1)"}},
-        })
-        .into(),
-    }
+    let parameters = json!({
+        "type": "object",
+        "properties": {"n": {"type": "integer", "description": "(minimum: 1)"}},
+    });
+    Tool::function(name, "Counts", parameters)
 }
 
 fn declared(names: &[&str]) -> DeclaredTools {
@@ -65,6 +63,8 @@ fn each_choice_offers_its_tools_and_says_what_it_wants() {
         };
         assert_eq!(prepared.turn, expected, "{choice}");
         assert_eq!(prepared.policy.tools, declared(names), "{choice}");
+        let preamble = if words.is_some() { Preamble::Held } else { Preamble::Sent };
+        assert_eq!(prepared.policy.preamble, preamble, "{choice}");
         assert_eq!(prepared.policy.shape, CallShape::ToolCalls);
         assert_eq!(prepared.policy.max_calls, None);
     }
@@ -100,11 +100,69 @@ fn what_a_schema_loses_at_its_root_is_said_of_the_tool() {
         let tools = json!([{"type": "function", "function": function}]);
         prepared(&with(&json!({"tools": tools}))).turn.tools
     };
-    let expected = |description: &str| Tool {
-        name: "f".to_owned(),
-        description: description.to_owned(),
-        parameters: json!({"type": "object", "properties": {}}).into(),
+    let expected = |description: &str| {
+        Tool::function("f", description, json!({"type": "object", "properties": {}}))
     };
     assert_eq!(tool(json!("Counts.")), [expected("Counts. (minProperties: 1)")]);
     assert_eq!(tool(json!(null)), [expected("(minProperties: 1)")]);
+}
+
+#[test]
+fn a_custom_tool_has_its_grammar_in_words() {
+    let grammar =
+        json!({"type": "grammar", "grammar": {"syntax": "lark", "definition": "start: /a/"}});
+    let tools = json!([
+        {"type": "custom", "custom": {"name": "p", "description": "Patches.", "format": grammar}},
+        {"type": "custom", "custom": {"name": "q"}},
+    ]);
+    let prepared = prepared(&with(&json!({"tools": tools})));
+    let custom = |name: &str, description: &str| Tool {
+        input: ToolInput::Text,
+        ..Tool::function(name, description, json!({}))
+    };
+    let words = "The parameter `input` is free text, passed on as it is.";
+    let lark = format!("Patches. {words} It must follow this lark grammar:\nstart: /a/");
+    assert_eq!(prepared.turn.tools, [custom("p", &lark), custom("q", words)]);
+    assert!(prepared.policy.tools.other("p").is_some_and(|tool| tool.is_custom));
+}
+
+#[test]
+fn tools_of_a_namespace_keep_it() {
+    let inner = json!([{"name": "f"}, {"type": "custom", "name": "p"}]);
+    let tools = json!([{"type": "namespace", "name": "n", "description": "Notes", "tools": inner}]);
+    let choice = json!({"type": "custom", "custom": {"name": "p"}});
+    let prepared = prepared(&with(&json!({"tools": tools, "tool_choice": choice})));
+    let [tool] = &prepared.turn.tools[..] else { panic!("{:?}", prepared.turn.tools) };
+    let name = ToolName { namespace: Some("n".to_owned()), name: "p".to_owned() };
+    assert_eq!((&tool.name, tool.namespace_description.as_str()), (&name, "Notes"));
+    let expected =
+        OtherTool { namespace: Some("n".to_owned()), name: "p".to_owned(), is_custom: true };
+    assert_eq!(prepared.policy.tools.other("n.p"), Some(&expected));
+    assert_eq!(prepared.policy.tools.schema("p"), None);
+}
+
+#[test]
+fn hosted_tools_are_named_or_refused() {
+    let tools =
+        json!([{"type": "web_search"}, {"function": {"name": "f"}}, {"type": "web_search"}]);
+    let request = with(&json!({"tools": tools}));
+    let offered = prepared(&request);
+    assert_eq!(offered.ignored, ["tools.web_search"]);
+    assert_eq!(offered.turn.tools.len(), 1);
+    let refusing =
+        TurnSettings { unsupported_tools: UnsupportedTools::Refuse, ..TurnSettings::default() };
+    let error = prepare_with(&refusing, &request).expect_err("an error");
+    assert_eq!((error.status, error.param.as_deref()), (400, Some("tools[0].type")));
+    assert!(error.message.contains("'web_search'"), "{}", error.message);
+}
+
+#[test]
+fn verbosity_and_tier_are_passed_on() {
+    let members = json!({"verbosity": "high", "service_tier": "fast"});
+    let expected = TurnRequest {
+        verbosity: Some("high".to_owned()),
+        service_tier: Some("priority".to_owned()),
+        ..plain_turn()
+    };
+    assert_eq!(prepared(&with(&members)).turn, expected);
 }

@@ -97,6 +97,28 @@ pub(super) fn call_events(index: usize, item: &Value, pieces: &[&str]) -> Vec<Va
     events
 }
 
+pub(super) fn custom_call(id: &str, call_id: &str, input: &str) -> Value {
+    json!({
+        "type": "custom_tool_call", "id": id, "status": "completed", "input": input,
+        "call_id": call_id, "name": "f",
+    })
+}
+
+/// All events of a call of a custom tool whose input is told in these pieces.
+pub(super) fn custom_call_events(index: usize, item: &Value, pieces: &[&str]) -> Vec<Value> {
+    let mut begun = item.clone();
+    begun["status"] = json!("in_progress");
+    begun["input"] = json!("");
+    let event = |event: &str, member: &str, text: &str| {
+        let event = format!("response.custom_tool_call_input.{event}");
+        json!({"type": event, "item_id": item["id"], "output_index": index, member: text})
+    };
+    let mut events = vec![added(index, &begun)];
+    events.extend(pieces.iter().map(|piece| event("delta", "delta", piece)));
+    events.extend([event("done", "input", &pieces.concat()), done(index, item)]);
+    events
+}
+
 pub(super) fn reasoning(id: &str, parts: &[&[&str]]) -> Value {
     let summary =
         parts.iter().map(|pieces| json!({"type": "summary_text", "text": pieces.concat()}));

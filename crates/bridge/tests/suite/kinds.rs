@@ -1,0 +1,146 @@
+//! Calls of other kinds than functions, and text before a call that the request demands.
+
+use bridge::{
+    Collected, DeclaredTools, InputDeviations, OtherTool, Output as _, Preamble, Reply, TurnPolicy,
+};
+use codex_app_server::turn::event::{ToolCall, ToolCallKind, TurnEvent};
+use codex_app_server::{InputDeviation, ToolName};
+use openai_wire::{CallHead, CallKind, CallPart};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::play::{called, json, play, play_whole, text, xml};
+use crate::script::{Line, call_as, end, say};
+
+fn patch_tool() -> ToolName {
+    ToolName { namespace: Some("n".to_owned()), name: "p".to_owned() }
+}
+
+/// A policy with the custom tool `p` in the namespace `n`.
+fn with_custom(policy: TurnPolicy) -> TurnPolicy {
+    let schema = json!({"type": "object", "properties": {"input": {"type": "string"}}});
+    let ToolName { namespace, name } = patch_tool();
+    let other = OtherTool { namespace, name, is_custom: true };
+    let tools = DeclaredTools::new([("n.p".to_owned(), schema)], [("n.p".to_owned(), other)]);
+    TurnPolicy { tools, ..policy }
+}
+
+fn custom(call_id: &str, input: &str, deviation: Option<InputDeviation>) -> Line {
+    Line::Event(TurnEvent::ToolCall(ToolCall {
+        call_id: call_id.to_owned(),
+        item_id: None,
+        name: patch_tool(),
+        arguments: input.to_owned(),
+        kind: ToolCallKind::Custom,
+        deviation,
+    }))
+}
+
+/// The message that a client gets of a turn that is not streamed.
+fn message(policy: &TurnPolicy, script: &[Line]) -> Value {
+    let mut out = Collected::new(policy.mode, policy.shape, 1);
+    let suffix = Arc::new(|| "text".to_owned());
+    let mut reply = Reply::new(Arc::new(policy.clone()), 0, None, suffix);
+    for line in script {
+        let Line::Event(event) = line else { continue };
+        reply.on_event(event.clone(), Instant::now(), &mut out);
+    }
+    let choices = out.into_choices(&mut [reply.report()]);
+    serde_json::to_value(&choices[0].message).unwrap()
+}
+
+#[test]
+fn an_input_is_a_text_and_its_deviations_are_counted() {
+    let script = [
+        custom("1", "a\n{}", None),
+        custom("2", "", Some(InputDeviation::Raw)),
+        custom("3", "b", Some(InputDeviation::Malformed)),
+        end(),
+    ];
+    let played = play_whole(with_custom(json()), &script);
+    assert_eq!(played.report.input_deviations, InputDeviations { raw: 1, malformed: 1 });
+    let call = |index: usize, input: &str| {
+        json!({
+            "id": format!("tool_0_{index}_{}", ["1", "2", "3"][index]), "type": "custom",
+            "namespace": "n", "custom": {"name": "p", "input": input},
+        })
+    };
+    let message = message(&with_custom(json()), &script);
+    let ids = ["text", "text", "text"];
+    assert_eq!(ids.len(), 3);
+    let calls: Vec<_> = message["tool_calls"].as_array().unwrap().clone();
+    for (index, (given, input)) in calls.iter().zip(["a\n{}", "", "b"]).enumerate() {
+        let mut expected = call(index, input);
+        expected["id"] = given["id"].clone();
+        assert_eq!(*given, expected);
+    }
+}
+
+#[test]
+fn a_streamed_input_is_whole_and_may_be_empty() {
+    for (pieces, whole) in [(&["a", "\nb"][..], "a\nbc"), (&[], "")] {
+        let start = TurnEvent::ToolCallStart {
+            call_id: "1".to_owned(),
+            name: patch_tool(),
+            kind: ToolCallKind::Custom,
+        };
+        let mut script = vec![Line::Event(start)];
+        let pieces = pieces.iter().map(|piece| TurnEvent::ToolCallArguments((*piece).to_owned()));
+        script.extend(pieces.map(Line::Event));
+        script.extend([custom("1", whole, None), end()]);
+        assert_eq!(play(with_custom(json()), &script).sent, [called(0, "p", whole)]);
+    }
+}
+
+#[test]
+fn a_block_can_call_a_custom_tool() {
+    let block = "<use_tool><name>n.p</name><input>a &lt; b</input></use_tool>";
+    let given = message(&with_custom(json()), &[say(block), end()]);
+    let call = &given["tool_calls"][0];
+    assert_eq!(call["type"], "custom");
+    assert_eq!(call["namespace"], "n");
+    assert_eq!(call["custom"]["name"], "p");
+    assert!(call["custom"]["input"].as_str().unwrap().starts_with("a "), "{call}");
+}
+
+#[test]
+fn a_custom_call_is_rendered_as_a_block() {
+    let given = message(&with_custom(xml()), &[custom("1", "a\nb", None), end()]);
+    let block = "<use_tool>\n  <name>n.p</name>\n  <input>a\nb</input>\n</use_tool>";
+    assert_eq!(given["content"], block);
+}
+
+#[test]
+fn text_before_a_demanded_call_is_dropped_and_counted() {
+    let policy = || TurnPolicy { preamble: Preamble::Held, ..json() };
+    let played =
+        play_whole(policy(), &[say("Let me "), say("see."), call_as("1", "a", "{}"), end()]);
+    assert_eq!(played.report.suppressed_bytes, "Let me see.".len());
+    assert_eq!(played.sent, [called(0, "a", "{}")]);
+}
+
+#[test]
+fn text_is_released_if_no_demanded_call_comes() {
+    let policy = || TurnPolicy { preamble: Preamble::Held, ..json() };
+    let played = play_whole(policy(), &[say("No "), say("call."), end()]);
+    assert_eq!(played.sent, [text("No call.")]);
+    assert_eq!(played.report.suppressed_bytes, 0);
+    let long = "x".repeat(1500);
+    let script = [say(&long), call_as("1", "a", "{}"), end()];
+    let played = play_whole(policy(), &script);
+    assert_eq!(played.sent, [text(&long), called(0, "a", "{}")]);
+}
+
+#[test]
+fn a_part_without_a_head_belongs_to_the_last_call() {
+    let mut out = Collected::new(json().mode, json().shape, 1);
+    let head = CallHead { id: "1", namespace: None, name: "a" };
+    let part = CallPart { index: 0, head: None, kind: CallKind::Function, text: "{" };
+    out.call(&part);
+    out.call(&CallPart { head: Some(head), ..part });
+    out.call(&CallPart { text: "}", ..part });
+    let reply = Reply::new(Arc::new(json()), 0, None, Arc::new(String::new));
+    let choices = out.into_choices(&mut [reply.report()]);
+    assert_eq!(choices[0].message.calls[0].text, "{}");
+}
