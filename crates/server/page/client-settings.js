@@ -145,12 +145,64 @@ for await (const text of textStream) process.stdout.write(text);`,
       + "Open WebUI is then at port 8080."],
   },
   {
+    id: "codex-cli",
+    title: "Codex CLI",
+    about: "In `~/.codex/config.toml`. The key is in the environment.",
+    blocks: ({ base }) => [{
+      code: `model = "gpt-5.5"
+model_provider = "codex-completions"
+
+[model_providers.codex-completions]
+name = "codex-completions"
+base_url = "${base}"
+env_key = "KEY"
+wire_api = "responses"`,
+    }],
+    remarks: ["`gpt-5.5` finds the tools of MCP servers by a search that OpenAI alone offers; models of GPT-6 call them from "
+      + "their code. `docs/clients.md` has a way for `gpt-5.5`."],
+  },
+  {
+    id: "copilot-cli",
+    title: "GitHub Copilot CLI",
+    about: "Without a GitHub account, with `copilot -p \"…\"` or at its prompt:",
+    blocks: ({ base, model }) => [{
+      code: `export COPILOT_PROVIDER_BASE_URL=${base}
+export COPILOT_PROVIDER_API_KEY=$KEY
+export COPILOT_PROVIDER_WIRE_API=responses
+export COPILOT_MODEL=${model}
+export COPILOT_OFFLINE=true
+copilot`,
+    }],
+    remarks: ["`COPILOT_PROVIDER_WIRE_API=completions` uses `/v1/chat/completions`."],
+  },
+  {
     id: "cline",
     title: "Cline and Roo Code",
-    about: "In the extension's settings:",
+    about: "In the extension's settings, or for the CLI with `cline auth`:",
     blocks: ({ base, model }) => [
       { fields: [["API Provider", "OpenAI Compatible"], ["Base URL", base], ["API Key", KEY], ["Model ID", model]] },
+      { code: `cline auth --provider openai-compatible --baseurl ${base} --apikey $KEY --modelid ${model}` },
     ],
+    remarks: ["The provider `openai-native` works as well, and uses `/v1/responses`."],
+  },
+  {
+    id: "opencode",
+    title: "opencode",
+    about: "In `~/.config/opencode/opencode.json`. The agent of Obsidian Copilot 4 goes the same way for an endpoint of one's own.",
+    blocks: ({ base, model }) => [{
+      code: JSON.stringify({
+        provider: {
+          "codex-completions": {
+            npm: "@ai-sdk/openai-compatible",
+            name: "codex-completions",
+            options: { baseURL: base, apiKey: "{env:KEY}" },
+            models: { [model]: { name: model } },
+          },
+        },
+        model: `codex-completions/${model}`,
+        small_model: `codex-completions/${model}`,
+      }, null, 2),
+    }],
   },
   {
     id: "continue",

@@ -222,10 +222,7 @@ impl Api {
         let routes = ApiRoutes::counted(Arc::clone(&self.0.metrics));
         let mut routes = control::add_routes(routes, self)
             .route("/chat/completions", post(chat::complete).with_state(api()))
-            .route(
-                "/responses",
-                post(responses::create).get(responses::upgrade_refused).with_state(api()),
-            )
+            .route("/responses", post(responses::create).with_state(api()))
             .route("/responses/input_tokens", post(responses::input_tokens).with_state(api()))
             .route(
                 "/responses/{id}",

@@ -34,7 +34,7 @@ use crate::api_error::ErrorResponse;
 use crate::connections::Underway;
 use crate::headers::X_REQUEST_ID;
 use crate::metrics::Metrics;
-use crate::routes::{Routes, name_methods};
+use crate::routes::{Routes, Tried, name_methods};
 use answer_body::AnswerBody;
 use cors::Cors;
 use origin::Sender;
@@ -143,10 +143,10 @@ impl Gate {
         if let Some(uri) = without_trailing_slash(request.uri()) {
             *request.uri_mut() = uri;
         }
-        let method = request.method().clone();
+        let tried = Tried::of(&request);
         let answer = async { self.routes.router.clone().call(request).await };
         match AssertUnwindSafe(answer).catch_unwind().await {
-            Ok(Ok(response)) => name_methods(&method, response),
+            Ok(Ok(response)) => name_methods(&tried, response),
             Err(_) => {
                 tracing::error!("a handler panicked");
                 ErrorResponse(panicked()).into_response()

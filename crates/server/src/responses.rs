@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use bridge::{EndReason, Prepared, RequestOptions, ResponseItems};
+use openai_wire::ApiError;
 use openai_wire::responses::{EncryptedContent, ResponseHead, ResponseWriter, ResponsesRequest};
-use openai_wire::{ApiError, ErrorType};
 use serde_json::json;
 
 use crate::answering::{
@@ -113,19 +113,6 @@ pub(crate) async fn input_tokens(
     let tokens = aside(&api, counting).await?;
     let count = json!({"object": "response.input_tokens", "input_tokens": tokens});
     Ok(([(X_PROXY_USAGE, HeaderValue::from_static(ESTIMATED))], Json(count)).into_response())
-}
-
-/// `GET /v1/responses`: some clients try a WebSocket first.
-pub(crate) async fn upgrade_refused(headers: HeaderMap) -> Response {
-    let upgrade = headers.get(header::UPGRADE).and_then(|value| value.to_str().ok());
-    if !upgrade.is_some_and(|wanted| wanted.eq_ignore_ascii_case("websocket")) {
-        return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "POST")]).into_response();
-    }
-    let message = "There are no WebSockets here: send the request to POST /v1/responses, with \
-                   'stream': true for events as they come.";
-    let error = ApiError::new(426, ErrorType::InvalidRequestError, message);
-    let error = ErrorResponse(error.with_code("websocket_unsupported"));
-    ([(header::UPGRADE, "HTTP/1.1")], error).into_response()
 }
 
 async fn plan(api: &Api, incoming: &mut Incoming) -> Result<Plan, ApiError> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode, Uri, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse as _, Response};
@@ -131,13 +131,37 @@ async fn not_found(State(paths): State<Paths>, uri: Uri) -> ErrorResponse {
     ErrorResponse(unknown_path(uri.path(), &paths))
 }
 
+/// What decides how a request with a method that a path does not have is answered.
+pub(crate) struct Tried {
+    method: Method,
+    /// Some clients try a WebSocket first.
+    websocket: bool,
+}
+
+// === impl Tried ===
+
+impl Tried {
+    pub(crate) fn of(request: &Request) -> Self {
+        let upgrade = request.headers().get(header::UPGRADE);
+        Self {
+            method: request.method().clone(),
+            websocket: upgrade
+                .is_some_and(|wanted| wanted.as_bytes().eq_ignore_ascii_case(b"websocket")),
+        }
+    }
+}
+
 /// Says which methods there are to somebody who has asked for them or used another.
-pub(crate) fn name_methods(method: &Method, response: Response) -> Response {
+pub(crate) fn name_methods(tried: &Tried, response: Response) -> Response {
+    let Tried { method, websocket } = tried;
     if response.status() != StatusCode::METHOD_NOT_ALLOWED {
         return response;
     }
+    if *websocket {
+        return no_websockets();
+    }
     let Some(allow) = response.headers().get(header::ALLOW).cloned() else { return response };
-    let mut response = if method == Method::OPTIONS {
+    let mut response = if *method == Method::OPTIONS {
         StatusCode::NO_CONTENT.into_response()
     } else {
         let allowed = allow.to_str().unwrap_or_default().replace(',', ", ");
@@ -147,4 +171,12 @@ pub(crate) fn name_methods(method: &Method, response: Response) -> Response {
     };
     response.headers_mut().insert(header::ALLOW, allow);
     response
+}
+
+fn no_websockets() -> Response {
+    let message = "There are no WebSockets here: send the request with POST, and 'stream': true for \
+                   events as they come.";
+    let error = ApiError::new(426, ErrorType::InvalidRequestError, message);
+    let error = ErrorResponse(error.with_code("websocket_unsupported"));
+    ([(header::UPGRADE, "HTTP/1.1")], error).into_response()
 }

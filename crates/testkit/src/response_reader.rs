@@ -31,6 +31,8 @@ enum Expected {
     Arguments {
         some: bool,
     },
+    /// More of a custom tool's input, or all of it.
+    Input,
     /// Another part of the summary, or the end of the item.
     SummaryPart,
     /// More of a part of the summary, or all of it.
@@ -128,6 +130,11 @@ impl Reader {
                 assert!(item["name"].is_string() && item["call_id"].is_string());
                 ("fc_", Expected::Arguments { some: false })
             }
+            "custom_tool_call" => {
+                assert_eq!(item["input"], "", "clients would have it twice");
+                assert!(item["name"].is_string() && item["call_id"].is_string());
+                ("ctc_", Expected::Input)
+            }
             "reasoning" => {
                 assert_eq!(item["summary"], json!([]));
                 ("rs_", Expected::SummaryPart)
@@ -223,6 +230,14 @@ impl Reader {
                 assert_eq!(event["name"], item["name"]);
                 Expected::ItemDone
             }
+            ("response.custom_tool_call_input.delta", Expected::Input) => {
+                append(&mut item["input"], &event["delta"]);
+                Expected::Input
+            }
+            ("response.custom_tool_call_input.done", Expected::Input) => {
+                assert_eq!(event["input"], item["input"]);
+                Expected::ItemDone
+            }
             ("response.reasoning_summary_part.added", Expected::SummaryPart) => Expected::Summary,
             ("response.reasoning_summary_text.delta", Expected::Summary) => {
                 append(&mut item["summary"][number]["text"], &event["delta"]);
@@ -246,7 +261,7 @@ impl Reader {
         match (kind, &self.expected) {
             ("response.failed", Expected::Failure) => {}
             // Half a call is never done.
-            (_, Expected::Arguments { .. }) => assert_eq!(status, "cancelled"),
+            (_, Expected::Arguments { .. } | Expected::Input) => assert_eq!(status, "cancelled"),
             (_, expected) => assert_eq!(*expected, Expected::Item),
         }
         match kind {

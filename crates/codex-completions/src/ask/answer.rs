@@ -184,7 +184,7 @@ impl Whole {
     }
 
     fn to_json(&self, end: &Result<TurnEnd, Failure>) -> Value {
-        let call = |call: &ToolCall| json!({"id": call.call_id, "name": call.name, "arguments": call.arguments});
+        let call = |call: &ToolCall| json!({"id": call.call_id, "name": call.name.to_string(), "arguments": call.arguments});
         let usage = self.usage.map(|usage| {
             json!({
                 "input_tokens": usage.input_tokens,

@@ -141,13 +141,15 @@ async fn an_unknown_model_has_the_nearest_names_beside_it() {
 
 #[tokio::test]
 async fn what_cannot_be_sent_says_what_can() {
-    let proxy = Proxy::start(&[("PROXY_MAX_BODY_BYTES", "2000")]).await;
+    let settings = [("PROXY_MAX_BODY_BYTES", "2000"), ("PROXY_UNSUPPORTED_TOOLS", "refuse")];
+    let proxy = Proxy::start(&settings).await;
     let part = |part: Value| json!({"messages": [{"role": "user", "content": [part]}]});
     for (members, words, param) in [
         (
             json!({"tools": [{"type": "web_search"}]}),
             "Invalid value for 'tools[0].type': 'web_search'. Codex takes no such tool from a \
-             client: only tools of type 'function' can be used.",
+             client: use tools of type 'function', 'custom' or 'namespace', or let it be left out \
+             with PROXY_UNSUPPORTED_TOOLS=ignore.",
             "tools[0].type",
         ),
         (

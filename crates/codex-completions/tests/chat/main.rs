@@ -22,6 +22,7 @@ mod http;
 mod metric_labels;
 mod metrics;
 mod obsidian;
+mod other_tools;
 mod page_files;
 mod paths;
 mod phantom_noise;

@@ -72,6 +72,7 @@ fn values(label: &str) -> Option<&'static [&'static str]> {
         "route" => &[
             "/v1/chat/completions",
             "/v1/responses",
+            "/v1/responses/input_tokens",
             "/v1/responses/{id}",
             "/v1/responses/{id}/input_items",
             "/v1/responses/{id}/cancel",
@@ -180,6 +181,7 @@ fn values(label: &str) -> Option<&'static [&'static str]> {
             "thread/unsubscribe",
             "thread/loaded/list",
         ],
+        "input" => &["raw", "malformed"],
         _ => return None,
     })
 }

@@ -405,6 +405,7 @@ fn every_metric_is_tried_here() {
     let here = concat!(
         include_str!("metrics.rs"),
         include_str!("early_arguments.rs"),
+        include_str!("other_tools/custom.rs"),
         include_str!("metrics/codex.rs"),
         include_str!("metrics/continuity.rs")
     );

@@ -81,7 +81,7 @@ async fn bad_fields_are_named() {
             "invalid_value",
         ),
         (json!({"tools": {}}), "tools", "invalid_type"),
-        (json!({"tools": [{"type": "web_search"}]}), "tools[0].type", "invalid_value"),
+        (json!({"tool_choice": {"type": "web_search"}}), "tool_choice.type", "invalid_value"),
         (json!({"tools": tools(&["a", "a"])}), "tools[1].function.name", "invalid_value"),
         (json!({"tool_choice": "required"}), "tool_choice", "invalid_value"),
         (json!({"tool_choice": "must"}), "tool_choice", "invalid_value"),

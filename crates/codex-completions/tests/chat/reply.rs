@@ -31,8 +31,11 @@ pub(crate) struct Choice {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Call {
     pub(crate) id: String,
+    pub(crate) namespace: Option<String>,
     pub(crate) name: String,
+    /// Or the input of a custom tool.
     pub(crate) arguments: String,
+    pub(crate) is_custom: bool,
 }
 
 // === impl Reply ===
@@ -127,12 +130,9 @@ impl Choice {
         if let Some(entries) = message.get("tool_calls") {
             let entries = entries.as_array().unwrap();
             assert!(!entries.is_empty(), "an empty list is left out");
-            calls.extend(entries.iter().map(|entry| {
-                assert_eq!(entry["type"], "function");
-                Call::read(&entry["id"], &entry["function"])
-            }));
+            calls.extend(entries.iter().map(Call::read));
         }
-        calls.extend(message.get("function_call").map(|call| Call::read(&json!(""), call)));
+        calls.extend(message.get("function_call").map(Call::read_legacy));
         assert_eq!(message["role"], "assistant");
         assert!(message.get("content").is_some());
         Self {
@@ -169,7 +169,7 @@ impl Choice {
                 self.take_call(&entries[0]);
             }
             ("function_call", call) => match self.calls.last_mut() {
-                None => self.calls.push(Call::read(&json!(""), call)),
+                None => self.calls.push(Call::read_legacy(call)),
                 Some(known) => {
                     assert_eq!(call.get("name"), None);
                     known.arguments.push_str(call["arguments"].as_str().unwrap());
@@ -183,15 +183,16 @@ impl Choice {
         let index = usize::try_from(entry["index"].as_u64().unwrap()).unwrap();
         let members: Vec<_> = entry.as_object().unwrap().keys().collect();
         if index == self.calls.len() {
-            assert_eq!(members, ["index", "id", "type", "function"]);
-            assert_eq!(entry["type"], "function");
-            self.calls.push(Call::read(&entry["id"], &entry["function"]));
+            assert_eq!(members[..3], ["index", "id", "type"]);
+            self.calls.push(Call::read(entry));
         } else {
-            assert_eq!(members, ["index", "function"]);
             assert_eq!(index + 1, self.calls.len(), "a call is whole before the next one");
-            assert_eq!(entry["function"].get("name"), None);
-            let appended = entry["function"]["arguments"].as_str().unwrap();
-            self.calls[index].arguments.push_str(appended);
+            let call = &mut self.calls[index];
+            let (member, text) =
+                if call.is_custom { ("custom", "input") } else { ("function", "arguments") };
+            assert_eq!(members, ["index", member]);
+            assert_eq!(entry[member].get("name"), None);
+            call.arguments.push_str(entry[member][text].as_str().unwrap());
         }
     }
 
@@ -208,11 +209,31 @@ impl Choice {
 // === impl Call ===
 
 impl Call {
-    fn read(id: &Value, function: &Value) -> Self {
-        let text =
-            |value: &Value| value.as_str().unwrap_or_else(|| panic!("{function}")).to_owned();
-        let id = text(id);
+    /// An entry of `tool_calls`.
+    fn read(entry: &Value) -> Self {
+        let kind = text(&entry["type"]);
+        let arguments = match kind.as_str() {
+            "function" => "arguments",
+            "custom" => "input",
+            _ => panic!("{entry}"),
+        };
+        let id = text(&entry["id"]);
         assert!(id.len() <= 40, "{id}");
-        Self { id, name: text(&function["name"]), arguments: text(&function["arguments"]) }
+        Self {
+            id,
+            namespace: entry.get("namespace").map(text),
+            name: text(&entry[&kind]["name"]),
+            arguments: text(&entry[&kind][arguments]),
+            is_custom: kind == "custom",
+        }
     }
+
+    fn read_legacy(call: &Value) -> Self {
+        let (name, arguments) = (text(&call["name"]), text(&call["arguments"]));
+        Self { name, arguments, ..Self::default() }
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("{value} is no text")).to_owned()
 }

@@ -46,6 +46,7 @@ async fn row_9_each_turn_has_a_line_without_any_content() {
                     "stop_after_tools_mode": "burst", "stop_reason": "tool_calls",
                     "suppressed_bytes": 0, "continuity": "fresh", "fresh_reason": "off",
                     "settings": "PROXY_TOOL_BLOCK_MAX=7",
+                    "ignored_params": "",
                     "prompt_tokens": 123, "cached_tokens": 100,
                     "completion_tokens": 45, "reasoning_tokens": 7,
                 })

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::sources;
 
 /// Scripts that people and the tests run.
-const SCRIPTS: [&str; 23] = [
+const SCRIPTS: [&str; 25] = [
     "start",
     "test",
     "bench/flamegraphs",
@@ -19,12 +19,14 @@ const SCRIPTS: [&str; 23] = [
     "scripts/bench-proxy",
     "scripts/bench-turn",
     "scripts/check-dependencies",
+    "scripts/clients",
     "scripts/conformance",
     "scripts/first-run",
     "scripts/fuzz",
     "scripts/install-browser",
     "scripts/install-clients",
     "scripts/install-codex",
+    "scripts/install-programs",
     "scripts/install-proxies",
     "scripts/mutants",
     "scripts/release",
@@ -39,13 +41,16 @@ const SCRIPTS: [&str; 23] = [
 const EXEMPT: [&str; 3] = ["fmt", "fuzz", "rustc"];
 
 /// What npm installs from.
-const NPM_LOCKS: [&str; 6] = [
+const NPM_LOCKS: [&str; 9] = [
     "bench/peers",
     "packaging/codex",
     "packaging/grafana/render",
     "tests/browser",
     "tests/clients/node",
     "tests/clients/node/agents-0.20.0",
+    "tests/programs/cline",
+    "tests/programs/copilot",
+    "tests/programs/opencode",
 ];
 
 /// What pip installs from.

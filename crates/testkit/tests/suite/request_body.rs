@@ -6,7 +6,9 @@ mod expected;
 use std::collections::BTreeSet;
 
 use codex_app_server::turn::event::TurnEnd;
-use codex_app_server::{CallInput, HistoryItem, ToolOutput, TurnRequest};
+use codex_app_server::{
+    CallInput, HistoryItem, Tool, ToolInput, ToolName, ToolOutput, TurnRequest,
+};
 use serde_json::{Value, json};
 use testkit::{OF_THE_TURN, TestCodex, tools};
 
@@ -204,6 +206,11 @@ async fn a_tool_whose_name_codex_does_not_take_has_an_alias_in_both_directions()
             assert!(alias.len() <= 128 && alias.bytes().all(taken), "{alias}");
             assert_ne!(*alias, original);
         }
+        // The model still knows what a prompt means by the original name.
+        for (tool, original) in seen.iter().zip(originals) {
+            let words = format!("This is the tool `{original}`. Runs {original}");
+            assert_eq!(tool["description"], words);
+        }
 
         for call in outcome.calls {
             request.history.push(HistoryItem::ToolCall {
@@ -223,6 +230,102 @@ async fn a_tool_whose_name_codex_does_not_take_has_an_alias_in_both_directions()
         let called = items.iter().filter(|item| item["type"] == "function_call");
         let called: Vec<_> = called.filter_map(|call| call["name"].as_str()).collect();
         assert_eq!(called, aliases, "{}", model.slug);
+    }
+    codex.client.shutdown().await;
+}
+
+/// A namespace of one function, as it is offered and as the model sees it.
+fn namespace(name: &str, tool: &Value) -> Value {
+    json!({"type": "namespace", "name": name, "description": "Notes", "tools": [tool]})
+}
+
+#[tokio::test]
+async fn the_model_sees_tools_of_other_kinds_verbosity_and_tier() {
+    let codex = TestCodex::start().await;
+    let inside = |namespace: &str, tool: Tool| Tool {
+        name: ToolName { namespace: Some(namespace.to_owned()), ..tool.name },
+        namespace_description: "Notes".to_owned(),
+        ..tool
+    };
+    let [weather, search] = &tools(&["get_weather", "search"])[..] else { panic!("two tools") };
+    let patch = Tool { input: ToolInput::Text, ..Tool::function("patch", "Patches", json!({})) };
+    let patch_seen = json!({
+        "type": "function", "name": "patch", "description": "Patches", "strict": false,
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "input": {"type": "string", "description": "The whole input, as it is."},
+            },
+            "required": ["input"],
+            "additionalProperties": false,
+        },
+    });
+    let name = ToolName { namespace: Some("notes".to_owned()), name: "search".to_owned() };
+    for model in &MODELS {
+        let mut request = for_model(model.slug, codex.ask("[[text]]Hello"));
+        request.tools = vec![
+            weather.clone(),
+            inside("notes", search.clone()),
+            // Where the model sees tools without a namespace anyway.
+            inside("functions", patch.clone()),
+        ];
+        request.verbosity = Some("high".to_owned());
+        request.service_tier = Some("priority".to_owned());
+        let call = |id: &str, name: &ToolName, input| HistoryItem::ToolCall {
+            call_id: id.to_owned(),
+            name: name.clone(),
+            input,
+        };
+        let output = |id: &str| HistoryItem::ToolOutput {
+            call_id: id.to_owned(),
+            output: ToolOutput::Text("done".to_owned()),
+        };
+        let question = request.history.remove(0);
+        request.history.extend([
+            call("call_1", &name, CallInput::Arguments("{}".to_owned())),
+            output("call_1"),
+            call("call_2", &"patch".into(), CallInput::Text("a\nb".to_owned())),
+            output("call_2"),
+            question,
+        ]);
+        complete(&codex, request).await;
+
+        let mut body = comparable(last_body(&codex));
+        let mut items = body["input"].as_array().expect("items").clone();
+        let plain = json!([function("get_weather"), patch_seen]);
+        let seen = if model.lite {
+            let functions = json!({
+                "type": "namespace", "name": "functions", "description": "", "tools": plain,
+            });
+            let declared = items.remove(0);
+            assert_eq!(declared["type"], "additional_tools");
+            body["tools"] = declared["tools"].clone();
+            json!([functions, namespace("notes", &function("search"))])
+        } else {
+            json!([function("get_weather"), namespace("notes", &function("search")), patch_seen])
+        };
+        assert_eq!(body["tools"], seen, "{}", model.slug);
+        for item in &mut items {
+            item.as_object_mut().expect("an item").remove("id");
+        }
+        let expected = json!([
+            {"type": "function_call", "name": "search", "namespace": "notes", "arguments": "{}", "call_id": "call_1"},
+            {"type": "function_call_output", "call_id": "call_1", "output": "done"},
+            {"type": "custom_tool_call", "call_id": "call_2", "name": "patch", "input": "a\nb"},
+            {"type": "custom_tool_call_output", "call_id": "call_2", "output": "done"},
+            {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "[[text]]Hello"}]},
+        ]);
+        assert_eq!(json!(items), expected, "{}", model.slug);
+
+        let mut whole = model.plain_body(&[]);
+        whole["text"]["verbosity"] = "high".into();
+        whole["service_tier"] = "priority".into();
+        for member in ["input", "tools"] {
+            for body in [&mut whole, &mut body] {
+                body.as_object_mut().expect("a body").remove(member);
+            }
+        }
+        assert_eq!(body, whole, "{}", model.slug);
     }
     codex.client.shutdown().await;
 }

@@ -78,12 +78,20 @@ impl Reply {
     /// The calls; their ids are those that results refer to.
     pub(crate) fn calls(&self) -> Vec<Call> {
         let text = |item: &Value, name: &str| item[name].as_str().unwrap().to_owned();
-        let call = |item: &Value| Call {
-            id: text(item, "call_id"),
-            name: text(item, "name"),
-            arguments: text(item, "arguments"),
+        let call = |item: &Value| {
+            let is_custom = item["type"] == "custom_tool_call";
+            Call {
+                id: text(item, "call_id"),
+                namespace: item.get("namespace").map(|_| text(item, "namespace")),
+                name: text(item, "name"),
+                arguments: text(item, if is_custom { "input" } else { "arguments" }),
+                is_custom,
+            }
         };
-        self.of_type("function_call").map(call).collect()
+        let is_call = |item: &&Value| {
+            ["function_call", "custom_tool_call"].map(Value::from).contains(&item["type"])
+        };
+        self.items().iter().filter(is_call).map(call).collect()
     }
 
     /// The items without what differs from turn to turn.

@@ -37,40 +37,15 @@ pub(super) struct Model {
     pub(super) effort: Option<&'static str>,
     /// Summary if the client names none.
     pub(super) summary: Option<&'static str>,
-    pub(super) verbosity: Option<&'static str>,
 }
 
 pub(super) const MODELS: [Model; 4] = [
     // Ships as code-mode-only.
-    Model {
-        slug: "gpt-6.1-sol",
-        lite: true,
-        effort: Some("low"),
-        summary: None,
-        verbosity: Some("low"),
-    },
-    Model {
-        slug: "gpt-5.5",
-        lite: false,
-        effort: Some("medium"),
-        summary: None,
-        verbosity: Some("low"),
-    },
-    Model {
-        slug: DEMO_MODEL,
-        lite: false,
-        effort: Some("low"),
-        summary: None,
-        verbosity: Some("low"),
-    },
+    Model { slug: "gpt-6.1-sol", lite: true, effort: Some("low"), summary: None },
+    Model { slug: "gpt-5.5", lite: false, effort: Some("medium"), summary: None },
+    Model { slug: DEMO_MODEL, lite: false, effort: Some("low"), summary: None },
     // In no catalog.
-    Model {
-        slug: "my-local-model",
-        lite: false,
-        effort: None,
-        summary: Some("auto"),
-        verbosity: None,
-    },
+    Model { slug: "my-local-model", lite: false, effort: None, summary: Some("auto") },
 ];
 
 // === impl Model ===
@@ -128,9 +103,6 @@ impl Model {
         }
         if let Some(summary) = self.summary {
             body["reasoning"]["summary"] = summary.into();
-        }
-        if let Some(verbosity) = self.verbosity {
-            body["text"]["verbosity"] = verbosity.into();
         }
         body
     }
