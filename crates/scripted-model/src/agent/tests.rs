@@ -141,6 +141,15 @@ fn an_editor_is_told_what_to_do_and_words_of_a_command_are_a_list() {
 }
 
 #[test]
+fn a_name_may_begin_with_that_of_a_plugin() {
+    let properties = json!({"path": {"type": "string"}, "content": {"type": "string"}});
+    let write = function("Files-write_file", &properties, &["path", "content"]);
+    let calls = Program::new("[[agent]]", &json!([write])).calls();
+    let arguments = json!({"path": "agent.txt", "content": "Written by the agent.\n"});
+    assert_eq!(calls, [called("Files-write_file", arguments)]);
+}
+
+#[test]
 fn lists_of_objects_are_filled_inside() {
     let file = json!({"type": "object", "properties": {"path": {"type": "string"}},
         "required": ["path"]});

@@ -111,9 +111,10 @@ impl<'a> Toolbox<'a> {
     fn find(&self, kind: Kind) -> Option<&Tool<'a>> {
         let fits = |tool: &&Tool<'_>, names: &str| {
             let own = unaliased(tool.name);
-            let last = own.rsplit("__").next().unwrap_or(own);
+            // Of an MCP server's tool, and of Semantic Kernel's `Plugin-function`.
+            let last = |separator| own.rsplit(separator).next().unwrap_or(own);
             let is_code = CODES.contains(&names) && takes_only_input(tool);
-            (compact(own) == names || compact(last) == names)
+            [own, last("__"), last("-")].iter().any(|part| compact(part) == names)
                 && is_code == matches!(kind, Kind::Code)
         };
         let names = names(kind);
