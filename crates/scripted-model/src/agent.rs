@@ -27,7 +27,7 @@ pub(crate) fn agent(scene: &Scene<'_>) -> Script {
     let task = Task::parse(scene.argument().unwrap_or_default());
     let toolbox = Toolbox::new(scene.request.tools());
     let outputs: Vec<String> =
-        scene.request.tool_results().into_iter().map(|result| result.output).collect();
+        scene.request.results_of_task().into_iter().map(|result| result.output).collect();
     let steps = Steps { task, toolbox };
     let calls = match outputs.len() {
         0 => steps.write().into_iter().collect(),

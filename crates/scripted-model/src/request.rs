@@ -71,12 +71,22 @@ impl<'a> Request<'a> {
 
     /// Results that came after the user's last message, in order.
     pub(crate) fn tool_results(self) -> Vec<ToolResult> {
-        let items = self.items();
-        let since =
-            items.iter().rposition(|item| has_role(item, "user")).map_or(0, |user| user + 1);
+        let last = self.items().iter().rposition(|item| has_role(item, "user"));
+        self.results_from(last.map_or(0, |user| user + 1))
+    }
+
+    /// The same for a client that repeats the user's message with each result, as Semantic Kernel does.
+    pub(crate) fn results_of_task(self) -> Vec<ToolResult> {
+        let asked = self.last_user_text();
+        let users = self.items().iter().enumerate().filter(|(_, item)| has_role(item, "user"));
+        let repeated = users.rev().take_while(|(_, user)| text_of(user) == asked);
+        self.results_from(repeated.last().map_or(0, |(first, _)| first + 1))
+    }
+
+    fn results_from(self, since: usize) -> Vec<ToolResult> {
         let names = self.names_of_calls();
         let name = |item: &Value| names.get(string(item, "call_id")).copied();
-        items[since..]
+        self.items()[since..]
             .iter()
             .filter(|item| is_tool_output(item))
             .map(|item| ToolResult {

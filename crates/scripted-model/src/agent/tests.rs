@@ -150,6 +150,15 @@ fn a_name_may_begin_with_that_of_a_plugin() {
 }
 
 #[test]
+fn a_user_message_that_is_repeated_starts_no_new_task() {
+    let read = function("read_file", &json!({"path": {"type": "string"}}), &["path"]);
+    let mut program = Program::new("[[agent]]", &json!([read])).result("written").result("one");
+    let items = program.body["input"].as_array_mut().unwrap();
+    items.insert(2, items[0].clone());
+    assert!(program.result("two").text().ends_with("- one\n- two"));
+}
+
+#[test]
 fn lists_of_objects_are_filled_inside() {
     let file = json!({"type": "object", "properties": {"path": {"type": "string"}},
         "required": ["path"]});
