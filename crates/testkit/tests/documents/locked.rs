@@ -40,20 +40,17 @@ const SCRIPTS: [&str; 25] = [
 /// the lock file before.
 const EXEMPT: [&str; 3] = ["fmt", "fuzz", "rustc"];
 
-/// What npm installs from.
-const NPM_LOCKS: [&str; 9] = [
+/// What npm installs from, beside the programs of the tests.
+const NPM_LOCKS: [&str; 6] = [
     "bench/peers",
     "packaging/codex",
     "packaging/grafana/render",
     "tests/browser",
     "tests/clients/node",
     "tests/clients/node/agents-0.20.0",
-    "tests/programs/cline",
-    "tests/programs/copilot",
-    "tests/programs/opencode",
 ];
 
-/// What pip installs from.
+/// What pip installs from, beside the programs of the tests.
 const REQUIREMENTS: [&str; 2] =
     ["bench/peers/requirements.txt", "tests/clients/python/requirements.txt"];
 
@@ -63,6 +60,15 @@ const OPERATORS_CHOICE: [&str; 3] = [
     "crates/codex-completions/src/doctor.rs",
     "docs/operations.md",
 ];
+
+/// The lock files of this name of the programs that the tests run.
+fn of_programs(lock: &str) -> Vec<String> {
+    let programs = sources::names("tests/programs").into_iter();
+    let paths = programs.map(|program| format!("tests/programs/{program}/{lock}"));
+    let found: Vec<String> = paths.filter(|path| sources::exists(path)).collect();
+    assert!(!found.is_empty(), "no program has a {lock}");
+    found
+}
 
 /// The commands of cargo in a script, each from `cargo` to its end.
 fn cargo_commands(script: &str) -> Vec<String> {
@@ -114,8 +120,9 @@ fn row_18_every_dependency_comes_from_where_the_products_do() {
     };
     let product = origins("Cargo.lock");
     assert_eq!(product.len(), 1, "{product:?}");
-    for path in ["bench/Cargo.lock", "fuzz/Cargo.lock"] {
-        assert_eq!(origins(path), product, "{path}");
+    let others = ["bench/Cargo.lock", "fuzz/Cargo.lock"].map(str::to_owned);
+    for path in others.into_iter().chain(of_programs("Cargo.lock")) {
+        assert_eq!(origins(&path), product, "{path}");
     }
 }
 
@@ -167,15 +174,17 @@ fn row_26_packages_are_installed_from_lock_files_and_run_no_script() {
             found.insert(file.clone());
         }
     }
-    for file in ["bench/peers/install", "scripts/install-clients", "scripts/install-codex"] {
+    let installers =
+        ["scripts/install-clients", "scripts/install-codex", "scripts/install-programs"];
+    for file in ["bench/peers/install"].into_iter().chain(installers) {
         assert!(found.contains(file), "{file} installs nothing: {found:?}");
     }
 }
 
 #[test]
 fn row_26_lock_files_have_the_integrity_of_every_package_and_no_address() {
-    for folder in NPM_LOCKS {
-        let path = format!("{folder}/package-lock.json");
+    let npm = NPM_LOCKS.map(|folder| format!("{folder}/package-lock.json"));
+    for path in npm.into_iter().chain(of_programs("package-lock.json")) {
         let lock: Value = serde_json::from_str(&sources::read(&path)).unwrap();
         let packages = lock["packages"].as_object().unwrap().iter();
         // Those of the folder itself, and links to them, come from nowhere else.
@@ -187,14 +196,17 @@ fn row_26_lock_files_have_the_integrity_of_every_package_and_no_address() {
             assert_eq!(package["resolved"], Value::Null, "{path}: {at}");
         }
     }
-    for path in REQUIREMENTS {
-        let text = sources::read(path).replace("\\\n", " ");
+    let pip = REQUIREMENTS.map(str::to_owned);
+    for path in pip.into_iter().chain(of_programs("requirements.txt")) {
+        let text = sources::read(&path).replace("\\\n", " ");
         for line in text.lines().filter(|line| !line.starts_with('#')) {
-            let mut words = line.split_whitespace();
-            assert!(words.next().is_some_and(|name| name.contains("==")), "{path}: {line}");
-            let hashes: Vec<_> = words.collect();
+            // A condition may follow the version.
+            let start = line.find(" --hash").unwrap_or(line.len());
+            let (package, hashes) = line.split_at(start);
+            let pinned = package.split(';').next().is_some_and(|name| name.contains("=="));
+            let hashes: Vec<_> = hashes.split_whitespace().collect();
             let are_hashes = hashes.iter().all(|word| word.starts_with("--hash=sha256:"));
-            assert!(are_hashes && !hashes.is_empty(), "{path}: {line}");
+            assert!(pinned && are_hashes && !hashes.is_empty(), "{path}: {line}");
         }
     }
 }
