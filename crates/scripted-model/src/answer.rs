@@ -187,15 +187,17 @@ impl<'a> Answer<'a> {
         }
     }
 
-    pub(crate) fn custom_call(self, name: &str, input: &str) -> Self {
+    /// A call of a free-form tool.
+    pub(crate) fn custom_call(self, name: &str, input: &str, delivery: Delivery) -> Self {
         let (id, call_id) = (self.ids.function_call(), self.ids.call());
         let opened = events::custom_call_item(&id, &call_id, name, None);
         let closed = events::custom_call_item(&id, &call_id, name, Some(input));
-        let pieces = Chunking::pieces(input, 2).cut(&Arc::from(input));
-        let deltas = |index| {
-            pieces.map(|delta| events::custom_input_delta(&id, index, &delta)).collect::<Vec<_>>()
+        let pieces = delivery.chunking.cut(&Arc::from(input));
+        let between = |index| {
+            let deltas = pieces.map(|delta| events::custom_input_delta(&id, index, &delta));
+            deltas.chain([events::custom_input_done(&id, index, input)]).collect()
         };
-        self.item(&opened, deltas, &closed)
+        self.item(&opened, between, &closed)
     }
 
     pub(crate) fn local_shell(self, command: &[&str]) -> Self {

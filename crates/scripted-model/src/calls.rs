@@ -12,7 +12,7 @@ use crate::scenario::Scene;
 
 const WEATHER: &str = "get_weather";
 const TIME: &str = "get_time";
-const PARIS: &str = r#"{"city": "Paris"}"#;
+pub(crate) const PARIS: &str = r#"{"city": "Paris"}"#;
 const TOUCHED: &str = "scripted-model-was-here";
 
 /// An item of an `items` mark.
@@ -200,7 +200,8 @@ pub(crate) fn local_shell(scene: &Scene<'_>) -> Script {
 pub(crate) fn custom(scene: &Scene<'_>) -> Script {
     let file = scene.argument().unwrap_or(TOUCHED);
     let patch = format!("*** Begin Patch\n*** Add File: {file}\n+x\n*** End Patch");
-    scene.begin().custom_call("apply_patch", &patch).completed()
+    let delivery = Delivery::at_once(Chunking::pieces(&patch, 2));
+    scene.begin().custom_call("apply_patch", &patch, delivery).completed()
 }
 
 pub(crate) fn tool_search(scene: &Scene<'_>) -> Script {

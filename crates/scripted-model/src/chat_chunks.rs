@@ -45,21 +45,18 @@ impl ChatChunks {
                 self.id = chat_id(&event["response"]);
                 self.delta(&json!({"role": "assistant", "content": "", "refusal": null}))
             }
-            "response.output_item.added" if event["item"]["type"] == "function_call" => {
+            "response.output_item.added" if is_call(&event["item"]) => {
                 let index = self.calls.len();
                 self.calls.insert(output_index(event), index);
                 let mut call = call(&event["item"]);
                 call["index"] = index.into();
-                call["function"]["arguments"] = "".into();
                 self.delta(&json!({ "tool_calls": [call] }))
             }
             "response.function_call_arguments.delta" => {
-                let Some(index) = self.calls.get(&output_index(event)) else {
-                    return Vec::new();
-                };
-                let arguments = json!({"arguments": event["delta"]});
-                let more = json!({"index": index, "function": arguments});
-                self.delta(&json!({ "tool_calls": [more] }))
+                self.more(event, "function", &json!({"arguments": event["delta"]}))
+            }
+            "response.custom_tool_call_input.delta" => {
+                self.more(event, "custom", &json!({"input": event["delta"]}))
             }
             "response.output_text.delta" => {
                 self.has_deltas = true;
@@ -76,6 +73,14 @@ impl ChatChunks {
             "response.completed" | "response.incomplete" => self.end(&event["response"]),
             "response.failed" => vec![json!({"error": error(&event["response"])}).to_string()],
             _ => Vec::new(),
+        }
+    }
+
+    /// An increment of a call that has begun.
+    fn more(&self, event: &Value, kind: &str, members: &Value) -> Vec<String> {
+        match self.calls.get(&output_index(event)) {
+            Some(index) => self.delta(&json!({ "tool_calls": [{"index": index, kind: members}] })),
+            None => Vec::new(),
         }
     }
 
@@ -122,8 +127,7 @@ pub(crate) fn completion(response: &Value) -> Value {
     let items = response["output"].as_array().map_or(&[][..], Vec::as_slice);
     let joined = |field| items.iter().map(|item| parts_of(item, field)).collect::<String>();
     let (text, refusal) = (joined("text"), joined("refusal"));
-    let calls: Vec<Value> =
-        items.iter().filter(|item| item["type"] == "function_call").map(call).collect();
+    let calls: Vec<Value> = items.iter().filter(|item| is_call(item)).map(call).collect();
     let has_others = !calls.is_empty() || !refusal.is_empty();
     let content = if text.is_empty() && has_others { Value::Null } else { text.into() };
     let refusal = if refusal.is_empty() { Value::Null } else { refusal.into() };
@@ -165,7 +169,15 @@ fn output_index(event: &Value) -> u64 {
     event["output_index"].as_u64().unwrap_or_default()
 }
 
+fn is_call(item: &Value) -> bool {
+    item["type"] == "function_call" || item["type"] == "custom_tool_call"
+}
+
 fn call(item: &Value) -> Value {
+    if item["type"] == "custom_tool_call" {
+        let custom = json!({"name": item["name"], "input": item["input"]});
+        return json!({"id": item["call_id"], "type": "custom", "custom": custom});
+    }
     json!({
         "id": item["call_id"],
         "type": "function",

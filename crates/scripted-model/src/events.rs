@@ -207,6 +207,15 @@ pub(crate) fn custom_input_delta(item: &str, index: usize, delta: &str) -> Value
     })
 }
 
+pub(crate) fn custom_input_done(item: &str, index: usize, input: &str) -> Value {
+    json!({
+        "type": "response.custom_tool_call_input.done",
+        "item_id": item,
+        "output_index": index,
+        "input": input,
+    })
+}
+
 pub(crate) fn local_shell_item(id: &str, call_id: &str, command: &[&str], done: bool) -> Value {
     json!({
         "type": "local_shell_call",

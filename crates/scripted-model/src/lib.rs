@@ -18,6 +18,7 @@ mod complete_events;
 mod demo;
 mod events;
 mod failures;
+mod freeform;
 mod gateway;
 mod ids;
 mod mark;

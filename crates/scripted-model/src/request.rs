@@ -105,6 +105,9 @@ impl<'a> Request<'a> {
             "function_call" => {
                 Some(format!("{}({})", string(item, "name"), string(item, "arguments")))
             }
+            "custom_tool_call" => {
+                Some(format!("{}({})", string(item, "name"), string(item, "input")))
+            }
             _ if is_tool_output(item) => Some(format!("result: {}", output_of(item))),
             _ => None,
         });
@@ -118,16 +121,22 @@ impl<'a> Request<'a> {
 
     /// The declared functions, from `tools` and from input items that carry tools.
     pub(crate) fn tools(self) -> Vec<Tool<'a>> {
+        self.declared().flat_map(|tool| functions_of(tool, None)).collect()
+    }
+
+    /// The names of the declared tools of type `custom`.
+    pub(crate) fn custom_tools(self) -> Vec<&'a str> {
+        let custom = self.declared().filter(|tool| kind(tool) == "custom");
+        custom.map(|tool| string(tool, "name")).collect()
+    }
+
+    fn declared(self) -> impl Iterator<Item = &'a Value> {
         let carried = self
             .items()
             .iter()
             .filter(|item| kind(item) == "additional_tools")
             .flat_map(|item| array(item, "tools"));
-        array(self.body, "tools")
-            .iter()
-            .chain(carried)
-            .flat_map(|tool| functions_of(tool, None))
-            .collect()
+        array(self.body, "tools").iter().chain(carried)
     }
 
     fn items(self) -> &'a [Value] {

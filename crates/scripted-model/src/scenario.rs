@@ -8,6 +8,7 @@ use crate::args;
 use crate::calls;
 use crate::demo;
 use crate::failures::{self, ErrorReply};
+use crate::freeform;
 use crate::ids::Ids;
 use crate::mark::Mark;
 use crate::marked;
@@ -162,6 +163,7 @@ static SCENARIOS: &[Scenario] = &[
     row("shell", Text("FILE"), "exec_command that touches FILE", calls::shell),
     row("local-shell", Text("FILE"), "a local_shell_call that touches FILE", calls::local_shell),
     row("custom", Text("FILE"), "a custom_tool_call of apply_patch that adds FILE", calls::custom),
+    row("freeform", Text("NAME,FUNCTION"), FREEFORM, freeform::freeform),
     row("tool-search", Nothing, "a tool_search_call", calls::tool_search),
     row("namespace", Text("NS"), "a function call inside the namespace NS", calls::namespace),
     row("slow-args", milliseconds(2_000), "a call, its arguments over that time", calls::slow_args),
@@ -198,6 +200,7 @@ const MARKED: &str =
     "ID:REASONING:WORDS:BLOCKS:CALLS:FILLER:PAUSE: so many, every piece with the ID and a number";
 const ARGS: &str = "calls with long arguments: bytes=N (of each), piece=N (bytes a delta), ms=N (after each), calls=N, numbered, text, interleaved, one-call-id, idless or same-ids, and cut, hang, failed or incomplete";
 const ITEMS: &str = "texts, calls ({\"name\", \"arguments\"}), reasoning ({\"reasoning\"}), pauses (MS) and a cut (null), in order";
+const FREEFORM: &str = "a call of a free-form tool with the user's text, in the form of its declaration, then of a function";
 const FRAGMENTS: &str = "a call whose arguments come in N deltas of 20 bytes";
 const SLOW_SECOND: &str = "a call, then a second whose arguments take that time";
 const HTTP: &str = "an HTTP error (about the context, about the usage limit, only N times)";

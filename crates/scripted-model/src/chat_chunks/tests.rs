@@ -1,5 +1,6 @@
 use super::*;
-use crate::answer::{Answer, Call, Step};
+use crate::answer::{Answer, Call, Delivery, Step};
+use crate::chunking::Chunking;
 use crate::complete_events::CompleteEvents;
 use crate::ids::Ids;
 
@@ -54,6 +55,31 @@ fn text_and_calls_become_deltas_that_put_them_together_again() {
     assert_eq!(finish.collect::<Vec<_>>(), ["tool_calls"]);
     let usage: Value = serde_json::from_str(&frames[frames.len() - 2]).unwrap();
     assert_eq!((&usage["choices"], &usage["usage"]["total_tokens"]), (&json!([]), &json!(168)));
+}
+
+#[test]
+fn a_call_of_a_custom_tool_has_a_form_of_its_own() {
+    let ids = Ids::new(1);
+    let delivery = Delivery::at_once(Chunking::Chars(2));
+    let script = Answer::begin(&ids).custom_call("edit", "+a\n\"b", delivery).completed();
+    let events = events(script);
+    let choices = choices(&frames(&events, UsageWish::Unasked));
+    let calls: Vec<&Value> = choices
+        .iter()
+        .map(|choice| &choice["delta"]["tool_calls"][0])
+        .filter(|call| !call.is_null())
+        .collect();
+    assert_eq!(calls[0]["custom"], json!({"name": "edit", "input": ""}));
+    assert_eq!((&calls[0]["type"], calls[0]["id"].is_string()), (&json!("custom"), true));
+    assert_eq!(calls[1], &json!({"index": 0, "custom": {"input": "+a"}}));
+    let input: String = calls.iter().filter_map(|call| call["custom"]["input"].as_str()).collect();
+    assert_eq!(input, "+a\n\"b");
+    let mut complete = CompleteEvents::new("m", 7);
+    let whole = events.into_iter().flat_map(|event| complete.complete(event)).last().unwrap();
+    let choice = &completion(&whole["response"])["choices"][0];
+    let call = &choice["message"]["tool_calls"][0];
+    assert_eq!(call["custom"], json!({"name": "edit", "input": "+a\n\"b"}));
+    assert_eq!((&call["type"], &choice["finish_reason"]), (&json!("custom"), &json!("tool_calls")));
 }
 
 #[test]
