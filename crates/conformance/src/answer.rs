@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::notes::Notes;
 use crate::rule::RuleId;
-use crate::scenario::Expected;
+use crate::scenario::{Expected, ExpectedCall};
 
 /// What was said.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,9 +20,21 @@ pub(crate) struct Answer {
 /// A whole call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Call {
+    pub(crate) kind: CallKind,
     pub(crate) id: String,
     pub(crate) name: String,
+    /// Of a custom tool, its input.
     pub(crate) arguments: String,
+}
+
+/// What kind of tool is called.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum CallKind {
+    /// A function, whose arguments are JSON.
+    #[default]
+    Function,
+    /// A custom tool, whose input is any text.
+    Custom,
 }
 
 /// The rules about what was said, which both endpoints have.
@@ -32,6 +44,8 @@ pub(crate) struct AnswerRules {
     pub(crate) calls: RuleId,
     pub(crate) arguments: RuleId,
     pub(crate) no_arguments: RuleId,
+    /// The form of a call of a custom tool.
+    pub(crate) custom_form: RuleId,
 }
 
 // === impl AnswerRules ===
@@ -39,7 +53,33 @@ pub(crate) struct AnswerRules {
 impl AnswerRules {
     /// One rule for everything that was said.
     pub(crate) fn all(rule: RuleId) -> Self {
-        Self { text: rule, calls: rule, arguments: rule, no_arguments: rule }
+        Self { text: rule, calls: rule, arguments: rule, no_arguments: rule, custom_form: rule }
+    }
+}
+
+// === impl Call ===
+
+impl Call {
+    fn compare(&self, expected: &ExpectedCall, rules: AnswerRules, notes: &mut Notes) {
+        let Self { name, arguments: found, .. } = self;
+        match expected {
+            ExpectedCall::Function { arguments, .. } => {
+                let is_empty = arguments.as_object().is_some_and(serde_json::Map::is_empty);
+                let rule = if is_empty { rules.no_arguments } else { rules.arguments };
+                let value: Option<Value> = serde_json::from_str(found).ok();
+                notes.check(rule, value.as_ref() == Some(arguments), || {
+                    format!("{name} was called with {arguments}, the client has {found:?}")
+                });
+            }
+            ExpectedCall::Custom { input, .. } => {
+                notes.check(rules.arguments, found == input, || {
+                    format!("{name} was called with {input:?}, the client has {found:?}")
+                });
+                notes.check(rules.custom_form, self.kind == CallKind::Custom, || {
+                    format!("{name} is a custom tool, and was called as a function")
+                });
+            }
+        }
     }
 }
 
@@ -54,7 +94,7 @@ impl Answer {
             });
         }
         let Some(calls) = &expected.calls else { return };
-        let wanted: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
+        let wanted: Vec<&str> = calls.iter().map(ExpectedCall::name).collect();
         let names: Vec<&str> = self.calls.iter().map(|call| call.name.as_str()).collect();
         if !(names.is_empty() && wanted.is_empty()) {
             notes.check(rules.calls, names == wanted, || {
@@ -62,15 +102,7 @@ impl Answer {
             });
         }
         for (call, expected) in self.calls.iter().zip(calls) {
-            let is_empty = expected.arguments.as_object().is_some_and(serde_json::Map::is_empty);
-            let rule = if is_empty { rules.no_arguments } else { rules.arguments };
-            let value: Option<Value> = serde_json::from_str(&call.arguments).ok();
-            notes.check(rule, value.as_ref() == Some(&expected.arguments), || {
-                format!(
-                    "{} was called with {}, the client has {:?}",
-                    call.name, expected.arguments, call.arguments
-                )
-            });
+            call.compare(expected, rules, notes);
         }
     }
 

@@ -1,5 +1,7 @@
 //! One exchange of a scenario, held against the rules.
 
+mod own_rule;
+
 use std::time::Duration;
 
 use crate::answer::{Answer, AnswerRules};
@@ -24,6 +26,7 @@ pub(crate) struct OutcomeRules {
     silence: RuleId,
     in_time: RuleId,
     tool_results: RuleId,
+    declared: RuleId,
     said: AnswerRules,
     whole_shape: RuleId,
     whole_exact: RuleId,
@@ -40,6 +43,7 @@ const CHAT: OutcomeRules = OutcomeRules {
     silence: RuleId::ChatSilence,
     in_time: RuleId::ChatInTime,
     tool_results: RuleId::ChatToolResults,
+    declared: RuleId::ChatDeclaredCalls,
     said: chat::RULES,
     whole_shape: RuleId::ChatWholeShape,
     whole_exact: RuleId::ChatWholeExact,
@@ -56,11 +60,22 @@ const RESPONSES: OutcomeRules = OutcomeRules {
     silence: RuleId::ResponsesSilence,
     in_time: RuleId::ResponsesInTime,
     tool_results: RuleId::ResponsesToolResults,
+    declared: RuleId::ResponsesDeclaredCalls,
     said: responses::RULES,
     whole_shape: RuleId::ResponsesWholeShape,
     whole_exact: RuleId::ResponsesWholeExact,
     same: RuleId::ResponsesSameEitherWay,
 };
+
+/// Of these an answer is all that is wanted; of others more must be seen.
+const ANSWER_IS_ALL: [RuleId; 6] = [
+    RuleId::ChatTolerant,
+    RuleId::ChatLenient,
+    RuleId::ChatHostedTools,
+    RuleId::ResponsesHostedTools,
+    RuleId::ResponsesUnknownTools,
+    RuleId::ResponsesRepeatedOutput,
+];
 
 /// The reasons of an answer that is as it was meant to be; others, such as `error`, are no success.
 const OF_SUCCESS: [&str; 5] = ["stop", "tool_calls", "function_call", "length", "content_filter"];
@@ -122,23 +137,29 @@ fn answer(
         notes.broken(scenario.unanswered, format!("it was answered with {found}"));
         return None;
     }
-    // Of these an answer is all that is wanted; of others more must be seen.
-    if [rules.answers, RuleId::ChatTolerant, RuleId::ChatLenient].contains(&scenario.unanswered) {
+    if scenario.unanswered == rules.answers || ANSWER_IS_ALL.contains(&scenario.unanswered) {
         notes.kept(scenario.unanswered);
     }
     let answer = read(scenario, rules, delivery, exchange, notes);
     if exchange.ending != Ending::Whole {
         notes.broken(scenario.unanswered, exchange.ending.in_words());
     }
-    let (finish, said) = match (delivery, kind) {
-        (Delivery::Streamed, _) => (None, rules.said),
-        (Delivery::Whole, ModelKind::Scripted) => {
+    let own = own_rule::of(scenario, delivery);
+    let (finish, said) = match (own, delivery, kind) {
+        (Some(own), Delivery::Streamed, ModelKind::Scripted) => {
+            let custom_form = rules.said.custom_form;
+            (Some(own), AnswerRules { custom_form, ..AnswerRules::all(own) })
+        }
+        (Some(own), Delivery::Whole, ModelKind::Scripted) => (Some(own), AnswerRules::all(own)),
+        (_, Delivery::Streamed, _) => (None, rules.said),
+        (None, Delivery::Whole, ModelKind::Scripted) => {
             (Some(rules.whole_exact), AnswerRules::all(rules.whole_exact))
         }
         // What the model said is not known: only whether the reason fits.
-        (Delivery::Whole, ModelKind::Any) => (Some(rules.whole_shape), rules.said),
+        (_, Delivery::Whole, ModelKind::Any) => (Some(rules.whole_shape), rules.said),
     };
     check_finish(scenario, kind, finish, &answer, notes);
+    check_declared(scenario, rules, &answer, notes);
     if kind == ModelKind::Scripted {
         let mut expected = scenario.expected.clone();
         if leaves_out_preamble(scenario, delivery, &answer) {
@@ -156,6 +177,16 @@ fn answer(
         check_pace(scenario, rules, exchange, &answer, notes);
     }
     Some(answer)
+}
+
+/// A tool that the client does not know of cannot be run by it.
+fn check_declared(scenario: &Scenario, rules: &OutcomeRules, answer: &Answer, notes: &mut Notes) {
+    let declared = scenario.declared();
+    for call in &answer.calls {
+        notes.check(rules.declared, declared.contains(&call.name.as_str()), || {
+            format!("{:?} was called, and the request declares {declared:?}", call.name)
+        });
+    }
 }
 
 /// The model is silent in the middle of its text, and the client must have what it said before.
@@ -247,7 +278,7 @@ fn read(
 fn check_finish(
     scenario: &Scenario,
     kind: ModelKind,
-    rule_of_whole: Option<RuleId>,
+    instead: Option<RuleId>,
     answer: &Answer,
     notes: &mut Notes,
 ) {
@@ -259,7 +290,7 @@ fn check_finish(
         _ => "stop",
     };
     // Whether a limit is kept at all is asked once, of the stream.
-    if kind == ModelKind::Any && expected == "length" && rule_of_whole.is_some() {
+    if kind == ModelKind::Any && expected == "length" && instead.is_some() {
         return;
     }
     let rule = match (scenario.endpoint, expected) {
@@ -269,7 +300,7 @@ fn check_finish(
         (_, "tool_calls") => RuleId::ChatFinishToolCalls,
         _ => RuleId::ChatFinishStop,
     };
-    notes.check(rule_of_whole.unwrap_or(rule), told == expected, || {
+    notes.check(instead.unwrap_or(rule), told == expected, || {
         format!("the end was to be {expected:?}, and is {told:?}")
     });
 }
@@ -277,6 +308,10 @@ fn check_finish(
 /// Both deliveries of a scenario must say the same.
 pub(crate) fn same(scenario: &Scenario, streamed: &Answer, whole: &Answer, notes: &mut Notes) {
     let Some(rules) = outcome_rules(scenario.endpoint) else { return };
+    // Each has been compared with what was expected: a fault is reported once.
+    if own_rule::of(scenario, Delivery::Streamed).is_some() {
+        return;
+    }
     let mut streamed = streamed.clone();
     if leaves_out_preamble(scenario, Delivery::Whole, whole) {
         streamed.text.clear();

@@ -6,7 +6,7 @@ mod whole;
 
 use serde_json::Value;
 
-use crate::answer::{Answer, AnswerRules, Call};
+use crate::answer::{Answer, AnswerRules, Call, CallKind};
 use crate::rule::RuleId;
 
 pub(crate) use stream::{KEEP_ALIVE, read as read_stream};
@@ -17,7 +17,11 @@ pub(crate) const RULES: AnswerRules = AnswerRules {
     calls: RuleId::ResponsesCallsComplete,
     arguments: RuleId::ResponsesArgumentsExact,
     no_arguments: RuleId::ResponsesNoArguments,
+    custom_form: RuleId::ResponsesCustomEvents,
 };
+
+/// The type of an item that is a call of a custom tool.
+const CUSTOM_CALL: &str = "custom_tool_call";
 
 /// What a response says.
 fn answer(response: &Value) -> Answer {
@@ -31,7 +35,7 @@ fn said(items: &[Value]) -> Answer {
     for item in items {
         match item["type"].as_str() {
             Some("message") => answer.text.push_str(&text_of(item)),
-            Some("function_call") => answer.calls.push(call_of(item)),
+            Some("function_call" | CUSTOM_CALL) => answer.calls.push(call_of(item)),
             _ => {}
         }
     }
@@ -63,7 +67,11 @@ fn words_of(message: &Value) -> String {
 
 fn call_of(item: &Value) -> Call {
     let text = |name: &str| item[name].as_str().unwrap_or_default().to_owned();
-    Call { id: text("call_id"), name: text("name"), arguments: text("arguments") }
+    let (kind, arguments) = match item["type"].as_str() {
+        Some(CUSTOM_CALL) => (CallKind::Custom, text("input")),
+        _ => (CallKind::Function, text("arguments")),
+    };
+    Call { kind, id: text("call_id"), name: text("name"), arguments }
 }
 
 /// Token counts that add up, with their details.

@@ -115,11 +115,14 @@ pub(crate) enum ExpectedOutcome {
     Failure,
 }
 
+/// A call that must come.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ExpectedCall {
-    pub(crate) name: String,
-    pub(crate) arguments: Value,
+#[serde(untagged, deny_unknown_fields)]
+pub(crate) enum ExpectedCall {
+    /// Of a function, with these arguments as JSON values.
+    Function { name: String, arguments: Value },
+    /// Of a custom tool, with exactly this input.
+    Custom { name: String, input: String },
 }
 
 /// Which model is behind the server, and how it is made to do something.
@@ -146,7 +149,7 @@ macro_rules! files {
     };
 }
 
-pub(crate) const FILES: [(&str, &str); 47] = files![
+pub(crate) const FILES: [(&str, &str); 55] = files![
     "models",
     "unknown-path",
     "wrong-key",
@@ -175,6 +178,9 @@ pub(crate) const FILES: [(&str, &str); 47] = files![
     "chat-other-nulls",
     "chat-unknown-fields",
     "chat-tool-results",
+    "chat-custom-call",
+    "chat-custom-results",
+    "chat-hosted-tools",
     "chat-client-leaves",
     "responses-text",
     "responses-text-cut-by-character",
@@ -193,6 +199,11 @@ pub(crate) const FILES: [(&str, &str); 47] = files![
     "responses-failure-inside-call",
     "responses-input-of-the-wrong-type",
     "responses-tool-results",
+    "responses-repeated-output",
+    "responses-custom-call",
+    "responses-custom-results",
+    "responses-hosted-tools",
+    "responses-unknown-tools",
     "responses-client-leaves",
 ];
 
@@ -229,6 +240,12 @@ impl Scenario {
         Some(Self { ask, ..self.clone() })
     }
 
+    /// The names of the tools that a call may be of.
+    pub(crate) fn declared(&self) -> Vec<&str> {
+        let tools = self.request.get("tools").and_then(Value::as_array);
+        tools.into_iter().flatten().filter_map(tool_name).collect()
+    }
+
     /// The body of the request; `None` if this kind of model cannot be made to do it.
     pub(crate) fn body(&self, model: &str, kind: ModelKind, delivery: Delivery) -> Option<Value> {
         let mut body = self.request.clone();
@@ -257,6 +274,13 @@ impl Scenario {
     }
 }
 
+/// Responses have it in the tool itself, chat completions in a member named like its type; hosted
+/// tools have none.
+fn tool_name(tool: &Value) -> Option<&str> {
+    let kind = tool["type"].as_str()?;
+    tool["name"].as_str().or(tool[kind]["name"].as_str())
+}
+
 fn put_question(value: &mut Value, question: &str) {
     match value {
         Value::String(text) if text == QUESTION => question.clone_into(text),
@@ -265,6 +289,16 @@ fn put_question(value: &mut Value, question: &str) {
             members.values_mut().for_each(|value| put_question(value, question));
         }
         _ => {}
+    }
+}
+
+// === impl ExpectedCall ===
+
+impl ExpectedCall {
+    /// The tool that is called.
+    pub(crate) fn name(&self) -> &str {
+        let (Self::Function { name, .. } | Self::Custom { name, .. }) = self;
+        name
     }
 }
 

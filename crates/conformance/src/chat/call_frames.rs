@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::answer::Call;
+use crate::answer::{Call, CallKind};
 use crate::notes::Notes;
 use crate::rule::RuleId;
 
@@ -18,7 +18,7 @@ pub(super) fn take(entries: &[Value], calls: &mut Vec<Call>, notes: &mut Notes) 
 
 fn take_entry(entry: &Value, calls: &mut Vec<Call>, notes: &mut Notes) {
     let index = entry["index"].as_u64().and_then(|index| usize::try_from(index).ok());
-    let arguments = entry["function"]["arguments"].as_str().unwrap_or_default();
+    let more = super::said_in(entry);
     let last = calls.len().checked_sub(1);
     match index {
         Some(index) if index == calls.len() => {
@@ -28,16 +28,18 @@ fn take_entry(entry: &Value, calls: &mut Vec<Call>, notes: &mut Notes) {
         Some(index) if Some(index) == last => {
             notes.kept(RuleId::ChatCallOrder);
             let repeated = ["id", "type"].into_iter().find(|name| entry.get(*name).is_some());
-            let repeated = repeated.or_else(|| entry["function"].get("name").map(|_| "name"));
-            notes.check(RuleId::ChatCallBeginsOnce, repeated.is_none(), || {
+            let has_name = |member: &str| entry[member].get("name").is_some();
+            let is_named = has_name("function") || has_name("custom");
+            let repeated = repeated.or(is_named.then_some("name"));
+            notes.check(form_rule(calls[index].kind), repeated.is_none(), || {
                 format!("a call that goes on has `{}` again: {entry}", repeated.unwrap_or_default())
             });
-            calls[index].arguments.push_str(arguments);
+            calls[index].arguments.push_str(&more);
         }
         Some(index) if index < calls.len() => {
             let words = format!("call {index} goes on after call {} has begun", calls.len() - 1);
             notes.broken(RuleId::ChatCallOrder, words);
-            calls[index].arguments.push_str(arguments);
+            calls[index].arguments.push_str(&more);
         }
         _ => {
             let wanted = calls.len();
@@ -50,16 +52,29 @@ fn take_entry(entry: &Value, calls: &mut Vec<Call>, notes: &mut Notes) {
     }
 }
 
+/// The rule about the frames of a call.
+fn form_rule(kind: CallKind) -> RuleId {
+    match kind {
+        CallKind::Function => RuleId::ChatCallBeginsOnce,
+        CallKind::Custom => RuleId::ChatCustomFrames,
+    }
+}
+
 fn begin(entry: &Value, calls: &mut Vec<Call>, notes: &mut Notes) {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let function = &entry["function"];
+    let (kind, members) = super::members(entry);
     let call = Call {
+        kind,
         id: text(&entry["id"]),
-        name: text(&function["name"]),
-        arguments: text(&function["arguments"]),
+        name: text(&members["name"]),
+        arguments: super::said_in(entry),
     };
-    let is_header = entry["type"] == "function" && !call.name.is_empty();
-    notes.check(RuleId::ChatCallBeginsOnce, is_header && function["arguments"].is_string(), || {
+    let (named, said) = match kind {
+        CallKind::Function => ("function", &members["arguments"]),
+        CallKind::Custom => ("custom", &members["input"]),
+    };
+    let is_header = entry["type"] == named && !call.name.is_empty() && said.is_string();
+    notes.check(form_rule(kind), is_header, || {
         format!("a call begins without type, name or arguments: {entry}")
     });
     let is_new = !call.id.is_empty() && calls.iter().all(|other| other.id != call.id);

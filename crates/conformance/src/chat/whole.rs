@@ -22,15 +22,27 @@ pub(crate) fn read(body: &str, notes: &mut Notes) -> Answer {
         format!("usage must have counts that add up: {}", body["usage"])
     });
     let calls = message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default();
+    for call in calls.iter().filter(|call| is_custom(call)) {
+        let custom = &call["custom"];
+        let is_whole =
+            call["id"].is_string() && custom["name"].is_string() && custom["input"].is_string();
+        notes.check(RuleId::ChatCustomWhole, is_whole, || {
+            format!("a call of a custom tool has no id, name or input: {call}")
+        });
+    }
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     Answer {
         text: text(&message["content"]),
         calls: calls
             .iter()
-            .map(|call| Call {
-                id: text(&call["id"]),
-                name: text(&call["function"]["name"]),
-                arguments: text(&call["function"]["arguments"]),
+            .map(|call| {
+                let (kind, members) = super::members(call);
+                Call {
+                    kind,
+                    id: text(&call["id"]),
+                    name: text(&members["name"]),
+                    arguments: super::said_in(call),
+                }
             })
             .collect(),
         finish: choice["finish_reason"].as_str().map(str::to_owned),
@@ -67,9 +79,16 @@ fn fault(body: &Value) -> Option<&'static str> {
     checks.into_iter().find_map(|(holds, fault)| (!holds).then_some(fault))
 }
 
+/// A whole call of a function; calls of custom tools have a rule of their own.
 fn is_call(call: &Value) -> bool {
-    call["id"].is_string()
+    let function = &call["function"];
+    let is_function = call["id"].is_string()
         && call["type"] == "function"
-        && call["function"]["name"].is_string()
-        && call["function"]["arguments"].is_string()
+        && function["name"].is_string()
+        && function["arguments"].is_string();
+    is_function || is_custom(call)
+}
+
+fn is_custom(call: &Value) -> bool {
+    call["type"] == "custom"
 }

@@ -7,7 +7,7 @@ use super::*;
 use crate::scenario::scenarios;
 
 /// Words that the readers look for, so that what is drawn gets far into them.
-const NAMES: [&str; 34] = [
+const NAMES: [&str; 36] = [
     "id",
     "object",
     "created",
@@ -20,6 +20,8 @@ const NAMES: [&str; 34] = [
     "function",
     "name",
     "arguments",
+    "custom",
+    "input",
     "type",
     "finish_reason",
     "usage",
@@ -43,15 +45,17 @@ const NAMES: [&str; 34] = [
     "data",
     "role",
 ];
-const WORDS: [&str; 22] = [
+const WORDS: [&str; 26] = [
     "",
     "x",
     "assistant",
     "function",
+    "custom",
     "stop",
     "chat.completion.chunk",
     "message",
     "function_call",
+    "custom_tool_call",
     "completed",
     "failed",
     "incomplete",
@@ -66,6 +70,8 @@ const WORDS: [&str; 22] = [
     "response.content_part.done",
     "response.output_text.delta",
     "response.function_call_arguments.done",
+    "response.custom_tool_call_input.delta",
+    "response.custom_tool_call_input.done",
 ];
 
 fn value() -> impl Strategy<Value = Value> {
@@ -91,7 +97,8 @@ fn value() -> impl Strategy<Value = Value> {
 /// Shapes that get past the first look of the readers, filled with anything.
 fn frame() -> impl Strategy<Value = Value> {
     let call = || {
-        let call = |(index, rest)| json!({"index": index, "id": rest, "function": rest});
+        let call =
+            |(index, rest)| json!({"index": index, "id": rest, "function": rest, "custom": rest});
         (value(), value()).prop_map(call)
     };
     let kind = proptest::sample::select(&WORDS[..]);

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::CUSTOM_CALL;
 use crate::notes::Notes;
 use crate::rule::RuleId;
 
@@ -34,21 +35,26 @@ const REFUSAL: [&str; 4] = [
     "response.content_part.done",
 ];
 
-/// The same for a call.
+/// The same for a call of a function.
 const CALL: [&str; 2] =
     ["response.function_call_arguments.delta", "response.function_call_arguments.done"];
+
+/// The same for a call of a custom tool.
+const CUSTOM: [&str; 2] =
+    ["response.custom_tool_call_input.delta", "response.custom_tool_call_input.done"];
 
 // === impl OpenItem ===
 
 impl OpenItem {
     pub(super) fn new(item: &Value, notes: &mut Notes) -> Self {
-        if item["type"] == "function_call" {
-            notes.check(RuleId::ResponsesCallEvents, begins_empty(item), || {
-                format!("a call is added without id, call_id or name, or with arguments: {item}")
+        let (kinds, text) = (Vec::new(), String::new());
+        let open = Self { item: item.clone(), kinds, text, ended: 0, parts: 0 };
+        if let Some(rule) = open.rule().filter(|rule| *rule != RuleId::ResponsesMessageEvents) {
+            notes.check(rule, begins_empty(item), || {
+                format!("a call is added without id, call_id or name, or not empty: {item}")
             });
         }
-        let (kinds, text) = (Vec::new(), String::new());
-        Self { item: item.clone(), kinds, text, ended: 0, parts: 0 }
+        open
     }
 
     /// The rule that its events are held against; items of other kinds have none.
@@ -56,6 +62,7 @@ impl OpenItem {
         match self.item["type"].as_str() {
             Some("message") => Some(RuleId::ResponsesMessageEvents),
             Some("function_call") => Some(RuleId::ResponsesCallEvents),
+            Some(CUSTOM_CALL) => Some(RuleId::ResponsesCustomEvents),
             _ => None,
         }
     }
@@ -78,6 +85,7 @@ impl OpenItem {
             "response.content_part.done" if part["type"] == "refusal" => &part["refusal"],
             "response.content_part.done" => &part["text"],
             "response.function_call_arguments.done" => &event["arguments"],
+            "response.custom_tool_call_input.done" => &event["input"],
             "response.content_part.added" => {
                 let is_fit = part["type"] == "refusal" || part["annotations"].is_array();
                 notes.check(rule, is_fit, || {
@@ -115,8 +123,13 @@ impl OpenItem {
             });
             super::words_of(item)
         } else {
-            // A text may be empty; a call has an argument text in any case.
-            self.check_kinds(rule, &CALL, false, notes);
+            // A text may be empty, and an input; a function has an argument text in any case.
+            match rule {
+                RuleId::ResponsesCustomEvents => {
+                    self.check_kinds(rule, &CUSTOM, self.text.is_empty(), notes);
+                }
+                _ => self.check_kinds(rule, &CALL, false, notes),
+            }
             super::call_of(item).arguments
         };
         notes.check(rule, said == self.text, || {
@@ -140,7 +153,8 @@ impl OpenItem {
 }
 
 fn begins_empty(item: &Value) -> bool {
-    item["arguments"] == "" && ["id", "call_id", "name"].iter().all(|name| item[*name].is_string())
+    let text = if item["type"] == CUSTOM_CALL { &item["input"] } else { &item["arguments"] };
+    text == "" && ["id", "call_id", "name"].iter().all(|name| item[*name].is_string())
 }
 
 fn is_delta(kind: &str) -> bool {

@@ -10,8 +10,8 @@ use crate::notes::Notes;
 use crate::rule::RuleId;
 use crate::sse::Frame;
 
-/// The types of events that clients know. (Built-in tools have more, which nobody asks for here.)
-const STANDARD: [&str; 25] = [
+/// The types of events that clients know, but for those of hosted tools.
+const STANDARD: [&str; 27] = [
     "response.queued",
     "response.created",
     "response.in_progress",
@@ -29,6 +29,8 @@ const STANDARD: [&str; 25] = [
     "response.refusal.done",
     "response.function_call_arguments.delta",
     "response.function_call_arguments.done",
+    "response.custom_tool_call_input.delta",
+    "response.custom_tool_call_input.done",
     "response.reasoning_summary_part.added",
     "response.reasoning_summary_part.done",
     "response.reasoning_summary_text.delta",
@@ -37,6 +39,16 @@ const STANDARD: [&str; 25] = [
     "response.reasoning_text.done",
     "error",
     KEEP_ALIVE,
+];
+
+/// What the types of the events of hosted tools begin with, for a server that runs one.
+const HOSTED: [&str; 6] = [
+    "response.web_search_call.",
+    "response.image_generation_call.",
+    "response.file_search_call.",
+    "response.code_interpreter_call",
+    "response.mcp_call",
+    "response.mcp_list_tools.",
 ];
 
 /// OpenAI's own sign of life, which says nothing of the response.
@@ -90,7 +102,7 @@ impl Reading<'_> {
         }
         let event: Value = serde_json::from_str(data).unwrap_or_default();
         let kind = event["type"].as_str().unwrap_or_default().to_owned();
-        let is_known = STANDARD.contains(&kind.as_str()) && name.is_none_or(|name| name == kind);
+        let is_known = is_standard(&kind) && name.is_none_or(|name| name == kind);
         self.notes.check(RuleId::ResponsesEventNames, is_known, || {
             format!("the event {name:?} has {data}")
         });
@@ -216,6 +228,10 @@ fn check_error(error: &Value, last: &Value, notes: &mut Notes) {
     notes.check(RuleId::ResponsesErrorEvent, is_flat || is_nested || is_in_response, seen);
     let is_in_every_form = is_flat && is_nested && is_in_response;
     notes.check(RuleId::ResponsesErrorEveryForm, is_in_every_form, seen);
+}
+
+fn is_standard(kind: &str) -> bool {
+    STANDARD.contains(&kind) || HOSTED.iter().any(|begin| kind.starts_with(begin))
 }
 
 /// What of an item clients go by.

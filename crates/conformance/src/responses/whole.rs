@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::is_usage;
+use super::{CUSTOM_CALL, is_usage};
 use crate::answer::Answer;
 use crate::notes::Notes;
 use crate::rule::RuleId;
@@ -16,6 +16,14 @@ pub(crate) fn read(body: &str, notes: &mut Notes) -> Answer {
     notes.check(RuleId::ResponsesWholeShape, fault(&body).is_none(), || {
         format!("{}: {body}", fault(&body).unwrap_or_default())
     });
+    let items = body["output"].as_array().into_iter().flatten();
+    for item in items.filter(|item| item["type"] == CUSTOM_CALL) {
+        let is_whole =
+            ["id", "call_id", "name", "input"].iter().all(|name| item[*name].is_string());
+        notes.check(RuleId::ResponsesCustomWhole, is_whole, || {
+            format!("a call of a custom tool has no id, call_id, name or input: {item}")
+        });
+    }
     super::answer(&body)
 }
 

@@ -8,7 +8,7 @@ use Fault::{Altered, Stays};
 
 /// The rule, and a server that breaks it.
 #[rustfmt::skip]
-pub(crate) const ALL: [(&str, Fault); 104] = [
+pub(crate) const ALL: [(&str, Fault); 107] = [
     ("key-refused", Altered(|answer| if answer.body.contains("wrong key") { answer.status = 500 })),
     ("unknown-path", Altered(|answer| if answer.status == 404 { answer.body = "<h1>Not found</h1>".to_owned() })),
     ("models-list", Altered(|answer| answer.body = answer.body.replace("\"data\"", "\"models\""))),
@@ -49,6 +49,8 @@ pub(crate) const ALL: [(&str, Fault); 104] = [
     ("chat-arguments-exact", Altered(|answer| call(answer, |call| if let Some(arguments) = call["function"].get_mut("arguments") { *arguments = arguments.as_str().unwrap().replace('x', "y").into() }))),
     ("chat-arguments-exact", Altered(|answer| call(answer, |call| if let Some(arguments) = call["function"].get_mut("arguments") { *arguments = format!("{}{}", arguments.as_str().unwrap(), arguments.as_str().unwrap()).into() }))),
     ("chat-no-arguments", Altered(|answer| call(answer, |call| if let Some(arguments) = call["function"].get_mut("arguments") { *arguments = "".into() }))),
+    ("chat-declared-calls", Altered(|answer| answer.body = answer.body.replace("get_weather", "exec_command"))),
+    ("chat-declared-calls", Altered(|answer| if answer.asks("web_search") { answer.body = answer.body.replace("get_weather", "web_search") })),
     ("chat-finish-frame", Altered(|answer| chunk(answer, |delta, finish| if finish.is_string() { delta.insert("content".to_owned(), "x".into()); }))),
     ("chat-finish-frame", Altered(|answer| chunk(answer, |_, finish| *finish = Value::Null))),
     ("chat-finish-stop", Altered(|answer| answer.body = answer.body.replace("\"stop\"", "\"eos\""))),
@@ -94,6 +96,7 @@ pub(crate) const ALL: [(&str, Fault); 104] = [
     ("responses-calls-complete", Altered(|answer| answer.body = answer.body.replace("get_weather", "get_whether"))),
     ("responses-arguments-exact", Altered(|answer| answer.body = answer.body.replace("Paris", "Baris"))),
     ("responses-no-arguments", Altered(|answer| answer.body = answer.body.replace("\"{}\"", "\"\""))),
+    ("responses-declared-calls", Altered(|answer| answer.body = answer.body.replace("get_weather", "exec_command"))),
     ("responses-repeats-items", Altered(|answer| answer.alter_frames(|frame| { if frame["type"] == "response.completed" { frame["response"]["output"] = json!([]); } Some(()) }))),
     ("responses-usage", Altered(|answer| answer.alter_frames(|frame| { frame.get_mut("response")?.as_object_mut()?.remove("usage"); Some(()) }))),
     ("responses-length", Altered(|answer| answer.body = answer.body.replace("\"incomplete\"", "\"completed\""))),
@@ -124,7 +127,7 @@ fn before_second_word(answer: &mut Answer, frame: &str) {
 }
 
 /// Changes the delta and the finish reason of every chunk.
-fn chunk(
+pub(crate) fn chunk(
     answer: &mut Answer,
     mut alter: impl FnMut(&mut serde_json::Map<String, Value>, &mut Value),
 ) {
@@ -140,7 +143,7 @@ fn chunk(
 }
 
 /// Changes every entry of `tool_calls` in a stream.
-fn call(answer: &mut Answer, mut alter: impl FnMut(&mut Value)) {
+pub(crate) fn call(answer: &mut Answer, mut alter: impl FnMut(&mut Value)) {
     chunk(answer, |delta, _| {
         if let Some(entry) = delta.get_mut("tool_calls").and_then(|calls| calls.get_mut(0)) {
             alter(entry);
@@ -149,7 +152,7 @@ fn call(answer: &mut Answer, mut alter: impl FnMut(&mut Value)) {
 }
 
 /// Changes an answer that is not streamed.
-fn whole(answer: &mut Answer, alter: impl FnOnce(&mut Value)) {
+pub(crate) fn whole(answer: &mut Answer, alter: impl FnOnce(&mut Value)) {
     if answer.status == 200 && !answer.is_stream() && !answer.asked.is_empty() {
         answer.alter_json(alter);
     }

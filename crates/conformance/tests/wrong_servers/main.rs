@@ -17,6 +17,7 @@ mod faults;
 mod filter;
 mod hostile;
 mod network;
+mod other_tools;
 mod set_up;
 mod untested;
 
@@ -24,7 +25,7 @@ use std::collections::BTreeSet;
 
 use conformance::{
     Level, Outcome, Plan, Report, RuleId, ScriptedUpstream, Selection, Server, Standing, Unable,
-    rules, run,
+    Verdict, rules, run,
 };
 use filter::{Fault, Filter};
 use scripted_model::ScriptedModel;
@@ -83,7 +84,8 @@ async fn a_right_server_passes_whole() {
 async fn every_rule_catches_a_wrong_server() {
     let mut caught = BTreeSet::new();
     let mut servers = JoinSet::new();
-    for (number, (rule, fault)) in faults::ALL.into_iter().enumerate() {
+    let faults = faults::ALL.into_iter().chain(other_tools::ALL);
+    for (number, (rule, fault)) in faults.enumerate() {
         let id: RuleId = rule.parse().unwrap();
         caught.insert(id);
         servers.spawn(async move {
@@ -102,6 +104,26 @@ async fn every_rule_catches_a_wrong_server() {
     assert!(missed.is_empty(), "{missed:#?}");
     let all: BTreeSet<_> = rules().unwrap().into_iter().map(|rule| rule.id).collect();
     assert_eq!(caught, all);
+}
+
+/// A fault with tools of other kinds breaks one of their rules, whatever else it spoils.
+#[tokio::test]
+async fn a_fault_with_tools_of_other_kinds_breaks_one_rule() {
+    let rules: BTreeSet<&str> = other_tools::ALL.iter().map(|(rule, _)| *rule).collect();
+    let selection: Vec<Selection> = rules.iter().map(|rule| rule.parse().unwrap()).collect();
+    let mut servers = JoinSet::new();
+    for (number, (rule, fault)) in other_tools::ALL.into_iter().enumerate() {
+        let selection = selection.clone();
+        servers.spawn(async move {
+            let report = report(fault, selection).await;
+            let failed = |verdict: &&Verdict| matches!(verdict.outcome, Outcome::Failed { .. });
+            let failed = report.verdicts.iter().filter(failed);
+            let failed: Vec<String> = failed.map(|verdict| verdict.rule.id.to_string()).collect();
+            (failed != [rule]).then(|| format!("{rule} ({number}): {failed:?}"))
+        });
+    }
+    let wrong: Vec<String> = servers.join_all().await.into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 /// OpenAI's own sign of life, in every place where it may come.
