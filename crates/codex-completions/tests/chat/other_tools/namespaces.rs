@@ -23,7 +23,7 @@ fn namespace(name: &str, tools: &[Value]) -> Value {
 async fn a_call_carries_its_namespace_back() {
     let proxy = Proxy::start(&[]).await;
     let tools = json!([
-        namespace("github", &[function("search"), function("exec_command")]),
+        namespace("github", &[function("exec_command"), function("search")]),
         namespace("mcp__files", &[function("read")]),
     ]);
     let calls = calls_everywhere(&proxy, "[[parallel:3]]", &tools).await;
@@ -33,14 +33,14 @@ async fn a_call_carries_its_namespace_back() {
     assert_eq!(
         found,
         [
-            called("github", "search"),
             called("github", "exec_command"),
+            called("github", "search"),
             called("mcp__files", "read"),
         ]
     );
     // Codex keeps one of the names for itself.
     let seen = offered(&proxy);
-    assert_eq!(seen[0], namespace("github", &[function("search"), function("exec_command")]));
+    assert_eq!(seen[0], namespace("github", &[function("exec_command"), function("search")]));
     assert!(
         seen[1]["name"].as_str().is_some_and(|name| name.starts_with("t_mcp__files_")),
         "{seen}"
