@@ -24,3 +24,4 @@ pub(crate) use object::{Excerpt, Object, Path};
 pub(crate) use options::{read_model, read_reasoning, read_service_tier, refuse_audio};
 pub(crate) use part::read_content;
 pub(crate) use tool::ToolForm;
+pub(crate) use tool_choice::DeclaredNames;

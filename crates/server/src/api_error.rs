@@ -21,11 +21,12 @@ impl From<ApiError> for ErrorResponse {
 impl IntoResponse for ErrorResponse {
     fn into_response(self) -> Response {
         // Its words may quote the request.
-        let ApiError { status, code, .. } = &self.0;
+        let ApiError { status, code, param, .. } = &self.0;
         if *status >= 500 {
             tracing::warn!(status, code = code.as_deref(), "a request failed");
         } else {
-            tracing::debug!(status, code = code.as_deref(), "a request was refused");
+            let param = param.as_deref();
+            tracing::debug!(status, code = code.as_deref(), param, "a request was refused");
         }
         self.into_parts().into_response()
     }

@@ -1,10 +1,12 @@
 //! The tools that the model is offered, and what it is told about them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use codex_app_server::{HistoryItem, Role, Tool, ToolInput, ToolName};
 use openai_wire::ApiError;
-use openai_wire::responses::{self as wire, AllowedMode, InputItem, ToolChoice, ToolKind, Tools};
+use openai_wire::responses::{
+    self as wire, AllowedMode, ChosenTool, InputItem, ToolChoice, ToolKind, Tools,
+};
 use serde_json::{Value, json};
 
 use super::place::Place;
@@ -37,12 +39,13 @@ pub(super) fn with_additional(
     let input = input.iter().enumerate().map(|(index, item)| (Place::Input(index), item));
     for (place, item) in earlier.chain(input) {
         let additional = item.additional_tools(&place.to_string());
-        for tool in additional.declared {
-            tools.declared.retain(|other| !tool.replaces(other));
-            tools.declared.push(tool);
-        }
+        tools.declared.extend(additional.declared);
         tools.hosted.extend(additional.hosted);
     }
+    let mut known = HashSet::new();
+    let last = tools.declared.iter().rev().map(|tool| known.insert(tool.identity()));
+    let mut last = last.collect::<Vec<_>>().into_iter().rev();
+    tools.declared.retain(|_| last.next().unwrap_or(true));
     tools
 }
 
@@ -67,20 +70,22 @@ impl OfferedTools {
             }
             ToolChoice::Required => Some(CALL_ONE.to_owned()),
             ToolChoice::Named(chosen) => {
-                tools.retain(|tool| chosen.is(tool));
+                tools.retain(|tool| chosen.name() == (tool.namespace_name(), &tool.name));
                 // Not by its name: Codex may know it under another one.
                 Some(CALL_IT.to_owned())
             }
             ToolChoice::Allowed { tools: allowed, mode } => {
-                tools.retain(|tool| allowed.iter().any(|chosen| chosen.is(tool)));
+                let allowed: HashSet<_> = allowed.iter().map(ChosenTool::name).collect();
+                tools.retain(|tool| allowed.contains(&(tool.namespace_name(), &tool.name)));
                 (mode == AllowedMode::Required).then(|| CALL_ONE.to_owned())
             }
         };
+        let mut named = HashSet::new();
         let mut ignored: Vec<_> = hosted.iter().map(wire::HostedTool::ignored_name).collect();
+        ignored.retain(|name| named.len() < MOST_NAMED && named.insert(name.clone()));
         if tools.iter().any(|tool| matches!(tool.kind, ToolKind::Function { strict: true, .. })) {
             ignored.push("function.strict".to_owned());
         }
-        ignored.dedup();
         let (mut schemas, mut others) = (Vec::new(), Vec::new());
         let offered = |tool| offered(tool, &mut schemas, &mut others);
         Self {
@@ -91,6 +96,9 @@ impl OfferedTools {
         }
     }
 }
+
+/// Most tools that are named as left out: they stand in a header.
+const MOST_NAMED: usize = 32;
 
 const CALL_ONE: &str = "You must call at least one of your tools in your next answer.";
 

@@ -85,6 +85,9 @@ pub(crate) enum ToolForm {
     Bare,
 }
 
+/// Longest type of a tool that is repeated.
+const LONGEST_TYPE: usize = 64;
+
 /// Longest name of a tool or of a namespace, in bytes.
 const LONGEST_NAME: usize = 512;
 
@@ -229,7 +232,8 @@ impl Reader {
     ) -> Result<String, ApiError> {
         let name = read_name(members, noun)?;
         let namespace = namespace.map(|namespace| namespace.name.as_str());
-        if !self.names.insert(key(namespace, &name)) {
+        let (namespace, _) = identity(namespace, &name);
+        if !self.names.insert((namespace.map(str::to_owned), name.clone())) {
             let problem = format!("Two tools are named {}: names must differ.", Excerpt(&name));
             return Err(members.path("name").invalid(problem));
         }
@@ -246,10 +250,8 @@ fn read_name(members: &mut Object<'_>, noun: &str) -> Result<String, ApiError> {
     Err(members.path("name").invalid(problem))
 }
 
-/// What no two tools of a request have in common.
-fn key(namespace: Option<&str>, name: &str) -> (Option<String>, String) {
-    let namespace = namespace.filter(|namespace| *namespace != FUNCTIONS);
-    (namespace.map(str::to_owned), name.to_owned())
+fn identity<'a>(namespace: Option<&'a str>, name: &'a str) -> (Option<&'a str>, &'a str) {
+    (namespace.filter(|namespace| *namespace != FUNCTIONS), name)
 }
 
 // === impl Tool ===
@@ -260,9 +262,9 @@ impl Tool {
         self.namespace.as_ref().map(|namespace| namespace.name.as_str())
     }
 
-    /// Whether it is the same tool for a model, and so takes the other's place.
-    pub fn replaces(&self, other: &Self) -> bool {
-        key(self.namespace_name(), &self.name) == key(other.namespace_name(), &other.name)
+    /// What no two tools of a request have in common: namespace and name, as a model sees them.
+    pub fn identity(&self) -> (Option<&str>, &str) {
+        identity(self.namespace_name(), &self.name)
     }
 }
 
@@ -297,9 +299,12 @@ impl Grammar {
 // === impl HostedTool ===
 
 impl HostedTool {
-    /// How it is named where it has no effect.
+    /// How it is named where it has no effect. A type can be any text: one that does not look like a
+    /// name is not repeated in headers and logs.
     pub fn ignored_name(&self) -> String {
-        format!("tools.{}", self.r#type)
+        let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+        let is_name = self.r#type.len() <= LONGEST_TYPE && self.r#type.bytes().all(is_name_byte);
+        format!("tools.{}", if is_name { &self.r#type } else { "(unusual)" })
     }
 
     /// The error where such tools are refused.

@@ -1,5 +1,7 @@
 //! Which of its tools the model may or must call.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::{Excerpt, Object, Path, Tool};
@@ -47,6 +49,14 @@ pub enum ChosenType {
     Custom,
 }
 
+/// The tools that a request declares, by their names.
+pub(crate) struct DeclaredNames<'a> {
+    /// By namespace and name.
+    tools: HashMap<(Option<&'a str>, &'a str), &'a Tool>,
+    /// By name; `None` where several have it.
+    alone: HashMap<&'a str, Option<&'a Tool>>,
+}
+
 /// How the allowed ones of the tools are to be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AllowedMode {
@@ -62,13 +72,16 @@ const TYPES: [&str; 3] = ["function", "custom", "allowed_tools"];
 // === impl ToolChoice ===
 
 impl ToolChoice {
-    /// `tools` are those that the request declares.
-    pub(crate) fn read(choice: Value, path: Path<'_>, tools: &[&Tool]) -> Result<Self, ApiError> {
+    pub(crate) fn read(
+        choice: Value,
+        path: Path<'_>,
+        tools: &DeclaredNames<'_>,
+    ) -> Result<Self, ApiError> {
         match choice {
             Value::String(name) => match name.as_str() {
                 "none" => Ok(Self::None),
                 "auto" => Ok(Self::Auto),
-                "required" if tools.is_empty() => Err(path.invalid(
+                "required" if tools.tools.is_empty() => Err(path.invalid(
                     "'tool_choice' may be 'required' only if 'tools' are given that a client runs.",
                 )),
                 "required" => Ok(Self::Required),
@@ -98,7 +111,7 @@ impl ToolChoice {
     }
 
     /// The Responses API has its members one level higher.
-    fn read_allowed(mut choice: Object<'_>, tools: &[&Tool]) -> Result<Self, ApiError> {
+    fn read_allowed(mut choice: Object<'_>, tools: &DeclaredNames<'_>) -> Result<Self, ApiError> {
         match choice.take("allowed_tools") {
             Some(allowed) => {
                 let path = choice.path("allowed_tools");
@@ -108,7 +121,10 @@ impl ToolChoice {
         }
     }
 
-    fn read_allowed_members(mut allowed: Object<'_>, tools: &[&Tool]) -> Result<Self, ApiError> {
+    fn read_allowed_members(
+        mut allowed: Object<'_>,
+        tools: &DeclaredNames<'_>,
+    ) -> Result<Self, ApiError> {
         let mode = allowed.required_string("mode")?;
         let mode = match mode.as_str() {
             "auto" => AllowedMode::Auto,
@@ -136,7 +152,10 @@ impl ToolChoice {
     }
 
     /// Reads the `name` of a declared function.
-    pub(crate) fn read_named(choice: Object<'_>, tools: &[&Tool]) -> Result<Self, ApiError> {
+    pub(crate) fn read_named(
+        choice: Object<'_>,
+        tools: &DeclaredNames<'_>,
+    ) -> Result<Self, ApiError> {
         read_chosen(choice, "function", tools).map(Self::Named)
     }
 }
@@ -145,7 +164,7 @@ impl ToolChoice {
 fn read_chosen(
     mut tool: Object<'_>,
     r#type: &str,
-    tools: &[&Tool],
+    tools: &DeclaredNames<'_>,
 ) -> Result<ChosenTool, ApiError> {
     let namespace = tool.string("namespace")?;
     match tool.take(r#type) {
@@ -157,25 +176,36 @@ fn read_chosen(
     }
 }
 
-/// A name without a namespace is that of a tool without one, or of the only one in any.
 fn find_declared(
     mut members: Object<'_>,
     namespace: Option<&str>,
-    tools: &[&Tool],
+    tools: &DeclaredNames<'_>,
 ) -> Result<ChosenTool, ApiError> {
     let name = members.required_string("name")?;
-    let mut named = tools.iter().filter(|tool| tool.name == name);
-    let found = match namespace {
-        Some(namespace) => named.find(|tool| tool.namespace_name() == Some(namespace)),
-        None => named.clone().find(|tool| tool.namespace.is_none()).or_else(|| {
-            let first = named.next();
-            first.filter(|_| named.next().is_none())
-        }),
-    };
-    found.map(|tool| ChosenTool::of(tool)).ok_or_else(|| {
+    let found = tools.find(namespace, &name);
+    found.map(ChosenTool::of).ok_or_else(|| {
         let problem = format!("The request declares no tool that is named {}.", Excerpt(&name));
         members.path("name").invalid(problem)
     })
+}
+
+// === impl DeclaredNames ===
+
+impl<'a> DeclaredNames<'a> {
+    pub(crate) fn of(tools: impl IntoIterator<Item = &'a Tool>) -> Self {
+        let mut names = Self { tools: HashMap::new(), alone: HashMap::new() };
+        for tool in tools {
+            names.tools.insert((tool.namespace_name(), &tool.name), tool);
+            names.alone.entry(&tool.name).and_modify(|tool| *tool = None).or_insert(Some(tool));
+        }
+        names
+    }
+
+    /// A name without a namespace is that of a tool without one, or of the only one in any.
+    fn find(&self, namespace: Option<&str>, name: &str) -> Option<&'a Tool> {
+        let found = self.tools.get(&(namespace, name)).copied();
+        found.or_else(|| self.alone.get(name).copied().flatten().filter(|_| namespace.is_none()))
+    }
 }
 
 // === impl ChosenTool ===
@@ -192,8 +222,8 @@ impl ChosenTool {
         }
     }
 
-    /// Whether it is this tool.
-    pub fn is(&self, tool: &Tool) -> bool {
-        tool.name == self.name && tool.namespace_name() == self.namespace.as_deref()
+    /// Its namespace and name.
+    pub fn name(&self) -> (Option<&str>, &str) {
+        (self.namespace.as_deref(), &self.name)
     }
 }

@@ -151,6 +151,10 @@ fn hosted_tools_are_named_or_refused() {
     assert_eq!(offered.turn.tools.len(), 1);
     let refusing =
         TurnSettings { unsupported_tools: UnsupportedTools::Refuse, ..TurnSettings::default() };
+    let odd = json!([{"type": "a, b\nc"}, {"type": "é"}, {"type": "mcp"}]);
+    assert_eq!(prepared(&with(&json!({"tools": odd}))).ignored, ["tools.(unusual)", "tools.mcp"]);
+    let many: Vec<_> = (0..100).map(|number| json!({"type": format!("t{number}")})).collect();
+    assert_eq!(prepared(&with(&json!({"tools": many}))).ignored.len(), 32);
     let error = prepare_with(&refusing, &request).expect_err("an error");
     assert_eq!((error.status, error.param.as_deref()), (400, Some("tools[0].type")));
     assert!(error.message.contains("'web_search'"), "{}", error.message);

@@ -3,14 +3,14 @@
 use serde_json::Value;
 
 use crate::ApiError;
-use crate::reading::{Object, Path, Tool, ToolChoice};
+use crate::reading::{DeclaredNames, Object, Path, Tool, ToolChoice};
 
 /// Reads `tool_choice` and the legacy `function_call`.
 pub(super) fn read_tool_choice(
     request: &mut Object<'_>,
     tools: &[Tool],
 ) -> Result<ToolChoice, ApiError> {
-    let tools: Vec<_> = tools.iter().collect();
+    let tools = DeclaredNames::of(tools);
     let (choice, legacy) = (request.take("tool_choice"), request.take("function_call"));
     match (choice, legacy) {
         (None, None) => Ok(ToolChoice::Auto),
@@ -23,7 +23,11 @@ pub(super) fn read_tool_choice(
     }
 }
 
-fn read_legacy(choice: Value, path: Path<'_>, tools: &[&Tool]) -> Result<ToolChoice, ApiError> {
+fn read_legacy(
+    choice: Value,
+    path: Path<'_>,
+    tools: &DeclaredNames<'_>,
+) -> Result<ToolChoice, ApiError> {
     match choice {
         Value::String(name) => match name.as_str() {
             "none" => Ok(ToolChoice::None),

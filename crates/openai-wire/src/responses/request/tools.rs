@@ -5,7 +5,7 @@
 
 use super::InputItem;
 use crate::ApiError;
-use crate::reading::{Object, ToolChoice, ToolForm, Tools};
+use crate::reading::{DeclaredNames, Object, ToolChoice, ToolForm, Tools};
 
 pub(super) fn read_tools(request: &mut Object<'_>) -> Result<Tools, ApiError> {
     let tools = request.array("tools")?.unwrap_or_default();
@@ -21,6 +21,6 @@ pub(super) fn read_tool_choice(
     let Some(choice) = request.take("tool_choice") else { return Ok(ToolChoice::default()) };
     let additional: Vec<_> =
         input.iter().flat_map(|item| item.additional_tools("input").declared).collect();
-    let declared: Vec<_> = tools.declared.iter().chain(&additional).collect();
+    let declared = DeclaredNames::of(tools.declared.iter().chain(&additional));
     ToolChoice::read(choice, request.path("tool_choice"), &declared)
 }
