@@ -41,10 +41,12 @@ await scenario("the clients' settings have this server's address, and no key", {
   await visit.view("Clients");
   const main = visit.page.locator("main");
   await visit.until(main, `${origin}/v1`);
-  for (const client of ["Obsidian", "Python", "Node", "LangChain", "AI SDK", "Open WebUI", "Cline", "Continue", "Zed", "LiteLLM", "curl"]) {
+  for (const client of ["Obsidian", "Python", "Node", "LangChain", "AI SDK", "Open WebUI", "Codex CLI", "Copilot CLI",
+    "Cline", "opencode", "Continue", "Zed", "LiteLLM", "curl"]) {
     await main.getByRole("heading", { name: new RegExp(client) }).first().waitFor();
   }
   assert(!(await main.innerText()).includes(key));
+  await visit.until(main, "Tested with @openai/codex 0.166.0.");
   await main.getByRole("button", { name: /^Copy/ }).first().click();
   await visit.page.waitForFunction(() => navigator.clipboard.readText());
 });

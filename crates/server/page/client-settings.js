@@ -3,11 +3,14 @@
 /// In the place of the key, which the page does not have.
 const KEY = null;
 
-/// Every client, in the order of the page. Each gets `{base, model}`: the base URL and a model.
+/// Every client, in the order of the page. `tested` has the packages that the tests or `scripts/clients` run, which a test
+/// compares with their lock files, and `testing` what there is to say about it. Each gets `{base, model}`: the base URL and a model.
 export const CLIENTS = [
   {
     id: "obsidian-native",
     title: "Obsidian Copilot 3.2 and newer",
+    tested: ["@langchain/openai 1.2.2", "@langchain/openai 1.5.8"],
+    testing: "The library that it ships; not the plugin itself.",
     about: "These versions read tool calls as OpenAI sends them. Add a custom model (in 4.x: Settings → Copilot → BYOK → "
       + "Add a provider, with an OpenAI-compatible endpoint).",
     blocks: ({ base }) => [
@@ -22,6 +25,8 @@ export const CLIENTS = [
   {
     id: "obsidian-xml",
     title: "Obsidian Copilot 3.0 to 3.1.5",
+    tested: [],
+    testing: "Not run as a plugin: its requests, and how it reads blocks, are part of the tests.",
     about: "These versions look for `<use_tool>` blocks in the text, and get them. Add a custom model under Settings → "
       + "Copilot → Model.",
     blocks: ({ base }) => [
@@ -36,6 +41,7 @@ export const CLIENTS = [
   {
     id: "openai-python",
     title: "OpenAI for Python",
+    tested: ["openai 3.49.0"],
     about: "Chat completions and responses, streamed or not.",
     blocks: ({ base, model }) => [{
       code: `import os
@@ -57,6 +63,7 @@ for chunk in stream:
   {
     id: "openai-node",
     title: "OpenAI for Node.js",
+    tested: ["openai 6.49.0"],
     about: "Chat completions and responses, streamed or not.",
     blocks: ({ base, model }) => [{
       code: `import OpenAI from "openai";
@@ -78,6 +85,7 @@ for await (const chunk of stream) {
   {
     id: "langchain-python",
     title: "LangChain for Python",
+    tested: ["langchain-openai 1.7.3"],
     about: "The package `langchain-openai`.",
     blocks: ({ base, model }) => [{
       code: `import os
@@ -95,6 +103,7 @@ print(model.invoke("Hello").content)`,
   {
     id: "langchain-js",
     title: "LangChain for JavaScript",
+    tested: ["@langchain/openai 1.5.8"],
     about: "The package `@langchain/openai`.",
     blocks: ({ base, model }) => [{
       code: `import { ChatOpenAI } from "@langchain/openai";
@@ -110,6 +119,7 @@ console.log((await model.invoke("Hello")).content);`,
   {
     id: "ai-sdk",
     title: "AI SDK",
+    tested: ["ai 6.0.319", "@ai-sdk/openai 3.0.139"],
     about: "The packages `ai` and `@ai-sdk/openai`.",
     blocks: ({ base, model }) => [{
       code: `import { createOpenAI } from "@ai-sdk/openai";
@@ -130,6 +140,8 @@ for await (const text of textStream) process.stdout.write(text);`,
   {
     id: "open-webui",
     title: "Open WebUI",
+    tested: ["open-webui 0.12.4"],
+    testing: "Its backend; not its page.",
     about: "Admin Panel → Settings → Connections, and there a new connection under OpenAI API:",
     blocks: ({ base }) => [
       { fields: [["URL", base], ["Key", KEY]] },
@@ -147,6 +159,7 @@ for await (const text of textStream) process.stdout.write(text);`,
   {
     id: "codex-cli",
     title: "Codex CLI",
+    tested: ["@openai/codex 0.166.0"],
     about: "In `~/.codex/config.toml`. The key is in the environment.",
     blocks: ({ base }) => [{
       code: `model = "gpt-5.5"
@@ -164,6 +177,7 @@ wire_api = "responses"`,
   {
     id: "copilot-cli",
     title: "GitHub Copilot CLI",
+    tested: ["@github/copilot-linux-x64 1.0.102"],
     about: "Without a GitHub account, with `copilot -p \"…\"` or at its prompt:",
     blocks: ({ base, model }) => [{
       code: `export COPILOT_PROVIDER_BASE_URL=${base}
@@ -178,6 +192,8 @@ copilot`,
   {
     id: "cline",
     title: "Cline and Roo Code",
+    tested: ["@cline/cli-linux-x64 3.0.65"],
+    testing: "Its CLI; not the extensions.",
     about: "In the extension's settings, or for the CLI with `cline auth`:",
     blocks: ({ base, model }) => [
       { fields: [["API Provider", "OpenAI Compatible"], ["Base URL", base], ["API Key", KEY], ["Model ID", model]] },
@@ -188,6 +204,7 @@ copilot`,
   {
     id: "opencode",
     title: "opencode",
+    tested: ["opencode-linux-x64-baseline 1.18.33"],
     about: "In `~/.config/opencode/opencode.json`. The agent of Obsidian Copilot 4 goes the same way for an endpoint of one's own.",
     blocks: ({ base, model }) => [{
       code: JSON.stringify({
@@ -207,6 +224,8 @@ copilot`,
   {
     id: "continue",
     title: "Continue",
+    tested: ["@continuedev/cli 1.5.47"],
+    testing: "Its CLI; not the extensions.",
     about: "In `~/.continue/config.yaml`:",
     blocks: ({ base, model }) => [{
       code: `name: My Config
@@ -225,6 +244,8 @@ models:
   {
     id: "zed",
     title: "Zed",
+    tested: [],
+    testing: "Not run.",
     about: "In `settings.json`. The key does not belong there: enter it in the agent's settings, under LLM Providers, or set "
       + "it in the environment of Zed.",
     blocks: ({ base, model }) => [
@@ -252,6 +273,8 @@ models:
   {
     id: "litellm",
     title: "LiteLLM",
+    tested: [],
+    testing: "Not run in front of this server.",
     about: "In the proxy's `config.yaml`. Clients of LiteLLM send its own key, the one in `LITELLM_MASTER_KEY`.",
     blocks: ({ base, model }) => [{
       code: `model_list:
@@ -267,6 +290,8 @@ general_settings:
   {
     id: "curl",
     title: "curl",
+    tested: [],
+    testing: "The commands of the documents are run by the tests.",
     about: "With `-N`, so that the answer is shown as it comes.",
     blocks: ({ base, model }) => [{
       code: `curl -N ${base}/chat/completions \\

@@ -12,6 +12,11 @@ const BASE = `${lastingOrigin}/v1`;
 /// Kept from one look at the view to the next, and no longer than the page.
 let chosenModel = null;
 
+/// Which versions were run against the server.
+function testedWith({ tested, testing = "" }) {
+  return tested.length === 0 ? testing : `Tested with ${tested.join(" and ")}. ${testing}`.trim();
+}
+
 export function clients(signal) {
   const cards = CLIENTS.map((client) => {
     const body = element("div", { class: "stack" });
@@ -19,6 +24,7 @@ export function clients(signal) {
       data: { testid: "client" } },
     element("h2", { id: `${client.id}-title`, tabindex: "-1" }, client.title),
     element("p", { class: "muted" }, withCode(client.about)), body,
+    element("p", { class: "muted" }, testedWith(client)),
     client.remarks && element("ul", { class: "plain-list remarks" }, client.remarks.map((remark) => element("li", {}, withCode(remark)))));
     return { client, body, card };
   });

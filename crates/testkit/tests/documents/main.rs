@@ -3,6 +3,7 @@
 
 mod acceptance;
 mod api;
+mod clients;
 mod locked;
 mod monitoring;
 mod operations;
