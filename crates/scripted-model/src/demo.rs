@@ -5,6 +5,8 @@ mod words;
 
 use std::time::Duration;
 
+pub(crate) use arguments::kind;
+
 use crate::answer::{Answer, Call, Delivery, Script};
 use crate::chunking::Chunking;
 use crate::ids::Ids;

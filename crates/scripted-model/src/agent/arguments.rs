@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::tools::{Kind, compact};
+use crate::demo::kind;
 
 const DEEPEST: usize = 5;
 
@@ -156,15 +157,4 @@ fn number(name: &str, schema: &Value) -> Value {
     let wanted = if waits { PATIENCE } else { 1 };
     let least = limit("minimum").unwrap_or(wanted).max(wanted);
     json!(limit("maximum").map_or(least, |most| least.min(most)))
-}
-
-fn kind(schema: &Value) -> &str {
-    let named = match schema.get("type") {
-        Some(Value::String(name)) => Some(name.as_str()),
-        Some(Value::Array(names)) => {
-            names.iter().filter_map(Value::as_str).find(|name| *name != "null")
-        }
-        _ => None,
-    };
-    named.unwrap_or(if schema.get("properties").is_some() { "object" } else { "string" })
 }

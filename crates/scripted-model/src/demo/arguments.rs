@@ -119,7 +119,8 @@ impl Inventor<'_> {
     }
 }
 
-fn kind(schema: &Value) -> &str {
+/// The type of a schema, leaving out that it may be null.
+pub(crate) fn kind(schema: &Value) -> &str {
     let named = match schema.get("type") {
         Some(Value::String(name)) => Some(name.as_str()),
         Some(Value::Array(names)) => {
