@@ -10,10 +10,10 @@ use bridge::{Ended, Output, Prepared, Reply, RequestOptions, TurnSettings};
 use bytes::BytesMut;
 use codex_app_server::ToolName;
 use codex_app_server::turn::event::{ToolCall, ToolCallKind, TurnEvent};
+use openai_wire::CallPart;
 use openai_wire::chat::ChatRequest;
 use openai_wire::chat::stream::{ChunkWriter, UsageFrame};
 use serde_json::json;
-use tool_call_aggregator::ToolCallDelta;
 
 const TOOLS: [&str; 3] = ["get_weather", "get_time", "lookup"];
 
@@ -194,8 +194,8 @@ impl Output for Frames {
         self.writer.reasoning(0, text, &mut self.buffer);
     }
 
-    fn call(&mut self, delta: &ToolCallDelta<'_>) {
-        self.writer.tool_call(0, delta, &mut self.buffer);
+    fn call(&mut self, part: &CallPart<'_>) {
+        self.writer.tool_call(0, part, &mut self.buffer);
     }
 
     fn call_end(&mut self) {}

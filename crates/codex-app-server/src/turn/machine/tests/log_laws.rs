@@ -10,6 +10,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::child_log::{Attribution, LogEvent, LogLine};
+use crate::history::{Tool, ToolInput};
 use damage::{Damage, LIVE_THREAD, OLD_CALL, damaged, may_fail, others_share_an_id};
 use turns::{Ending, Ids, Output, Sent, THREAD, Turn, turn};
 
@@ -25,6 +26,8 @@ enum Order {
 #[derive(Debug, Clone)]
 struct Case {
     turn: Turn,
+    /// Whether the tool that is called is a custom one.
+    is_custom: bool,
     /// Whether it continues a turn whose call was answered.
     is_resumed: bool,
     order: Order,
@@ -62,7 +65,7 @@ impl Case {
             }
         }
         let mut lines = VecDeque::from(damaged(&self.turn, lines, &self.damage));
-        let mut player = Player::new(log_use, self.is_resumed, self.batch);
+        let mut player = Player::new(log_use, self);
         let mut lines_read = 0;
         for takes_line in schedule {
             while lines_before_retry == Some(lines_read)
@@ -101,16 +104,20 @@ struct Player {
 }
 
 impl Player {
-    fn new(log_use: LogUse, is_resumed: bool, batch: usize) -> Self {
+    fn new(log_use: LogUse, case: &Case) -> Self {
         let now = Instant::now();
         let limits = TurnLimits::default();
-        let mut machine = TurnMachine::new(Arc::default(), limits, log_use, None, now, now);
-        if is_resumed {
+        let mut names = ToolNames::default();
+        if case.is_custom {
+            names.declare(&Tool { input: ToolInput::Text, ..Tool::function("f", "", json!({})) });
+        }
+        let mut machine = TurnMachine::new(Arc::new(names), limits, log_use, None, now, now);
+        if case.is_resumed {
             machine.turn_id = Some(TurnId::from(TURN));
             machine.early.ignore(&EarlyCalls::new(true), [OLD_CALL].into_iter());
         }
         let (attribution, run) = (Attribution::default(), Run::default());
-        Self { machine, attribution, now, batch, unread: 0, run }
+        Self { machine, attribution, now, batch: case.batch, unread: 0, run }
     }
 
     fn line(&mut self, line: &[u8]) {
@@ -267,11 +274,11 @@ fn order() -> impl Strategy<Value = Order> {
 }
 
 fn case(damage: impl Strategy<Value = Vec<Damage>>) -> impl Strategy<Value = Case> {
-    (turn(), any::<bool>(), order(), 1..4_usize, damage).prop_map(
-        |(turn, is_resumed, order, batch, damage)| {
+    (turn(), any::<bool>(), any::<bool>(), order(), 1..4_usize, damage).prop_map(
+        |(turn, is_custom, is_resumed, order, batch, damage)| {
             // Only a turn that was resumed has an earlier response.
             let damage = damage.into_iter().filter(|damage| is_resumed || !damage.is_of_turn());
-            Case { turn, is_resumed, order, batch, damage: damage.collect() }
+            Case { turn, is_custom, is_resumed, order, batch, damage: damage.collect() }
         },
     )
 }
@@ -304,7 +311,13 @@ proptest! {
             match event {
                 TurnEvent::ToolCallStart { .. } => streamed = Some(String::new()),
                 TurnEvent::ToolCallArguments(text) => streamed.as_mut().unwrap().push_str(&text),
-                TurnEvent::ToolCall(call) => prop_assert_eq!(streamed.take(), Some(call.arguments)),
+                TurnEvent::ToolCall(call) => {
+                    let streamed = streamed.take().unwrap();
+                    // What may be the head of an input is held back until the end.
+                    let is_whole = streamed == call.arguments;
+                    prop_assert!(is_whole || call.deviation.is_some(), "{call:?} {streamed:?}");
+                    prop_assert!(call.arguments.starts_with(&streamed));
+                }
                 _ => {}
             }
         }

@@ -300,6 +300,8 @@ fn arguments() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => any::<String>(),
         2 => "[{}\":,\\\\\n\u{0}é😀 Fx]{0,30}",
+        2 => any::<String>().prop_map(|input| json!({"input": input}).to_string()),
+        1 => any::<String>().prop_map(|input| format!("{{\"input\": \"{input}")),
         1 => Just(String::new()),
         1 => Just(r#""},"target":"codex_core::tasks"}"#.to_owned()),
         1 => Just(r#"{"type":"response.output_item.added"}"#.to_owned()),
