@@ -70,13 +70,13 @@ impl OfferedTools {
             }
             ToolChoice::Required => Some(CALL_ONE.to_owned()),
             ToolChoice::Named(chosen) => {
-                tools.retain(|tool| chosen.name() == (tool.namespace_name(), &tool.name));
+                tools.retain(|tool| chosen.identity() == tool.identity());
                 // Not by its name: Codex may know it under another one.
                 Some(CALL_IT.to_owned())
             }
             ToolChoice::Allowed { tools: allowed, mode } => {
-                let allowed: HashSet<_> = allowed.iter().map(ChosenTool::name).collect();
-                tools.retain(|tool| allowed.contains(&(tool.namespace_name(), &tool.name)));
+                let allowed: HashSet<_> = allowed.iter().map(ChosenTool::identity).collect();
+                tools.retain(|tool| allowed.contains(&tool.identity()));
                 (mode == AllowedMode::Required).then(|| CALL_ONE.to_owned())
             }
         };

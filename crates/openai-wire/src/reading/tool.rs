@@ -250,8 +250,11 @@ fn read_name(members: &mut Object<'_>, noun: &str) -> Result<String, ApiError> {
     Err(members.path("name").invalid(problem))
 }
 
-fn identity<'a>(namespace: Option<&'a str>, name: &'a str) -> (Option<&'a str>, &'a str) {
-    (namespace.filter(|namespace| *namespace != FUNCTIONS), name)
+pub(super) fn identity<'a>(
+    namespace: Option<&'a str>,
+    name: &'a str,
+) -> (Option<&'a str>, &'a str) {
+    (namespace.filter(|namespace| !["", FUNCTIONS].contains(namespace)), name)
 }
 
 // === impl Tool ===

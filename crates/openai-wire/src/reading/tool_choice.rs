@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::tool::identity;
 use super::{Excerpt, Object, Path, Tool};
 use crate::ApiError;
 
@@ -51,9 +52,9 @@ pub enum ChosenType {
 
 /// The tools that a request declares, by their names.
 pub(crate) struct DeclaredNames<'a> {
-    /// By namespace and name.
+    /// By [`Tool::identity`]; of two declarations the later counts.
     tools: HashMap<(Option<&'a str>, &'a str), &'a Tool>,
-    /// By name; `None` where several have it.
+    /// By name; `None` where several tools have it.
     alone: HashMap<&'a str, Option<&'a Tool>>,
 }
 
@@ -195,15 +196,18 @@ impl<'a> DeclaredNames<'a> {
     pub(crate) fn of(tools: impl IntoIterator<Item = &'a Tool>) -> Self {
         let mut names = Self { tools: HashMap::new(), alone: HashMap::new() };
         for tool in tools {
-            names.tools.insert((tool.namespace_name(), &tool.name), tool);
-            names.alone.entry(&tool.name).and_modify(|tool| *tool = None).or_insert(Some(tool));
+            let is_known = names.tools.insert(tool.identity(), tool).is_some();
+            let alone = names.alone.entry(&tool.name);
+            alone
+                .and_modify(|alone| *alone = alone.and(is_known.then_some(tool)))
+                .or_insert(Some(tool));
         }
         names
     }
 
     /// A name without a namespace is that of a tool without one, or of the only one in any.
     fn find(&self, namespace: Option<&str>, name: &str) -> Option<&'a Tool> {
-        let found = self.tools.get(&(namespace, name)).copied();
+        let found = self.tools.get(&identity(namespace, name)).copied();
         found.or_else(|| self.alone.get(name).copied().flatten().filter(|_| namespace.is_none()))
     }
 }
@@ -222,8 +226,8 @@ impl ChosenTool {
         }
     }
 
-    /// Its namespace and name.
-    pub fn name(&self) -> (Option<&str>, &str) {
-        (self.namespace.as_deref(), &self.name)
+    /// As [`Tool::identity`].
+    pub fn identity(&self) -> (Option<&str>, &str) {
+        identity(self.namespace.as_deref(), &self.name)
     }
 }

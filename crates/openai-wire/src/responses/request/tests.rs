@@ -278,6 +278,24 @@ fn tools_of_the_input_can_be_chosen() {
 }
 
 #[test]
+fn a_tool_that_is_declared_twice_can_be_chosen() {
+    let declared = json!({"type": "namespace", "name": "n", "tools": [{"name": "g"}]});
+    let item = json!({"type": "additional_tools", "tools": [declared]});
+    let chosen_of = |tools: Value, input: Value, choice: Value| {
+        let members = json!({"tools": tools, "input": input, "tool_choice": choice});
+        parse(&with(&members)).map(|request| request.tool_choice)
+    };
+    let choice = json!({"type": "function", "name": "g"});
+    let inside = ChosenTool { namespace: Some("n".to_owned()), name: "g".to_owned(), ..chosen() };
+    let twice = chosen_of(json!([declared]), json!([item, item]), choice);
+    assert_eq!(twice, Ok(ToolChoice::Named(inside)));
+    // A model sees a tool without a namespace in this one.
+    let choice = json!({"type": "function", "name": "f", "namespace": "functions"});
+    let outside = chosen_of(json!([{"name": "f"}]), json!("Hi"), choice);
+    assert_eq!(outside, Ok(ToolChoice::Named(chosen())));
+}
+
+#[test]
 fn tool_choices_in_every_form() {
     let named = ToolChoice::Named(chosen());
     let named_echo = json!({"type": "function", "name": "f"});
