@@ -259,6 +259,8 @@ impl Reply {
         self.speech = Speech::Something;
         self.flush(now, out);
         if self.ending.is_none() {
+            // No call comes after it.
+            self.visible.release_preamble(out);
             self.visible.count(text);
             out.refusal(text);
         }

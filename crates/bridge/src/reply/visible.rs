@@ -166,10 +166,15 @@ impl VisibleText {
 
     /// Nothing follows: a tail is dropped, and text before a call that never came is released.
     pub(super) fn end(&mut self, out: &mut impl Output) {
+        self.release_preamble(out);
+        self.drop_held();
+    }
+
+    /// No forced call comes any more: sends the text that was held back for one.
+    pub(super) fn release_preamble(&mut self, out: &mut impl Output) {
         if self.limited.sent.max_preamble.take().is_some() {
             self.limited.sent.release_tail(out);
         }
-        self.drop_held();
     }
 
     /// Nothing more is sent.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::play::{called, json, play, play_whole, text, xml};
+use crate::play::{Sent, called, json, play, play_whole, text, xml};
 use crate::script::{Line, call_as, end, say};
 
 fn patch_tool() -> ToolName {
@@ -130,6 +130,14 @@ fn text_is_released_if_no_demanded_call_comes() {
     let script = [say(&long), call_as("1", "a", "{}"), end()];
     let played = play_whole(policy(), &script);
     assert_eq!(played.sent, [text(&long), called(0, "a", "{}")]);
+}
+
+#[test]
+fn text_stands_before_the_refusal_of_a_demanded_call() {
+    let policy = || TurnPolicy { preamble: Preamble::Held, ..json() };
+    let refusal = Line::Event(TurnEvent::Refusal("I cannot".to_owned()));
+    let played = play_whole(policy(), &[say("Well."), refusal, end()]);
+    assert_eq!(played.sent, [text("Well."), Sent::Refusal("I cannot".to_owned())]);
 }
 
 #[test]
