@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hasher as _;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
@@ -353,7 +354,7 @@ pub struct Tool {
     /// Its name; any text will do.
     pub name: ToolName,
     /// What its namespace is for, if it has one.
-    pub namespace_description: String,
+    pub namespace_description: Arc<str>,
     /// What it is for.
     pub description: String,
     /// What it is called with.
@@ -380,7 +381,7 @@ impl Tool {
     pub fn function(name: &str, description: &str, parameters: impl Into<JsonSchema>) -> Self {
         Self {
             name: name.into(),
-            namespace_description: String::new(),
+            namespace_description: Arc::default(),
             description: description.to_owned(),
             input: ToolInput::Json(parameters.into()),
         }

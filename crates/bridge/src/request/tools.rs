@@ -1,6 +1,7 @@
 //! The tools that the model is offered, and what it is told about them.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use codex_app_server::{HistoryItem, Role, Tool, ToolInput, ToolName};
 use openai_wire::ApiError;
@@ -111,8 +112,8 @@ fn offered(
     others: &mut Vec<(String, OtherTool)>,
 ) -> Tool {
     let (namespace, namespace_description) = match tool.namespace {
-        Some(wire::Namespace { name, description }) => (Some(name), description),
-        None => (None, String::new()),
+        Some(namespace) => (Some(namespace.name.clone()), Arc::clone(&namespace.description)),
+        None => (None, Arc::default()),
     };
     let name = ToolName { namespace, name: tool.name };
     let is_custom = matches!(tool.kind, ToolKind::Custom { .. });

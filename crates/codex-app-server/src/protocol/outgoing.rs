@@ -1,5 +1,7 @@
 //! Requests that we send.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -121,7 +123,7 @@ pub enum DynamicTool<'a> {
         /// Its name.
         name: &'a str,
         /// What it is for.
-        description: &'a str,
+        description: Cow<'a, str>,
         /// JSON schema of the parameters.
         input_schema: &'a JsonSchema,
     },
@@ -130,7 +132,7 @@ pub enum DynamicTool<'a> {
         /// Its name.
         name: &'a str,
         /// What it is for.
-        description: &'a str,
+        description: Cow<'a, str>,
         /// Its functions, at least one.
         tools: Vec<DynamicTool<'a>>,
     },

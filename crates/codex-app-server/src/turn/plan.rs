@@ -1,5 +1,6 @@
 //! A turn in Codex's own terms: checked, translated, and not yet given to any child.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
@@ -55,7 +56,7 @@ pub(crate) struct Plan {
 struct OfferedTool {
     /// Towards Codex.
     name: ToolName,
-    namespace_description: String,
+    namespace_description: Arc<str>,
     description: String,
     parameters: JsonSchema,
 }
@@ -289,6 +290,9 @@ pub(crate) async fn command_to_stop(commands: &mut watch::Receiver<Command>) -> 
     }
 }
 
+/// Longest description of a namespace that Codex accepts, in characters.
+const MAX_NAMESPACE_DESCRIPTION: usize = 1_024;
+
 /// The parameters of the function that stands for a custom tool.
 static CUSTOM_PARAMETERS: LazyLock<JsonSchema> = LazyLock::new(|| {
     JsonSchema::from(json!({
@@ -320,6 +324,24 @@ impl OfferedTool {
         let namespace_description = tool.namespace_description;
         Ok(Self { name, namespace_description, description, parameters })
     }
+
+    fn function<'a>(&'a self, description: Cow<'a, str>) -> DynamicTool<'a> {
+        let (name, input_schema) = (&self.name.name, &self.parameters);
+        DynamicTool::Function { name, description, input_schema }
+    }
+
+    /// The descriptions of its namespace and of itself, as the first tool in it. Codex refuses a long
+    /// description of a namespace, so that the tool has it.
+    fn first_of_namespace(&self) -> (Cow<'_, str>, Cow<'_, str>) {
+        let (namespace, tool) = (&*self.namespace_description, self.description.as_str());
+        match namespace.char_indices().nth(MAX_NAMESPACE_DESCRIPTION) {
+            None => (namespace.into(), tool.into()),
+            Some(_) => (
+                "Described with its first tool.".into(),
+                format!("{tool}\n\nAll tools of this namespace: {namespace}").into(),
+            ),
+        }
+    }
 }
 
 /// The tools of a namespace stand together, where its first one was declared.
@@ -327,21 +349,17 @@ fn dynamic_tools(tools: &[OfferedTool]) -> Vec<DynamicTool<'_>> {
     let mut offered = Vec::with_capacity(tools.len());
     let mut namespaces: HashMap<&str, usize> = HashMap::new();
     for tool in tools {
-        let function = DynamicTool::Function {
-            name: &tool.name.name,
-            description: &tool.description,
-            input_schema: &tool.parameters,
-        };
         let Some(name) = tool.name.namespace.as_deref() else {
-            offered.push(function);
+            offered.push(tool.function(tool.description.as_str().into()));
             continue;
         };
         let place = *namespaces.entry(name).or_insert(offered.len());
         if let Some(DynamicTool::Namespace { tools, .. }) = offered.get_mut(place) {
-            tools.push(function);
+            tools.push(tool.function(tool.description.as_str().into()));
         } else {
-            let description = &tool.namespace_description;
-            offered.push(DynamicTool::Namespace { name, description, tools: vec![function] });
+            let (description, first) = tool.first_of_namespace();
+            let tools = vec![tool.function(first)];
+            offered.push(DynamicTool::Namespace { name, description, tools });
         }
     }
     offered

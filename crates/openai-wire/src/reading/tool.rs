@@ -1,6 +1,7 @@
 //! The tools that a request declares.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -10,8 +11,8 @@ use crate::ApiError;
 /// A tool that the model may call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tool {
-    /// The group that it belongs to.
-    pub namespace: Option<Namespace>,
+    /// The group that it belongs to. Shared: a short request can declare very many tools in one.
+    pub namespace: Option<Arc<Namespace>>,
     /// Its name.
     pub name: String,
     /// What it is for; may be empty.
@@ -26,7 +27,7 @@ pub struct Namespace {
     /// Its name.
     pub name: String,
     /// What it is for; may be empty.
-    pub description: String,
+    pub description: Arc<str>,
 }
 
 /// What a tool is called with.
@@ -125,7 +126,7 @@ impl Reader {
     fn read(
         &mut self,
         mut tool: Object<'_>,
-        namespace: Option<&Namespace>,
+        namespace: Option<&Arc<Namespace>>,
     ) -> Result<(), ApiError> {
         if self.form == ToolForm::Bare {
             return self.read_function(tool, None);
@@ -155,7 +156,7 @@ impl Reader {
         &mut self,
         r#type: &str,
         members: Object<'_>,
-        namespace: Option<&Namespace>,
+        namespace: Option<&Arc<Namespace>>,
     ) -> Result<(), ApiError> {
         match r#type {
             "custom" => self.read_custom(members, namespace),
@@ -164,10 +165,10 @@ impl Reader {
     }
 
     fn read_namespace(&mut self, mut tool: Object<'_>) -> Result<(), ApiError> {
-        let namespace = Namespace {
+        let namespace = Arc::new(Namespace {
             name: read_name(&mut tool, "namespace")?,
-            description: tool.string("description")?.unwrap_or_default(),
-        };
+            description: tool.string("description")?.unwrap_or_default().into(),
+        });
         let inner = tool.array("tools")?.unwrap_or_default();
         let path = tool.path("tools");
         for (index, value) in inner.into_iter().enumerate() {
@@ -179,7 +180,7 @@ impl Reader {
     fn read_function(
         &mut self,
         mut function: Object<'_>,
-        namespace: Option<&Namespace>,
+        namespace: Option<&Arc<Namespace>>,
     ) -> Result<(), ApiError> {
         let name = self.read_new_name(&mut function, "function", namespace)?;
         let parameters = function.object("parameters")?.unwrap_or_else(no_parameters);
@@ -201,7 +202,7 @@ impl Reader {
     fn read_custom(
         &mut self,
         mut custom: Object<'_>,
-        namespace: Option<&Namespace>,
+        namespace: Option<&Arc<Namespace>>,
     ) -> Result<(), ApiError> {
         let name = self.read_new_name(&mut custom, "custom tool", namespace)?;
         let format = custom.take("format");
@@ -215,7 +216,7 @@ impl Reader {
         &mut self,
         mut members: Object<'_>,
         name: String,
-        namespace: Option<&Namespace>,
+        namespace: Option<&Arc<Namespace>>,
         kind: ToolKind,
     ) -> Result<(), ApiError> {
         let description = members.string("description")?.unwrap_or_default();
@@ -228,7 +229,7 @@ impl Reader {
         &mut self,
         members: &mut Object<'_>,
         noun: &str,
-        namespace: Option<&Namespace>,
+        namespace: Option<&Arc<Namespace>>,
     ) -> Result<String, ApiError> {
         let name = read_name(members, noun)?;
         let namespace = namespace.map(|namespace| namespace.name.as_str());

@@ -240,11 +240,34 @@ fn namespace(name: &str, tool: &Value) -> Value {
 }
 
 #[tokio::test]
+async fn a_long_description_of_a_namespace_stands_with_its_first_tool() {
+    let codex = TestCodex::start().await;
+    let [first, second] = &tools(&["get_weather", "search"])[..] else { panic!("two tools") };
+    for (length, is_long) in [(1_024, false), (1_025, true)] {
+        let long = "é".repeat(length);
+        let inside = |tool: &Tool| Tool {
+            name: ToolName { namespace: Some("notes".to_owned()), ..tool.name.clone() },
+            namespace_description: long.as_str().into(),
+            ..tool.clone()
+        };
+        let request = codex.ask("[[text]]Hello");
+        let tools = vec![inside(first), inside(second)];
+        complete(&codex, TurnRequest { tools, ..request }).await;
+        let seen = &tools_seen(&last_body(&codex))[0];
+        let of = |tool: &Value| tool["description"].as_str().expect("a description").to_owned();
+        assert_eq!(of(seen) == long, !is_long);
+        assert_eq!(of(&seen["tools"][0]).contains(&long), is_long);
+        assert!(!of(&seen["tools"][1]).contains(&long));
+    }
+    codex.client.shutdown().await;
+}
+
+#[tokio::test]
 async fn the_model_sees_tools_of_other_kinds_verbosity_and_tier() {
     let codex = TestCodex::start().await;
     let inside = |namespace: &str, tool: Tool| Tool {
         name: ToolName { namespace: Some(namespace.to_owned()), ..tool.name },
-        namespace_description: "Notes".to_owned(),
+        namespace_description: "Notes".into(),
         ..tool
     };
     let [weather, search] = &tools(&["get_weather", "search"])[..] else { panic!("two tools") };

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -20,7 +22,7 @@ fn names() -> ToolNames {
     for inside in [false, true] {
         names.declare(&Tool {
             name: custom_tool(inside),
-            namespace_description: String::new(),
+            namespace_description: Arc::default(),
             description: String::new(),
             input: ToolInput::Text,
         });

@@ -2,6 +2,8 @@
 
 mod refused;
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 use super::*;
@@ -354,8 +356,8 @@ fn tools_of_other_kinds() {
     let custom =
         |name: &str, grammar| Tool { kind: ToolKind::Custom { grammar }, ..tool(name, json!({})) };
     let inside = |tool: Tool| {
-        let (name, description) = ("github".to_owned(), "g".to_owned());
-        Tool { namespace: Some(Namespace { name, description }), ..tool }
+        let namespace = Namespace { name: "github".to_owned(), description: "g".into() };
+        Tool { namespace: Some(Arc::new(namespace)), ..tool }
     };
     let empty = json!({"type": "object", "properties": {}});
     let hosted = |r#type: &str, place: &str| HostedTool {
