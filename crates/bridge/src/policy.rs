@@ -212,7 +212,8 @@ pub enum CallShape {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DeclaredTools {
     schemas: Arc<HashMap<String, Value>>,
-    others: Arc<HashMap<String, OtherTool>>,
+    /// Most requests have none.
+    others: Option<Arc<HashMap<String, OtherTool>>>,
 }
 
 /// A tool that is not just a function.
@@ -330,9 +331,10 @@ impl DeclaredTools {
         schemas: impl IntoIterator<Item = (String, Value)>,
         others: impl IntoIterator<Item = (String, OtherTool)>,
     ) -> Self {
+        let others: HashMap<_, _> = others.into_iter().collect();
         Self {
             schemas: Arc::new(schemas.into_iter().collect()),
-            others: Arc::new(others.into_iter().collect()),
+            others: (!others.is_empty()).then(|| Arc::new(others)),
         }
     }
 
@@ -343,7 +345,7 @@ impl DeclaredTools {
 
     /// The tool of this name, if it is not just a function.
     pub(crate) fn other(&self, name: &str) -> Option<&OtherTool> {
-        self.others.get(name)
+        self.others.as_ref()?.get(name)
     }
 
     /// All schemas.
@@ -358,7 +360,10 @@ impl DeclaredTools {
 
     /// Those that are not just functions.
     pub fn others(&self) -> impl Iterator<Item = (&str, &OtherTool)> {
-        self.others.iter().map(|(name, tool)| (name.as_str(), tool))
+        self.others
+            .iter()
+            .flat_map(|others| others.iter())
+            .map(|(name, tool)| (name.as_str(), tool))
     }
 
     /// Whether none is declared.

@@ -395,9 +395,15 @@ impl CustomCalls {
     pub(crate) fn note(&mut self, item: &HistoryItem) {
         if let HistoryItem::ToolCall { call_id, input, .. } = item {
             match input {
-                CallInput::Text(_) => self.0.insert(call_id.clone()),
-                CallInput::Arguments(_) => self.0.remove(call_id),
-            };
+                CallInput::Text(_) => {
+                    self.0.insert(call_id.clone());
+                }
+                // Most conversations have none.
+                CallInput::Arguments(_) if self.0.is_empty() => {}
+                CallInput::Arguments(_) => {
+                    self.0.remove(call_id);
+                }
+            }
         }
     }
 

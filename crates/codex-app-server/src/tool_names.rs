@@ -93,6 +93,14 @@ impl ToolName {
         Self { namespace: None, name: name.into() }
     }
 
+    /// Namespace and name in one text, as people write it.
+    pub fn qualified(&self) -> String {
+        match &self.namespace {
+            Some(namespace) => [namespace.as_str(), &self.name].join("."),
+            None => self.name.clone(),
+        }
+    }
+
     /// How much text it has.
     pub(crate) fn bytes(&self) -> usize {
         self.name.len() + self.namespace.as_ref().map_or(0, String::len)
@@ -128,10 +136,7 @@ impl From<&str> for ToolName {
 
 impl fmt::Display for ToolName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.namespace {
-            Some(namespace) => write!(f, "{namespace}.{}", self.name),
-            None => f.write_str(&self.name),
-        }
+        f.write_str(&self.qualified())
     }
 }
 

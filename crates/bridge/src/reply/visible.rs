@@ -231,14 +231,7 @@ impl Limited {
 impl Sent {
     fn take(&mut self, text: &str, out: &mut impl Output) -> Option<VisibleEnd> {
         if let Some(most) = self.max_preamble {
-            let held = last_boundary(text, most - self.tail.len());
-            self.tail.push_str(&text[..held]);
-            if held < text.len() {
-                // It looks like an answer.
-                self.max_preamble = None;
-                self.release_tail(out);
-                self.send(&text[held..], out);
-            }
+            self.hold_preamble(most, text, out);
             return None;
         }
         match self.max_tail {
@@ -255,6 +248,19 @@ impl Sent {
                 self.send(text, out);
                 None
             }
+        }
+    }
+
+    /// Text before a forced call.
+    #[cold]
+    fn hold_preamble(&mut self, most: usize, text: &str, out: &mut impl Output) {
+        let held = last_boundary(text, most - self.tail.len());
+        self.tail.push_str(&text[..held]);
+        if held < text.len() {
+            // It looks like an answer.
+            self.max_preamble = None;
+            self.release_tail(out);
+            self.send(&text[held..], out);
         }
     }
 

@@ -24,12 +24,27 @@ pub(super) struct CallIds {
     taken: HashSet<String>,
     /// The last number behind each id that several calls want: those below it are taken.
     numbers: HashMap<String, u64>,
-    /// Calls without a result, by the client's id and in their order.
-    open: HashMap<String, VecDeque<OpenCall>>,
-    /// The latest result of each id, by its place in the history.
-    results: HashMap<String, usize>,
+    /// The calls of each of the client's ids.
+    calls: HashMap<String, CallsOfId>,
     /// Legacy calls without a result, by their name and in their order.
     open_functions: HashMap<String, Vec<OpenCall>>,
+}
+
+/// The calls of an id.
+#[derive(Default)]
+struct CallsOfId {
+    /// Those without a result, in their order.
+    open: VecDeque<OpenCall>,
+    /// Where the latest result is in the history.
+    result: Option<usize>,
+}
+
+/// What a result is.
+pub(super) enum ResultOf {
+    /// That of the call with this id towards Codex.
+    Call(String),
+    /// Another one of a call that has the result at this place in the history.
+    Answered(usize),
 }
 
 /// A call that waits for its result.
@@ -51,28 +66,26 @@ impl CallIds {
             None => self.choose(&id),
         };
         let call = OpenCall { id: chosen.clone(), place, position: Some(position) };
-        self.open.entry(id).or_default().push_back(call);
+        self.calls.entry(id).or_default().open.push_back(call);
         chosen
     }
 
-    /// Where the latest result of an id is in the history, if no call of it waits for one.
-    pub(super) fn only_result(&self, id: &str) -> Option<usize> {
-        let waits = self.open.get(id).is_some_and(|calls| !calls.is_empty());
-        self.results.get(id).copied().filter(|_| !waits)
-    }
-
-    /// The id of the call that a result belongs to, which gets this place in the history.
+    /// Which call a result belongs to, if that gets this place in the history.
     pub(super) fn result(
         &mut self,
         id: &str,
         item: usize,
         place: Place,
-    ) -> Result<String, ApiError> {
-        let call = self.open.get_mut(id).and_then(VecDeque::pop_front);
-        if call.is_some() {
-            self.results.insert(id.to_owned(), item);
-        }
-        call.map(|call| call.id).ok_or_else(|| {
+    ) -> Result<ResultOf, ApiError> {
+        let calls = self.calls.get_mut(id);
+        let found = calls.and_then(|calls| match calls.open.pop_front() {
+            Some(call) => {
+                calls.result = Some(item);
+                Some(ResultOf::Call(call.id))
+            }
+            None => calls.result.map(ResultOf::Answered),
+        });
+        found.ok_or_else(|| {
             let (member, rule) = match place {
                 Place::Message(_) => (
                     "tool_call_id",
@@ -117,9 +130,9 @@ impl CallIds {
             .into_iter()
             .flat_map(|(name, calls)| calls.into_iter().map(move |call| (name.clone(), call)));
         let calls = self
-            .open
+            .calls
             .into_iter()
-            .flat_map(|(id, calls)| calls.into_iter().map(move |call| (id.clone(), call)));
+            .flat_map(|(id, calls)| calls.open.into_iter().map(move |call| (id.clone(), call)));
         match calls.chain(functions).min_by_key(|(_, call)| (call.place, call.position)) {
             None => Ok(()),
             Some((id, OpenCall { place, position: Some(position), .. })) => {

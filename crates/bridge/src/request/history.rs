@@ -5,7 +5,7 @@ use openai_wire::ApiError;
 use openai_wire::chat::{CalledTool, FunctionCall, Message, Part};
 use openai_wire::responses::{self, InputItem, MessageRole};
 
-use super::call_ids::{CallIds, LONGEST_ID, cut};
+use super::call_ids::{CallIds, LONGEST_ID, ResultOf, cut};
 use super::content::{Author, ContentReader};
 use super::place::Place;
 use super::tools::Namespaces;
@@ -183,18 +183,21 @@ impl History {
         let images = self.contents.images_to_fetch.len();
         let content = self.contents.read(content, Author::WithImages, place, list)?;
         let output = output(content);
-        if let Some(before) = self.calls.only_result(id) {
-            let HistoryItem::ToolOutput { output: known, .. } = &self.items[before] else {
-                return Ok(());
-            };
-            if *known != output {
-                return Err(other_result(id, place));
+        match self.calls.result(id, self.items.len(), place)? {
+            ResultOf::Call(call_id) => {
+                self.items.push(HistoryItem::ToolOutput { call_id, output });
             }
-            self.contents.images_to_fetch.truncate(images);
-            return Ok(());
+            ResultOf::Answered(item) => {
+                let is_equal = matches!(
+                    &self.items[item],
+                    HistoryItem::ToolOutput { output: known, .. } if *known == output
+                );
+                if !is_equal {
+                    return Err(other_result(id, place));
+                }
+                self.contents.images_to_fetch.truncate(images);
+            }
         }
-        let call_id = self.calls.result(id, self.items.len(), place)?;
-        self.items.push(HistoryItem::ToolOutput { call_id, output });
         Ok(())
     }
 

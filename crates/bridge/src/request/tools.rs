@@ -81,9 +81,12 @@ impl OfferedTools {
                 (mode == AllowedMode::Required).then(|| CALL_ONE.to_owned())
             }
         };
-        let mut named = HashSet::new();
-        let mut ignored: Vec<_> = hosted.iter().map(wire::HostedTool::ignored_name).collect();
-        ignored.retain(|name| named.len() < MOST_NAMED && named.insert(name.clone()));
+        let mut ignored = Vec::new();
+        for name in hosted.iter().map(wire::HostedTool::ignored_name) {
+            if ignored.len() < MOST_NAMED && !ignored.contains(&name) {
+                ignored.push(name);
+            }
+        }
         if tools.iter().any(|tool| matches!(tool.kind, ToolKind::Function { strict: true, .. })) {
             ignored.push("function.strict".to_owned());
         }
@@ -119,7 +122,7 @@ fn offered(
     let is_custom = matches!(tool.kind, ToolKind::Custom { .. });
     if is_custom || name.namespace.is_some() {
         let ToolName { namespace, name: inner } = name.clone();
-        others.push((name.to_string(), OtherTool { namespace, name: inner, is_custom }));
+        others.push((name.qualified(), OtherTool { namespace, name: inner, is_custom }));
     }
     let (input, remark, schema) = match tool.kind {
         ToolKind::Function { parameters, .. } => {
@@ -132,7 +135,7 @@ fn offered(
             (ToolInput::Text, Some(input_remark(grammar.as_ref())), schema)
         }
     };
-    schemas.push((name.to_string(), schema));
+    schemas.push((name.qualified(), schema));
     let description = match remark {
         None => tool.description,
         Some(remark) if tool.description.is_empty() => remark,

@@ -10,8 +10,11 @@ pub(super) fn read_tool_choice(
     request: &mut Object<'_>,
     tools: &[Tool],
 ) -> Result<ToolChoice, ApiError> {
-    let tools = DeclaredNames::of(tools);
     let (choice, legacy) = (request.take("tool_choice"), request.take("function_call"));
+    if choice.is_none() && legacy.is_none() {
+        return Ok(ToolChoice::Auto);
+    }
+    let tools = DeclaredNames::of(tools);
     match (choice, legacy) {
         (None, None) => Ok(ToolChoice::Auto),
         (Some(choice), None) => ToolChoice::read(choice, request.path("tool_choice"), &tools),
