@@ -19,7 +19,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use codex_app_server::TurnRequest;
-use openai_wire::responses::{ResponseFormat, ToolChoice, Tools, Verbosity};
+use openai_wire::responses::{ResponseFormat, ServiceTier, ToolChoice, Tools, Verbosity};
 
 use crate::policy::{
     CallShape, OutputMode, Preamble, StreamArguments, TextBlocks, TurnPolicy, TurnSettings,
@@ -82,7 +82,7 @@ struct Wanted {
     /// In Codex's terms. Its own default differs from model to model, so it is always said.
     summary: &'static str,
     verbosity: Option<Verbosity>,
-    service_tier: Option<String>,
+    service_tier: ServiceTier,
     stop: Vec<String>,
     max_tokens: Option<u32>,
     choices: u32,
@@ -125,7 +125,9 @@ impl Prepared {
 impl Wanted {
     /// Everything together.
     fn with(self, mut history: History, settings: &TurnSettings) -> Prepared {
-        let preamble = if self.tool_choice.is_forced() { Preamble::Held } else { Preamble::Sent };
+        // Clients that read blocks take text before them.
+        let is_held = self.tool_choice.is_forced() && self.mode == OutputMode::OpenAiJson;
+        let preamble = if is_held { Preamble::Held } else { Preamble::Sent };
         let max_calls = self.max_calls(settings);
         let mut ignored: Vec<String> = self.ignored.iter().map(ToString::to_string).collect();
         ignored.extend(history.contents.ignored.iter().map(ToString::to_string));
@@ -142,7 +144,7 @@ impl Wanted {
             effort: self.effort,
             summary: Some(self.summary.to_owned()),
             verbosity: self.verbosity.map(|verbosity| verbosity.as_str().to_owned()),
-            service_tier: self.service_tier,
+            service_tier: self.service_tier.asked().map(str::to_owned),
             output_schema,
             upstream: None,
             // Whole answers, blocks and repetitions wait for whole calls.

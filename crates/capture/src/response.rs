@@ -1,7 +1,7 @@
 //! What a response says of its request, as a record has it.
 
 use openai_wire::responses::{
-    Echo, EncryptedContent, JsonText, ResponseHead, ResponseWriter, Truncation,
+    Echo, EncryptedContent, JsonText, ResponseHead, ResponseWriter, ServiceTier, Truncation,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -22,6 +22,8 @@ pub struct ResponseHeader {
     pub(crate) prompt_cache_key: Option<String>,
     pub(crate) reasoning: Value,
     pub(crate) safety_identifier: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) service_tier: Option<ServiceTier>,
     /// Whether it was to be kept.
     pub(crate) store: bool,
     pub(crate) text: Value,
@@ -70,6 +72,7 @@ impl ResponseHeader {
                 prompt_cache_key: self.prompt_cache_key.clone(),
                 truncation: self.truncation,
                 max_tool_calls: self.max_tool_calls,
+                service_tier: self.service_tier.unwrap_or_default(),
             },
         })
     }

@@ -14,10 +14,10 @@ mod tool_choice;
 pub use fields::FieldTreatment;
 pub use format::ResponseFormat;
 pub use function_call::FunctionCall;
-pub use options::{ReasoningSummary, Verbosity};
+pub use options::{ReasoningSummary, ServiceTier, Verbosity};
 pub use part::Part;
 pub use tool::{Grammar, HostedTool, Namespace, Tool, ToolKind, Tools};
-pub use tool_choice::{AllowedMode, ChosenTool, ChosenType, ToolChoice};
+pub use tool_choice::{AllowedMode, ChosenTool, ToolChoice};
 
 pub(crate) use fields::ignored;
 pub(crate) use object::{Excerpt, Object, Path};

@@ -6,8 +6,8 @@ mod response;
 mod stream;
 
 pub use crate::reading::{
-    AllowedMode, ChosenTool, ChosenType, FieldTreatment, Grammar, HostedTool, Namespace, Part,
-    ReasoningSummary, ResponseFormat, Tool, ToolChoice, ToolKind, Tools, Verbosity,
+    AllowedMode, ChosenTool, FieldTreatment, Grammar, HostedTool, Namespace, Part,
+    ReasoningSummary, ResponseFormat, ServiceTier, Tool, ToolChoice, ToolKind, Tools, Verbosity,
 };
 pub use item::{
     CustomToolCall, EncryptedContent, FunctionCall, ItemStatus, OutputContent, OutputItem,

@@ -96,21 +96,33 @@ pub(crate) async fn input_tokens(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     request: Request,
+) -> Response {
+    let settings = api.settings();
+    let rate_limit = settings.rate_limit;
+    let count = count_input(&api, &caller, settings, request);
+    api.within_rate(&caller, rate_limit, Box::pin(count)).await
+}
+
+async fn count_input(
+    api: &Api,
+    caller: &Caller,
+    settings: Arc<ApiSettings>,
+    request: Request,
 ) -> Result<Response, ErrorResponse> {
-    let mut incoming = Incoming::read(&api, &caller, api.settings(), request).await?;
+    let mut incoming = Incoming::read(api, caller, settings, request).await?;
     let (body, settings) = (incoming.body.clone(), Arc::clone(&incoming.settings));
     let request = {
         let (body, settings) = (body.clone(), Arc::clone(&settings));
-        incoming.work(&api, body.len(), move || parse(&body, &settings)).await?
+        incoming.work(api, body.len(), move || parse(&body, &settings)).await?
     };
     let effort = request.reasoning_effort.as_deref();
-    let chosen = incoming.choose(&api, Endpoint::Responses, &request.model, effort).await?;
-    let resolved = Resolved::look_up(&api, &mut incoming, &request, chosen.origin).await?;
+    let chosen = incoming.choose(api, Endpoint::Responses, &request.model, effort).await?;
+    let resolved = Resolved::look_up(api, &mut incoming, &request, chosen.origin).await?;
     let counting = move || {
         let prepared = prepare(request, &resolved, &settings)?;
         Ok(prepared.prompt_texts().map(|text| tokens::count(&text)).sum::<u64>())
     };
-    let tokens = aside(&api, counting).await?;
+    let tokens = aside(api, counting).await?;
     let count = json!({"object": "response.input_tokens", "input_tokens": tokens});
     Ok(([(X_PROXY_USAGE, HeaderValue::from_static(ESTIMATED))], Json(count)).into_response())
 }

@@ -349,7 +349,12 @@ impl<'a> Spoken<'a> {
     }
 
     fn name_and_value(self) -> NameAndValue {
-        (self.qualified_name(), ArgumentsValue::of(self.text))
+        let value = match self.kind {
+            CallKind::Function => ArgumentsValue::of(self.text),
+            // A text is another one with another blank, also if it is JSON.
+            CallKind::Custom => ArgumentsValue::of(&Value::from(self.text).to_string()),
+        };
+        (self.qualified_name(), value)
     }
 
     /// As [`DeclaredTools`] names it.

@@ -12,12 +12,17 @@ impl Prepared {
     /// Every text of the turn, for counting its tokens where the backend does not say.
     pub fn prompt_texts(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let turn = &self.turn;
-        let tools = turn.tools.iter().flat_map(|tool| {
+        let mut namespace = None;
+        let tools = turn.tools.iter().flat_map(move |tool| {
+            let is_next = namespace.replace(&tool.name.namespace) != Some(&tool.name.namespace);
+            let group = tool.name.namespace.as_deref().filter(|_| is_next);
+            let group = group.map_or(["", ""], |name| [name, &*tool.namespace_description]);
             let schema = match &tool.input {
                 ToolInput::Json(schema) => schema.get(),
                 ToolInput::Text => "",
             };
-            [&tool.name.name, tool.description.as_str(), schema].map(Cow::from)
+            let [name, description] = [&tool.name.name, &tool.description].map(String::as_str);
+            [group[0], group[1], name, description, schema].map(Cow::from)
         });
         let schema = turn.output_schema.iter().map(|schema| Cow::Owned(schema.to_string()));
         let history = turn.history.iter().flat_map(item_texts).map(Cow::from);

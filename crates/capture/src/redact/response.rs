@@ -48,6 +48,7 @@ impl JsonMask {
             prompt_cache_key,
             reasoning,
             safety_identifier,
+            service_tier: _,
             store: _,
             text,
             tool_choice,

@@ -3,11 +3,11 @@
 mod responses;
 
 use bridge::{
-    CallShape, DeclaredTools, EndReason, OutputMode, Preamble, StopAfterTools, TextBlocks,
-    TurnPolicy,
+    CallShape, DeclaredTools, EndReason, OtherTool, OutputMode, Preamble, StopAfterTools,
+    TextBlocks, TurnPolicy,
 };
 use codex_app_server::turn::event::{ReasoningItem, ToolCall, ToolCallKind, TurnEnd};
-use codex_app_server::{FailureKind, MessagePhase};
+use codex_app_server::{FailureKind, MessagePhase, ToolName};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tool_call_aggregator::Limits;
@@ -26,6 +26,11 @@ fn policy() -> TurnPolicy {
         "days": {"type": "integer", "default": 4711},
         "files.list": {"type": "array"},
     }});
+    let patch = OtherTool {
+        namespace: Some("notes".to_owned()),
+        name: "patch".to_owned(),
+        is_custom: true,
+    };
     TurnPolicy {
         mode: OutputMode::ObsidianXml,
         shape: CallShape::ToolCalls,
@@ -41,7 +46,10 @@ fn policy() -> TurnPolicy {
         limits: Limits::default(),
         max_held_bytes: 1_000,
         max_answer_bytes: 100_000,
-        tools: [("get_weather".to_owned(), schema)].into_iter().collect::<DeclaredTools>(),
+        tools: DeclaredTools::new(
+            [("get_weather".to_owned(), schema), ("notes.patch".to_owned(), json!({}))],
+            [("notes.patch".to_owned(), patch)],
+        ),
         stop_sequences: Vec::new(),
         max_tokens: None,
     }
@@ -314,6 +322,16 @@ fn script(choices: u32) -> impl Strategy<Value = Vec<What>> {
                 })]
             }
         ),
+        1 => ("call_[a-c]", "(notes|mystery)", speech()).prop_map(|(call_id, namespace, input)| {
+            vec![TurnEvent::ToolCall(ToolCall {
+                call_id,
+                item_id: None,
+                name: ToolName { namespace: Some(namespace), name: "patch".to_owned() },
+                arguments: input,
+                kind: ToolCallKind::Custom,
+                deviation: None,
+            })]
+        }),
     ];
     let said = (0..choices, spoken).prop_map(|(choice, events)| -> Vec<What> {
         events.into_iter().map(|event| What::Event { choice, event }).collect()

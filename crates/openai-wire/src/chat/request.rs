@@ -15,7 +15,7 @@ pub use tools::ToolDialect;
 
 use crate::ApiError;
 use crate::reading::{
-    self, Object, Path, ReasoningSummary, ResponseFormat, ToolChoice, Tools, Verbosity,
+    self, Object, Path, ReasoningSummary, ResponseFormat, ServiceTier, ToolChoice, Tools, Verbosity,
 };
 
 /// What a client asks for.
@@ -42,7 +42,7 @@ pub struct ChatRequest {
     /// How many words the model should make.
     pub verbosity: Option<Verbosity>,
     /// How the upstream should process the request.
-    pub service_tier: Option<String>,
+    pub service_tier: ServiceTier,
     /// Texts that end the answer: at most four, none empty.
     pub stop: Vec<String>,
     /// Most tokens of the answer.
@@ -74,6 +74,8 @@ impl ChatRequest {
         let (reasoning_effort, reasoning_summary) = options::read_reasoning(&mut request)?;
         let max_tokens = request.count("max_tokens")?;
         reading::refuse_audio(&mut request)?;
+        let mut ignored = reading::ignored(FIELDS, &mut request);
+        let service_tier = reading::read_service_tier(&mut request, &mut ignored)?;
         Ok(Self {
             model,
             messages,
@@ -85,13 +87,13 @@ impl ChatRequest {
             reasoning_effort,
             reasoning_summary,
             verbosity: Verbosity::read(&mut request)?,
-            service_tier: reading::read_service_tier(&mut request)?,
+            service_tier,
             stop: options::read_stop(&mut request)?,
             max_tokens: request.count("max_completion_tokens")?.or(max_tokens),
             n: request.count("n")?.unwrap_or(1),
             stream: request.boolean("stream")?.unwrap_or(false),
             include_usage: options::read_include_usage(&mut request)?,
-            ignored: reading::ignored(FIELDS, &mut request),
+            ignored,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Simple fields.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Object;
@@ -31,6 +31,19 @@ pub enum Verbosity {
     High,
 }
 
+/// How the upstream should process a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ServiceTier {
+    /// As usual.
+    #[default]
+    Default,
+    /// Sooner.
+    Priority,
+    /// Cheaper.
+    Flex,
+}
+
 /// Longest name of a model, in bytes.
 const LONGEST_MODEL: usize = 256;
 
@@ -57,15 +70,22 @@ pub(crate) fn read_reasoning(
     Ok((effort, summary))
 }
 
-/// How the upstream should process the request. `fast` is Codex's word for `priority`; what happens
-/// anyway need not be asked for.
-pub(crate) fn read_service_tier(request: &mut Object<'_>) -> Result<Option<String>, ApiError> {
-    let Some(tier) = request.string("service_tier")? else { return Ok(None) };
-    Ok(match tier.as_str() {
-        "" | "auto" | "default" => None,
-        "fast" => Some("priority".to_owned()),
-        // The upstream knows its tiers.
-        _ => Some(tier),
+/// How the upstream should process the request. `fast` is Codex's word for `priority`, and what happens
+/// anyway need not be asked for. Codex drops any other tier, which is then ignored.
+pub(crate) fn read_service_tier(
+    request: &mut Object<'_>,
+    ignored: &mut Vec<&'static str>,
+) -> Result<ServiceTier, ApiError> {
+    const FIELD: &str = "service_tier";
+    let tier = request.string(FIELD)?;
+    Ok(match tier.as_deref() {
+        None | Some("" | "auto" | "default") => ServiceTier::Default,
+        Some("priority" | "fast") => ServiceTier::Priority,
+        Some("flex") => ServiceTier::Flex,
+        Some(_) => {
+            ignored.push(FIELD);
+            ServiceTier::Default
+        }
     })
 }
 
@@ -85,6 +105,19 @@ pub(crate) fn refuse_audio(request: &mut Object<'_>) -> Result<(), ApiError> {
         }
     }
     Ok(())
+}
+
+// === impl ServiceTier ===
+
+impl ServiceTier {
+    /// As the upstream is asked for it, unless it is the usual one.
+    pub fn asked(self) -> Option<&'static str> {
+        match self {
+            Self::Default => None,
+            Self::Priority => Some("priority"),
+            Self::Flex => Some("flex"),
+        }
+    }
 }
 
 // === impl Verbosity ===

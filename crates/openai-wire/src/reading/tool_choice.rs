@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::tool::identity;
-use super::{Excerpt, Object, Path, Tool};
-use crate::ApiError;
+use super::{Excerpt, Object, Path, Tool, ToolKind};
+use crate::{ApiError, CallKind};
 
 /// Which tools the model may or must call. All of them are declared.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -36,18 +36,8 @@ pub struct ChosenTool {
     pub namespace: Option<String>,
     /// Its name.
     pub name: String,
-    /// Its type, as choices have it.
-    pub r#type: ChosenType,
-}
-
-/// The type of a chosen tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ChosenType {
-    /// `function`
-    Function,
-    /// `custom`
-    Custom,
+    /// What it is called with.
+    pub kind: CallKind,
 }
 
 /// The tools that a request declares, by their names.
@@ -219,9 +209,9 @@ impl ChosenTool {
         Self {
             namespace: tool.namespace_name().map(str::to_owned),
             name: tool.name.clone(),
-            r#type: match tool.kind {
-                super::ToolKind::Function { .. } => ChosenType::Function,
-                super::ToolKind::Custom { .. } => ChosenType::Custom,
+            kind: match tool.kind {
+                ToolKind::Function { .. } => CallKind::Function,
+                ToolKind::Custom { .. } => CallKind::Custom,
             },
         }
     }

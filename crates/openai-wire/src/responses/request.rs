@@ -19,7 +19,8 @@ pub use options::Truncation;
 
 use crate::ApiError;
 use crate::reading::{
-    self, Object, Part, Path, ReasoningSummary, ResponseFormat, ToolChoice, Tools, Verbosity,
+    self, Object, Part, Path, ReasoningSummary, ResponseFormat, ServiceTier, ToolChoice, Tools,
+    Verbosity,
 };
 use options::Include;
 use text::Text;
@@ -49,7 +50,7 @@ pub struct ResponsesRequest {
     /// How many words the model should make.
     pub verbosity: Option<Verbosity>,
     /// How the upstream should process the request.
-    pub service_tier: Option<String>,
+    pub service_tier: ServiceTier,
     /// Most tokens of the answer.
     pub max_output_tokens: Option<u32>,
     /// The response that the conversation goes on from.
@@ -95,6 +96,8 @@ impl ResponsesRequest {
         let (reasoning_effort, reasoning_summary) = reading::read_reasoning(&mut request)?;
         let truncation = Truncation::read(&mut request)?;
         let include = Include::read(&mut request)?;
+        let mut ignored = reading::ignored(FIELDS, &mut request);
+        let service_tier = reading::read_service_tier(&mut request, &mut ignored)?;
         let echo = Echo {
             tools: echo::tools(&tools.declared),
             tool_choice: echo::tool_choice(&tool_choice),
@@ -106,8 +109,8 @@ impl ResponsesRequest {
             prompt_cache_key: request.string("prompt_cache_key")?,
             truncation,
             max_tool_calls: request.count("max_tool_calls")?,
+            service_tier,
         };
-        let mut ignored = reading::ignored(FIELDS, &mut request);
         ignored.extend((truncation == Truncation::Auto).then_some("truncation"));
         ignored.extend(include.logprobs.then_some("include"));
         Ok(Self {
@@ -121,7 +124,7 @@ impl ResponsesRequest {
             reasoning_effort,
             reasoning_summary,
             verbosity: text.verbosity,
-            service_tier: reading::read_service_tier(&mut request)?,
+            service_tier,
             max_output_tokens: request.count("max_output_tokens")?,
             previous_response_id,
             store: request.boolean("store")?,

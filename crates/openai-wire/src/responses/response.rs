@@ -192,7 +192,7 @@ impl ResponseWriter {
         before_store.put("prompt_cache_key", &echo.prompt_cache_key);
         before_store.put("reasoning", &echo.reasoning);
         before_store.put("safety_identifier", &echo.safety_identifier);
-        before_store.put("service_tier", "default");
+        before_store.put("service_tier", &echo.service_tier);
         let mut before_usage = Members::default();
         before_usage.put("temperature", &());
         before_usage.put("text", &echo.text);

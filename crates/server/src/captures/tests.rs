@@ -151,7 +151,7 @@ async fn a_response_is_recorded_if_there_is_room_for_what_it_repeats() {
     assert_eq!(record.header.endpoint, "/v1/responses");
     let object = r#"{"instructions":"be brief","max_output_tokens":null,"max_tool_calls":null,
         "parallel_tool_calls":true,"previous_response_id":null,"prompt_cache_key":null,
-        "reasoning":{"effort":null,"summary":null},"safety_identifier":null,"store":false,
+        "reasoning":{"effort":null,"summary":null},"safety_identifier":null,"service_tier":"default","store":false,
         "text":{"format":{"type":"text"}},"tool_choice":"auto","tools":[],"truncation":"disabled",
         "user":null,"metadata":{}}"#;
     let expected = ResponseHeader::of(object.as_bytes(), EncryptedContent::Included).unwrap();

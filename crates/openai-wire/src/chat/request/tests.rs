@@ -7,9 +7,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::*;
+use crate::CallKind;
 use crate::reading::{
-    AllowedMode, ChosenTool, ChosenType, FieldTreatment, FunctionCall, Grammar, HostedTool,
-    Namespace, Part, Tool, ToolKind,
+    AllowedMode, ChosenTool, FieldTreatment, FunctionCall, Grammar, HostedTool, Namespace, Part,
+    Tool, ToolKind,
 };
 
 fn parse(body: &Value) -> Result<ChatRequest, ApiError> {
@@ -37,7 +38,7 @@ fn plain() -> ChatRequest {
         reasoning_effort: None,
         reasoning_summary: None,
         verbosity: None,
-        service_tier: None,
+        service_tier: ServiceTier::Default,
         stop: Vec::new(),
         max_tokens: None,
         n: 1,
@@ -60,7 +61,7 @@ fn schema(value: Value) -> Map<String, Value> {
 
 /// The function `f`.
 fn chosen() -> ChosenTool {
-    ChosenTool { namespace: None, name: "f".to_owned(), r#type: ChosenType::Function }
+    ChosenTool { namespace: None, name: "f".to_owned(), kind: CallKind::Function }
 }
 
 fn declared(declared: Vec<Tool>) -> Tools {
@@ -122,7 +123,7 @@ fn a_request_with_everything() {
         reasoning_effort: Some("high".to_owned()),
         reasoning_summary: Some(ReasoningSummary::Detailed),
         verbosity: Some(Verbosity::High),
-        service_tier: Some("priority".to_owned()),
+        service_tier: ServiceTier::Priority,
         stop: vec!["a".to_owned(), "b".to_owned()],
         max_tokens: Some(7),
         n: 2,
@@ -387,7 +388,7 @@ fn choices_of_other_kinds() {
         {"type": "namespace", "name": "n", "tools": [{"name": "p"}, {"name": "q"}]},
         {"type": "web_search"},
     ]);
-    let custom = ChosenTool { name: "p".to_owned(), r#type: ChosenType::Custom, ..chosen() };
+    let custom = ChosenTool { name: "p".to_owned(), kind: CallKind::Custom, ..chosen() };
     let inside = |name: &str| ChosenTool {
         namespace: Some("n".to_owned()),
         name: name.to_owned(),
@@ -501,4 +502,6 @@ fn a_wish_for_what_happens_anyway_is_not_named() {
     let members = json!({"logprobs": false, "service_tier": "auto"});
     assert_eq!(parse(&with(&members)), Ok(plain()));
     assert_eq!(parse(&with(&json!({"service_tier": "default"}))), Ok(plain()));
+    let expected = ChatRequest { ignored: vec!["service_tier"], ..plain() };
+    assert_eq!(parse(&with(&json!({"service_tier": "scale"}))), Ok(expected));
 }

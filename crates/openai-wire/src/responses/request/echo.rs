@@ -6,8 +6,9 @@ use serde_json::{Map, Value};
 
 use super::Truncation;
 use super::text::Text;
+use crate::CallKind;
 use crate::reading::{
-    AllowedMode, ChosenTool, ChosenType, ReasoningSummary, Tool, ToolChoice, ToolKind,
+    AllowedMode, ChosenTool, ReasoningSummary, ServiceTier, Tool, ToolChoice, ToolKind,
 };
 
 /// What a response repeats of its request. Members that can be long are written once, and copied
@@ -34,6 +35,8 @@ pub struct Echo {
     pub truncation: Truncation,
     /// How many calls of built-in tools there may be.
     pub max_tool_calls: Option<u32>,
+    /// How the upstream was asked to process it.
+    pub service_tier: ServiceTier,
 }
 
 /// JSON that is written as it stands.
@@ -70,7 +73,7 @@ enum FormatEcho<'a> {
 
 #[derive(Serialize)]
 struct ChoiceEcho<'a> {
-    r#type: ChosenType,
+    r#type: CallKind,
     name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     namespace: Option<&'a str>,
@@ -105,6 +108,7 @@ impl Default for Echo {
             prompt_cache_key: None,
             truncation: Truncation::default(),
             max_tool_calls: None,
+            service_tier: ServiceTier::Default,
         }
     }
 }
@@ -185,7 +189,7 @@ impl<'a> ToolEcho<'a> {
 
 impl<'a> ChoiceEcho<'a> {
     fn of(tool: &'a ChosenTool) -> Self {
-        Self { r#type: tool.r#type, name: &tool.name, namespace: tool.namespace.as_deref() }
+        Self { r#type: tool.kind, name: &tool.name, namespace: tool.namespace.as_deref() }
     }
 }
 

@@ -7,7 +7,8 @@ mod refused;
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::reading::{AllowedMode, ChosenTool, ChosenType, FieldTreatment, Tool, ToolKind};
+use crate::CallKind;
+use crate::reading::{AllowedMode, ChosenTool, FieldTreatment, Tool, ToolKind};
 
 fn parse(body: &Value) -> Result<ResponsesRequest, ApiError> {
     ResponsesRequest::parse(body.to_string().as_bytes())
@@ -34,7 +35,7 @@ fn plain() -> ResponsesRequest {
         reasoning_effort: None,
         reasoning_summary: None,
         verbosity: None,
-        service_tier: None,
+        service_tier: ServiceTier::Default,
         max_output_tokens: None,
         previous_response_id: None,
         store: None,
@@ -59,7 +60,7 @@ fn schema(value: Value) -> Map<String, Value> {
 
 /// The function `f`.
 fn chosen() -> ChosenTool {
-    ChosenTool { namespace: None, name: "f".to_owned(), r#type: ChosenType::Function }
+    ChosenTool { namespace: None, name: "f".to_owned(), kind: CallKind::Function }
 }
 
 fn declared(declared: Vec<Tool>) -> Tools {
@@ -130,7 +131,7 @@ fn a_request_with_everything() {
         reasoning_effort: Some("low".to_owned()),
         reasoning_summary: Some(ReasoningSummary::Detailed),
         verbosity: Some(Verbosity::Low),
-        service_tier: Some("flex".to_owned()),
+        service_tier: ServiceTier::Flex,
         max_output_tokens: Some(7),
         previous_response_id: Some("resp_1".to_owned()),
         store: Some(false),
@@ -150,6 +151,7 @@ fn a_request_with_everything() {
             prompt_cache_key: Some("k".to_owned()),
             truncation: Truncation::Auto,
             max_tool_calls: Some(3),
+            service_tier: ServiceTier::Flex,
         },
         ignored: vec!["temperature", "truncation", "include"],
         ..plain()
@@ -171,6 +173,7 @@ fn what_a_response_repeats_is_whole_without_being_given() {
         "prompt_cache_key": null,
         "truncation": "disabled",
         "max_tool_calls": null,
+        "service_tier": "default",
     });
     assert_eq!(repeated, expected);
 }
