@@ -108,13 +108,12 @@ impl ToolName {
 
     /// As Codex and models name it: a function outside any namespace may come back in [`FUNCTIONS`].
     pub(crate) fn towards_codex(namespace: Option<&str>, name: String) -> Self {
-        let namespace = namespace.filter(|namespace| !["", FUNCTIONS].contains(namespace));
-        Self { namespace: namespace.map(str::to_owned), name }
+        Self { namespace: own_namespace(namespace).map(str::to_owned), name }
     }
 
     /// The name that Codex takes for it.
     pub(crate) fn alias(&self) -> Self {
-        let namespace = self.namespace.as_deref().filter(|name| !["", FUNCTIONS].contains(name));
+        let namespace = own_namespace(self.namespace.as_deref());
         let is_hidden = namespace.is_none() && HIDDEN.contains(&self.name.as_str());
         let is_taken = is_accepted(&self.name, MAX_NAME) && !is_hidden;
         Self {
@@ -190,6 +189,11 @@ impl ToolNames {
         call.name = self.original(&call.name);
         call
     }
+}
+
+/// A namespace, unless it is where models find tools without one.
+fn own_namespace(namespace: Option<&str>) -> Option<&str> {
+    namespace.filter(|namespace| !["", FUNCTIONS].contains(namespace))
 }
 
 fn is_accepted(name: &str, longest: usize) -> bool {

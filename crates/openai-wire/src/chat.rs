@@ -5,6 +5,7 @@ mod request;
 pub mod stream;
 
 pub use crate::reading::{
-    AllowedMode, FieldTreatment, FunctionCall, Part, ReasoningSummary, ResponseFormat, ToolChoice,
+    AllowedMode, CustomCall, FieldTreatment, FunctionCall, Part, ReasoningSummary, ResponseFormat,
+    ToolChoice,
 };
 pub use request::{CalledTool, ChatRequest, FIELDS, Message, ToolCall, ToolDialect};

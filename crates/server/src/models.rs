@@ -91,14 +91,14 @@ impl ModelDirectory {
         let AskedModel { name, effort, effort_field, aliases, fallback } = asked;
         let catalog = self.catalog().await?;
         let mut resolved = self.resolve(name, aliases, &catalog)?;
-        // An upstream of one's own has models of its own.
-        let is_checked = |resolved: &ResolvedModel| {
+        // The models of an upstream of one's own are not known here.
+        let is_unknown = |resolved: &ResolvedModel| {
             self.upstream.is_none() && find_model(&catalog, &resolved.model).is_none()
         };
-        if let Some(fallback) = fallback.filter(|_| is_checked(&resolved)) {
+        if let Some(fallback) = fallback.filter(|_| is_unknown(&resolved)) {
             resolved = self.resolve(fallback, aliases, &catalog)?;
         }
-        if is_checked(&resolved) {
+        if is_unknown(&resolved) {
             return Err(unknown_model(name, &names(&catalog, aliases)));
         }
         let ResolvedModel { model, effort: implied } = resolved;

@@ -29,6 +29,7 @@ use crate::body::check_json_depth;
 use crate::captures::BegunResponse;
 use crate::gate::Caller;
 use crate::headers::X_PROXY_USAGE;
+use crate::models::Chosen;
 use crate::tokens;
 use answer::ResponseStream;
 use conversation::Resolved;
@@ -110,14 +111,8 @@ async fn count_input(
     request: Request,
 ) -> Result<Response, ErrorResponse> {
     let mut incoming = Incoming::read(api, caller, settings, request).await?;
-    let (body, settings) = (incoming.body.clone(), Arc::clone(&incoming.settings));
-    let request = {
-        let (body, settings) = (body.clone(), Arc::clone(&settings));
-        incoming.work(api, body.len(), move || parse(&body, &settings)).await?
-    };
-    let effort = request.reasoning_effort.as_deref();
-    let chosen = incoming.choose(api, Endpoint::Responses, &request.model, effort).await?;
-    let resolved = Resolved::look_up(api, &mut incoming, &request, chosen.origin).await?;
+    let (request, _, resolved) = understand(api, &mut incoming).await?;
+    let settings = Arc::clone(&incoming.settings);
     let counting = move || {
         let prepared = prepare(request, &resolved, &settings)?;
         Ok(prepared.prompt_texts().map(|text| tokens::count(&text)).sum::<u64>())
@@ -127,14 +122,23 @@ async fn count_input(
     Ok(([(X_PROXY_USAGE, HeaderValue::from_static(ESTIMATED))], Json(count)).into_response())
 }
 
-async fn plan(api: &Api, incoming: &mut Incoming) -> Result<Plan, ApiError> {
+/// A request, its model, and what it refers to.
+async fn understand(
+    api: &Api,
+    incoming: &mut Incoming,
+) -> Result<(ResponsesRequest, Chosen, Resolved), ApiError> {
     let (body, settings) = (incoming.body.clone(), Arc::clone(&incoming.settings));
-    let headers = incoming.headers.clone();
     let request = incoming.work(api, body.len(), move || parse(&body, &settings)).await?;
     let effort = request.reasoning_effort.as_deref();
     let chosen = incoming.choose(api, Endpoint::Responses, &request.model, effort).await?;
-    let origin = chosen.origin;
-    let resolved = Arc::new(Resolved::look_up(api, incoming, &request, origin).await?);
+    let resolved = Resolved::look_up(api, incoming, &request, chosen.origin).await?;
+    Ok((request, chosen, resolved))
+}
+
+async fn plan(api: &Api, incoming: &mut Incoming) -> Result<Plan, ApiError> {
+    let headers = incoming.headers.clone();
+    let (request, chosen, resolved) = understand(api, incoming).await?;
+    let (origin, resolved) = (chosen.origin, Arc::new(resolved));
 
     let id = format!("resp_{}", random_text(48));
     let created = seconds_since_1970();

@@ -2,7 +2,7 @@
 
 use codex_app_server::{CallInput, ContentPart, HistoryItem, MessagePhase, Role, ToolOutput};
 use openai_wire::ApiError;
-use openai_wire::chat::{CalledTool, FunctionCall, Message, Part};
+use openai_wire::chat::{CalledTool, CustomCall, FunctionCall, Message, Part};
 use openai_wire::responses::{self, InputItem, MessageRole};
 
 use super::call_ids::{CallIds, LONGEST_ID, ResultOf, cut};
@@ -95,7 +95,9 @@ impl History {
                         CalledTool::Function(FunctionCall { name, arguments }) => {
                             (name, CallInput::Arguments(arguments))
                         }
-                        CalledTool::Custom { name, input } => (name, CallInput::Text(input)),
+                        CalledTool::Custom(CustomCall { name, input }) => {
+                            (name, CallInput::Text(input))
+                        }
                     };
                     let name = self.namespaces.tool(call.namespace, name);
                     self.items.push(HistoryItem::ToolCall { call_id, name, input });

@@ -38,7 +38,13 @@ pub(super) fn with_additional(
 ) -> Tools {
     let earlier = earlier.iter().enumerate().map(|(index, item)| (Place::Earlier(index), item));
     let input = input.iter().enumerate().map(|(index, item)| (Place::Input(index), item));
-    for (place, item) in earlier.chain(input) {
+    let items = earlier.chain(input);
+    let mut items =
+        items.filter(|(_, item)| matches!(item, InputItem::AdditionalTools { .. })).peekable();
+    if items.peek().is_none() {
+        return tools;
+    }
+    for (place, item) in items {
         let additional = item.additional_tools(&place.to_string());
         tools.declared.extend(additional.declared);
         tools.hosted.extend(additional.hosted);
@@ -144,7 +150,7 @@ fn offered(
     Tool { name, namespace_description, description, input }
 }
 
-/// What the model is told of the input of a custom tool, which nothing holds it to.
+/// Describes the input of a custom tool to the model, which nothing holds to it.
 fn input_remark(grammar: Option<&wire::Grammar>) -> String {
     match grammar {
         None => "The parameter `input` is free text, passed on as it is.".to_owned(),

@@ -158,87 +158,60 @@ fn unaliased(name: &str) -> String {
     own.map_or(name, |(own, _)| own).to_owned()
 }
 
+/// The usual task of Codex CLI.
+const CODEX: Task = Task {
+    program: "codex",
+    variant: "responses",
+    model: "gpt-5.5",
+    calls: ["apply_patch", "exec_command", "exec_command"],
+    results: TOGETHER,
+    quote: ANSWER,
+};
+
+/// The same with a model that writes code to call tools, one call at a time.
+const CODEX_GPT_6: Task =
+    Task { model: "gpt-6.1-sol", calls: ["exec", "exec", "exec"], results: ONE_BY_ONE, ..CODEX };
+
+/// What the tool of the MCP server returns.
+const NOTE: &str = "NOTE ON TEA";
+
 /// Its patches are free-form text.
 #[tokio::test]
 async fn codex_cli_with_gpt_5() {
-    let task = Task {
-        program: "codex",
-        variant: "responses",
-        model: "gpt-5.5",
-        calls: ["apply_patch", "exec_command", "exec_command"],
-        results: TOGETHER,
-        quote: ANSWER,
-    };
-    task.check().await;
+    CODEX.check().await;
 }
 
 /// Code that calls tools, in a tool that comes as an item of the input.
 #[tokio::test]
 async fn codex_cli_with_gpt_6() {
-    let task = Task {
-        program: "codex",
-        variant: "responses",
-        model: "gpt-6.1-sol",
-        calls: ["exec", "exec", "exec"],
-        results: ONE_BY_ONE,
-        quote: ANSWER,
-    };
-    task.check().await;
+    CODEX_GPT_6.check().await;
 }
 
 /// Tools of a namespace beside the code.
 #[tokio::test]
 async fn codex_cli_with_gpt_6_and_a_namespace() {
-    let task = Task {
-        program: "codex",
-        variant: "namespace",
-        model: "gpt-6.1-sol",
-        calls: ["exec", "exec", "list_agents"],
-        results: ONE_BY_ONE,
-        quote: "/root",
-    };
-    task.check().await;
+    let calls = ["exec", "exec", "list_agents"];
+    Task { variant: "namespace", calls, quote: "/root", ..CODEX_GPT_6 }.check().await;
 }
 
 /// Code reaches the tools of an MCP server.
 #[tokio::test]
 async fn codex_cli_with_gpt_6_and_an_mcp_server() {
-    let task = Task {
-        program: "codex",
-        variant: "mcp",
-        model: "gpt-6.1-sol",
-        calls: ["exec", "exec", "exec"],
-        results: ONE_BY_ONE,
-        quote: "NOTE ON TEA",
-    };
-    task.check().await;
+    Task { variant: "mcp", quote: NOTE, ..CODEX_GPT_6 }.check().await;
 }
 
 /// A namespace has the tools of an MCP server.
 #[tokio::test]
 async fn codex_cli_with_gpt_5_and_an_mcp_server() {
-    let task = Task {
-        program: "codex",
-        variant: "mcp",
-        model: "gpt-5.5",
-        calls: ["apply_patch", "exec_command", "look_up"],
-        results: TOGETHER,
-        quote: "NOTE ON TEA",
-    };
-    task.check().await;
+    let calls = ["apply_patch", "exec_command", "look_up"];
+    Task { variant: "mcp", calls, quote: NOTE, ..CODEX }.check().await;
 }
 
 /// With a model that it does not know, nothing is free-form.
 #[tokio::test]
 async fn codex_cli_with_another_model_and_an_mcp_server() {
-    let task = Task {
-        program: "codex",
-        variant: "mcp",
-        model: "another-model",
-        calls: ["exec_command", "exec_command", "look_up"],
-        results: TOGETHER,
-        quote: "NOTE ON TEA",
-    };
+    let calls = ["exec_command", "exec_command", "look_up"];
+    let task = Task { variant: "mcp", model: "another-model", calls, quote: NOTE, ..CODEX };
     task.check().await;
 }
 
@@ -252,7 +225,7 @@ async fn copilot_cli_with_responses() {
     copilot_cli("responses").await;
 }
 
-/// The upgrade is refused; the program goes on without it.
+/// The upgrade is refused; the program continues over HTTP.
 #[tokio::test]
 async fn copilot_cli_with_websockets() {
     copilot_cli("websockets").await;

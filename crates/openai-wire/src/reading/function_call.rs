@@ -14,6 +14,32 @@ pub struct FunctionCall {
     pub arguments: String,
 }
 
+/// A custom tool that was called, and with what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CustomCall {
+    /// Name of the tool.
+    pub name: String,
+    /// Exact input.
+    pub input: String,
+}
+
+/// The namespace of a call, if the client sends it.
+pub(crate) fn read_namespace(call: &mut Object<'_>) -> Result<Option<String>, ApiError> {
+    Ok(call.string("namespace")?.filter(|namespace| !namespace.is_empty()))
+}
+
+// === impl CustomCall ===
+
+impl CustomCall {
+    pub(crate) fn read(call: &mut Object<'_>) -> Result<Self, ApiError> {
+        let name = call.required_string("name")?;
+        if name.is_empty() {
+            return Err(call.path("name").invalid("The name of a tool must not be empty."));
+        }
+        Ok(Self { name, input: call.string("input")?.unwrap_or_default() })
+    }
+}
+
 // === impl FunctionCall ===
 
 impl FunctionCall {

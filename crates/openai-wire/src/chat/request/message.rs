@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::ApiError;
-use crate::reading::{FunctionCall, Object, Part, Path, read_content};
+use crate::reading::{CustomCall, FunctionCall, Object, Part, Path, read_content, read_namespace};
 
 /// A message. Its place in the request is its place in the list.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,12 +60,7 @@ pub enum CalledTool {
     /// A function.
     Function(FunctionCall),
     /// A custom tool.
-    Custom {
-        /// Its name.
-        name: String,
-        /// Its input.
-        input: String,
-    },
+    Custom(CustomCall),
 }
 
 const ROLES: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "function"];
@@ -131,7 +126,7 @@ impl ToolCall {
         let mut call = Object::read(value, path)?;
         let r#type = call.string("type")?;
         let id = call.required_string("id")?;
-        let namespace = call.string("namespace")?.filter(|namespace| !namespace.is_empty());
+        let namespace = read_namespace(&mut call)?;
         match r#type.as_deref() {
             None | Some("function") => {}
             Some("custom") => {
@@ -159,19 +154,11 @@ impl CalledTool {
         match call.take("custom") {
             Some(members) => {
                 let path = call.path("custom");
-                Self::read_members(Object::read(members, path)?)
+                CustomCall::read(&mut Object::read(members, path)?).map(Self::Custom)
             }
-            None if call.has("name") => Self::read_members(call),
+            None if call.has("name") => CustomCall::read(&mut call).map(Self::Custom),
             None => Err(call.path("custom").missing()),
         }
-    }
-
-    fn read_members(mut custom: Object<'_>) -> Result<Self, ApiError> {
-        let name = custom.required_string("name")?;
-        if name.is_empty() {
-            return Err(custom.path("name").invalid("The name of a tool must not be empty."));
-        }
-        Ok(Self::Custom { name, input: custom.string("input")?.unwrap_or_default() })
     }
 }
 

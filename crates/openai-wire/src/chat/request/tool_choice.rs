@@ -11,14 +11,11 @@ pub(super) fn read_tool_choice(
     tools: &[Tool],
 ) -> Result<ToolChoice, ApiError> {
     let (choice, legacy) = (request.take("tool_choice"), request.take("function_call"));
-    if choice.is_none() && legacy.is_none() {
-        return Ok(ToolChoice::Auto);
-    }
-    let tools = DeclaredNames::of(tools);
+    let tools = || DeclaredNames::of(tools);
     match (choice, legacy) {
         (None, None) => Ok(ToolChoice::Auto),
-        (Some(choice), None) => ToolChoice::read(choice, request.path("tool_choice"), &tools),
-        (None, Some(legacy)) => read_legacy(legacy, request.path("function_call"), &tools),
+        (Some(choice), None) => ToolChoice::read(choice, request.path("tool_choice"), &tools()),
+        (None, Some(legacy)) => read_legacy(legacy, request.path("function_call"), &tools()),
         (Some(_), Some(_)) => {
             let problem = "'function_call' cannot be given together with 'tool_choice'.";
             Err(request.path("function_call").invalid(problem))

@@ -6,7 +6,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::ApiError;
-use crate::reading::{FunctionCall, Object, Part, Path, ToolForm, Tools, read_content};
+use crate::reading::{
+    CustomCall, FunctionCall, Object, Part, Path, ToolForm, Tools, read_content, read_namespace,
+};
 
 /// An item. Its place in the conversation is its place in the list. No id is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -270,11 +272,7 @@ impl InputItem {
     fn read_custom_call(mut item: Object<'_>) -> Result<Self, ApiError> {
         let call_id = item.required_string("call_id")?;
         let namespace = read_namespace(&mut item)?;
-        let name = item.required_string("name")?;
-        if name.is_empty() {
-            return Err(item.path("name").invalid("The name of a tool must not be empty."));
-        }
-        let input = item.string("input")?.unwrap_or_default();
+        let CustomCall { name, input } = CustomCall::read(&mut item)?;
         Ok(Self::CustomToolCall { id: read_id(&mut item)?, call_id, namespace, name, input })
     }
 
@@ -302,10 +300,6 @@ fn read_output(mut item: Object<'_>) -> Result<(Option<String>, String, Vec<Part
     let output = item.take("output").unwrap_or_else(|| Value::String(String::new()));
     let output = read_content(Some(output), item.path("output"))?;
     Ok((read_id(&mut item)?, call_id, output))
-}
-
-fn read_namespace(item: &mut Object<'_>) -> Result<Option<String>, ApiError> {
-    Ok(item.string("namespace")?.filter(|namespace| !namespace.is_empty()))
 }
 
 /// What an item is that does not say so.

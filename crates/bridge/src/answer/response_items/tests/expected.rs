@@ -104,7 +104,7 @@ pub(super) fn custom_call(id: &str, call_id: &str, input: &str) -> Value {
     })
 }
 
-/// All events of a call of a custom tool whose input is told in these pieces.
+/// All events of a call of a custom tool whose input is emitted in these pieces.
 pub(super) fn custom_call_events(index: usize, item: &Value, pieces: &[&str]) -> Vec<Value> {
     let mut begun = item.clone();
     begun["status"] = json!("in_progress");
