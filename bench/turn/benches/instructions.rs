@@ -4,8 +4,8 @@
 
 use std::hint::black_box;
 
+use model_turn::TurnEvent;
 use bridge::Prepared;
-use codex_app_server::turn::event::TurnEvent;
 use gungraun::prelude::*;
 use tool_call_aggregator::{TextScanner, ToolCallAggregator};
 use turn_bench::aggregator::{

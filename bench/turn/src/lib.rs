@@ -6,13 +6,9 @@ pub mod aggregator;
 use std::sync::Arc;
 use std::time::Instant;
 
-use bridge::{Ended, Output, Prepared, Reply, RequestOptions, TurnSettings};
-use bytes::BytesMut;
-use codex_app_server::ToolName;
-use codex_app_server::turn::event::{ToolCall, ToolCallKind, TurnEvent};
-use openai_wire::CallPart;
+use model_turn::{ToolCall, ToolCallKind, ToolName, TurnEvent};
+use bridge::{ChatHead, ChatStream, Ended, Output as _, Prepared, Reply, RequestOptions, TurnSettings};
 use openai_wire::chat::ChatRequest;
-use openai_wire::chat::stream::{ChunkWriter, UsageFrame};
 use serde_json::json;
 
 const TOOLS: [&str; 3] = ["get_weather", "get_time", "lookup"];
@@ -20,14 +16,8 @@ const TOOLS: [&str; 3] = ["get_weather", "get_time", "lookup"];
 /// A streamed answer in the making.
 pub struct Stream {
     reply: Reply,
-    frames: Frames,
+    frames: ChatStream,
     now: Instant,
-}
-
-/// Frames as the server writes them.
-struct Frames {
-    writer: ChunkWriter,
-    buffer: BytesMut,
 }
 
 /// A request without tools.
@@ -157,50 +147,30 @@ impl Stream {
     /// The answer to a request.
     pub fn answering(body: &str) -> Self {
         let policy = Arc::new(prepare(body).policy);
-        let writer =
-            ChunkWriter::new("chatcmpl-1", 1_794_771_460, "scripted", UsageFrame::Unwanted);
+        let head = ChatHead {
+            id: "chatcmpl-1",
+            created: 1_794_771_460,
+            model: "scripted",
+            choices: 1,
+            include_usage: false,
+        };
+        let mut frames = ChatStream::new(&head, policy.shape);
+        frames.buffer().reserve(64 * 1024);
         Self {
+            frames,
             reply: Reply::new(policy, 0, None, Arc::new(|| "suffix".to_owned())),
-            frames: Frames { writer, buffer: BytesMut::with_capacity(64 * 1024) },
             now: Instant::now(),
         }
     }
 
     /// Takes a whole turn, and says how many bytes go to the client.
     pub fn take(&mut self, events: Vec<TurnEvent>) -> usize {
-        self.frames.writer.role(0, &mut self.frames.buffer);
         let mut ended = None;
         for event in events {
             ended = self.reply.on_event(event, self.now, &mut self.frames);
         }
         let Some(Ended::Finished(reason)) = ended else { panic!("the turn has not ended well") };
-        self.frames.writer.finish(0, reason.as_str(), &mut self.frames.buffer);
-        self.frames.buffer.len()
-    }
-}
-
-// === impl Frames ===
-
-impl Output for Frames {
-    fn text(&mut self, text: &str) {
-        self.writer.content(0, text, &mut self.buffer);
-    }
-
-    fn block(&mut self, xml: &str) {
-        self.text(xml);
-    }
-
-    fn reasoning(&mut self, text: &str) {
-        self.writer.reasoning(0, text, &mut self.buffer);
-    }
-
-    fn call(&mut self, part: &CallPart<'_>) {
-        self.writer.tool_call(0, part, &mut self.buffer);
-    }
-
-    fn call_end(&mut self) {}
-
-    fn refusal(&mut self, text: &str) {
-        self.writer.refusal(0, text, &mut self.buffer);
+        self.frames.finish(reason);
+        self.frames.buffer().len()
     }
 }

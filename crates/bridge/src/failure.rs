@@ -2,7 +2,7 @@
 
 mod words;
 
-use codex_app_server::{Failure, FailureKind, InvalidTurn};
+use model_turn::{Failure, FailureKind, InvalidTurn};
 use openai_wire::{ApiError, ErrorType};
 
 /// Most characters of a code or a parameter of the upstream's.

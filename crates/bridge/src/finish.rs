@@ -1,25 +1,11 @@
 //! How an answer ends, and what is told about it.
 
-use codex_app_server::{FailureKind, TokenUsage};
+use model_turn::{FailureKind, TokenUsage};
+use openai_wire::FinishReason;
 use serde::{Deserialize, Serialize};
 
 use crate::policy::CallShape;
 use crate::reasoning::CallReasoning;
-
-/// OpenAI's `finish_reason`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FinishReason {
-    /// The model has finished, or a stop sequence came.
-    Stop,
-    /// A limit of tokens was met.
-    Length,
-    /// The rest was withheld.
-    ContentFilter,
-    /// The model waits for its tools.
-    ToolCalls,
-    /// The same, told in the legacy way.
-    FunctionCall,
-}
 
 /// Why an answer ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -121,21 +107,6 @@ impl BlockCounts {
     }
 }
 
-// === impl FinishReason ===
-
-impl FinishReason {
-    /// As OpenAI writes it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Stop => "stop",
-            Self::Length => "length",
-            Self::ContentFilter => "content_filter",
-            Self::ToolCalls => "tool_calls",
-            Self::FunctionCall => "function_call",
-        }
-    }
-}
-
 // === impl EndReason ===
 
 impl EndReason {
@@ -198,6 +169,11 @@ impl EndReason {
             | Self::FailedAfterCalls
             | Self::Failed => false,
         }
+    }
+
+    /// Whether the client did not take the rest.
+    pub fn is_left(self) -> bool {
+        matches!(self, Self::ClientGone | Self::SlowClient)
     }
 
     /// Whether it failed here or upstream, and not for its client.

@@ -6,21 +6,26 @@
 mod answer;
 mod failure;
 mod finish;
+mod output;
 mod policy;
 mod reasoning;
 mod reply;
 mod request;
 
-pub use answer::{Answer, Collected, Frames, ResponseItems, call_count, is_truncated, telemetry};
+pub use answer::{
+    Answer, AnswerOptions, ChatHead, ChatMessage, ChatStream, Collected, Input, Milestones,
+    Release, ResponseItems, Want, call_count, is_truncated,
+};
 pub use failure::{AskedUpstream, api_error, api_error_of, invalid_turn};
-pub use finish::{BlockCounts, ChoiceReport, EndReason, FinishReason, InputDeviations};
+pub use finish::{BlockCounts, ChoiceReport, EndReason, InputDeviations};
+pub use output::{AnswerEnd, Closing, Output, Piece};
 pub use policy::{
     CallShape, DeclaredTools, OtherTool, OutputMode, OutputModeSetting, Preamble, RemoteImages,
     StopAfterTools, StreamArguments, TextBlocks, TextTools, TurnPolicy, TurnSettings,
     UnsupportedTools,
 };
 pub use reasoning::{CallReasoning, Question, ReasoningBefore};
-pub use reply::{Ended, Output, Reply, Tokenizer};
+pub use reply::{Ended, Reply, Tokenizer};
 pub use request::{
-    ImageToFetch, Prepared, RequestOptions, adopt_prompt, prepare, prepare_response,
+    ImageToFetch, Prepared, Recall, RequestOptions, Target, adopt_prompt, prepare, prepare_response,
 };

@@ -1,7 +1,7 @@
 //! What is chosen about the answer to a turn: by the operator ([`TurnSettings`]), and then by the
 //! request too ([`TurnPolicy`]).
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
@@ -20,11 +20,13 @@ const MAX_HELD_BYTES: usize = 1024 * 1024;
 const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
 
 /// How calls are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum OutputMode {
     /// As `<use_tool>` blocks in the text, and as `tool_calls` beside it.
     ObsidianXml,
     /// As `tool_calls` only; blocks are taken out of the text.
+    #[serde(rename = "openai-json")]
     OpenAiJson,
 }
 
@@ -39,7 +41,8 @@ pub enum OutputModeSetting {
 }
 
 /// When a turn with calls is ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum StopAfterTools {
     /// By the model alone.
     Off,
@@ -48,6 +51,7 @@ pub enum StopAfterTools {
     /// After the last call of a burst.
     Burst {
         /// How long after a call another one is waited for; `None` waits for the response's end.
+        #[serde(rename = "grace_ms", with = "millis", default)]
         grace: Option<Duration>,
     },
 }
@@ -65,7 +69,8 @@ pub enum TextTools {
 }
 
 /// Which blocks of a text are calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TextBlocks {
     /// None: the text is not looked at.
     Ignored,
@@ -148,8 +153,8 @@ pub struct TurnSettings {
     pub instructions: Option<Arc<str>>,
 }
 
-/// Everything that decides what becomes of a turn's events.
-#[derive(Debug, Clone)]
+/// Everything that decides what becomes of a turn's events. Records of requests have it as JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TurnPolicy {
     /// How calls are shown.
     pub mode: OutputMode,
@@ -160,6 +165,7 @@ pub struct TurnPolicy {
     /// Whether text after the last call is dropped.
     pub suppress_tail: bool,
     /// What becomes of text before the first call.
+    #[serde(default, skip_serializing_if = "Preamble::is_sent")]
     pub preamble: Preamble,
     /// Most calls that are forwarded.
     pub max_calls: Option<NonZeroUsize>,
@@ -180,6 +186,7 @@ pub struct TurnPolicy {
     /// Most text and reasoning: all of it is kept to the end, for counting.
     pub max_answer_bytes: usize,
     /// The tools that the request declares.
+    #[serde(flatten)]
     pub tools: DeclaredTools,
     /// Texts that end the visible text.
     pub stop_sequences: Vec<String>,
@@ -200,7 +207,8 @@ pub enum Preamble {
 }
 
 /// How calls are told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CallShape {
     /// `tool_calls`
     ToolCalls,
@@ -209,11 +217,14 @@ pub enum CallShape {
 }
 
 /// The tools that a request declares. Those of a namespace are named `namespace.name` here, as in a text.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DeclaredTools {
+    /// The parameters' schema of each. Apart from the rest, because the format of blocks shares them.
+    #[serde(rename = "tools", with = "shared")]
     schemas: Arc<HashMap<String, Value>>,
-    /// Most requests have none.
-    others: Option<Arc<HashMap<String, OtherTool>>>,
+    /// Those that are not just functions: most requests have none.
+    #[serde(rename = "other_tools", default, skip_serializing_if = "BTreeMap::is_empty")]
+    others: BTreeMap<String, OtherTool>,
 }
 
 /// A tool that is not just a function.
@@ -316,10 +327,24 @@ impl Default for TurnSettings {
 // === impl TurnPolicy ===
 
 impl TurnPolicy {
+    /// Whether `<use_tool>` blocks are read or written.
+    pub fn knows_blocks(&self) -> bool {
+        self.mode == OutputMode::ObsidianXml || self.text_blocks != TextBlocks::Ignored
+    }
+
     /// Whether a block in fenced code is an example: where calls have a way of their own. Clients that
     /// read blocks execute those in fences, too.
     pub(crate) fn shows_examples(&self) -> bool {
         self.mode == OutputMode::OpenAiJson && !self.tools.is_empty()
+    }
+}
+
+// === impl Preamble ===
+
+impl Preamble {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+    fn is_sent(&self) -> bool {
+        *self == Self::Sent
     }
 }
 
@@ -331,10 +356,9 @@ impl DeclaredTools {
         schemas: impl IntoIterator<Item = (String, Value)>,
         others: impl IntoIterator<Item = (String, OtherTool)>,
     ) -> Self {
-        let others: HashMap<_, _> = others.into_iter().collect();
         Self {
             schemas: Arc::new(schemas.into_iter().collect()),
-            others: (!others.is_empty()).then(|| Arc::new(others)),
+            others: others.into_iter().collect(),
         }
     }
 
@@ -345,7 +369,7 @@ impl DeclaredTools {
 
     /// The tool of this name, if it is not just a function.
     pub(crate) fn other(&self, name: &str) -> Option<&OtherTool> {
-        self.others.as_ref()?.get(name)
+        self.others.get(name)
     }
 
     /// All schemas.
@@ -358,12 +382,15 @@ impl DeclaredTools {
         self.schemas.iter().map(|(name, schema)| (name.as_str(), schema))
     }
 
+    /// The schemas in the order of their tools' names, to be changed.
+    pub fn schemas_mut(&mut self) -> impl Iterator<Item = &mut Value> {
+        let schemas: BTreeMap<_, _> = Arc::make_mut(&mut self.schemas).iter_mut().collect();
+        schemas.into_values()
+    }
+
     /// Those that are not just functions.
-    pub fn others(&self) -> impl Iterator<Item = (&str, &OtherTool)> {
-        self.others
-            .iter()
-            .flat_map(|others| others.iter())
-            .map(|(name, tool)| (name.as_str(), tool))
+    pub fn others(&self) -> impl Iterator<Item = &OtherTool> {
+        self.others.values()
     }
 
     /// Whether none is declared.
@@ -376,5 +403,49 @@ impl DeclaredTools {
 impl FromIterator<(String, Value)> for DeclaredTools {
     fn from_iter<T: IntoIterator<Item = (String, Value)>>(tools: T) -> Self {
         Self::new(tools, [])
+    }
+}
+
+/// A time as a setting of milliseconds.
+mod millis {
+    use std::time::Duration;
+
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    #[expect(clippy::ref_option, reason = "as serde calls it")]
+    pub(super) fn serialize<S: Serializer>(
+        time: &Option<Duration>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let millis = time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        millis.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        Ok(Option::deserialize(deserializer)?.map(Duration::from_millis))
+    }
+}
+
+/// A map that is shared, in the order of its keys.
+mod shared {
+    use std::collections::{BTreeMap, HashMap};
+    use std::sync::Arc;
+
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+    use serde_json::Value;
+
+    pub(super) fn serialize<S: Serializer>(
+        map: &Arc<HashMap<String, Value>>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        map.iter().collect::<BTreeMap<_, _>>().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Arc<HashMap<String, Value>>, D::Error> {
+        HashMap::deserialize(deserializer).map(Arc::new)
     }
 }

@@ -6,8 +6,7 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-use codex_app_server::turn::event::ReasoningItem;
-use codex_app_server::{ContentPart, HistoryItem, Role};
+use model_turn::{ContentPart, HistoryItem, ReasoningItem, Role};
 use tool_call_aggregator::backend_call_id;
 
 /// What the model thought before a call, and after the call before that.

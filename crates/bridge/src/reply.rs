@@ -2,11 +2,9 @@
 //! out.
 
 mod blocks;
-mod boundary;
 mod calls;
 mod ending;
 mod failures;
-mod output;
 mod stop_sequences;
 mod streamed_call;
 mod token_limit;
@@ -15,18 +13,21 @@ mod visible;
 use std::sync::Arc;
 use std::time::Instant;
 
-use codex_app_server::turn::event::{ReasoningItem, ReasoningKind, ToolCall, TurnEnd, TurnEvent};
-use codex_app_server::{Failure, FailureKind, MessagePhase, TokenUsage};
+use model_turn::{
+    Failure, FailureKind, MessagePhase, ReasoningItem, ReasoningKind, TokenUsage, ToolCall,
+    TurnEnd, TurnEvent,
+};
+use openai_wire::FinishReason;
 use tool_call_aggregator::{SuffixSource, TextScanner};
 
-use crate::finish::{BlockCounts, EndReason, FinishReason};
-use crate::policy::{StopAfterTools, TextBlocks, TurnPolicy};
+use crate::finish::{BlockCounts, EndReason};
+use crate::output::{Output, Piece};
+use crate::policy::{OutputMode, StopAfterTools, TextBlocks, TurnPolicy};
 use crate::reasoning::ReasoningTrail;
 use blocks::Rest;
-use calls::{CallOutcome, Calls, Spoken};
+use calls::{Calls, CompleteCall};
 use ending::Ending;
-use failures::{changed, interrupted, too_large, unfinished};
-pub use output::Output;
+use failures::{interrupted, unfinished};
 pub use token_limit::Tokenizer;
 use visible::VisibleText;
 
@@ -35,7 +36,7 @@ use visible::VisibleText;
 pub enum Ended {
     /// With a finish reason.
     Finished(FinishReason),
-    /// Without: there is an error to tell.
+    /// Without one: there is an error to send.
     Failed(Failure),
 }
 
@@ -43,13 +44,15 @@ pub enum Ended {
 #[derive(Debug)]
 pub struct Reply {
     policy: Arc<TurnPolicy>,
-    /// Finds blocks; gone while its events are read, and if nobody looks for any.
+    /// Finds blocks; taken while its events are read, and if blocks are ignored.
     scanner: Option<TextScanner>,
     /// Whether a block has begun and is not complete.
     block_open: bool,
     /// The same for a structured call, also one that is not forwarded yet.
     call_open: bool,
     blocks: BlockCounts,
+    /// How many values differ in the blocks that were made for calls.
+    altered_values: usize,
     /// Bytes of text so far, and where the text began that the scanner reads.
     text_bytes: usize,
     text_start: usize,
@@ -81,7 +84,7 @@ struct NextMessage {
     phase: Option<MessagePhase>,
 }
 
-/// What the model has said by now: text and calls, without its reasoning.
+/// What the model has sent by now: text and calls, without its reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Speech {
     Nothing,
@@ -114,6 +117,7 @@ impl Reply {
             block_open: false,
             call_open: false,
             blocks: BlockCounts::default(),
+            altered_values: 0,
             text_bytes: 0,
             text_start: 0,
             calls,
@@ -189,7 +193,7 @@ impl Reply {
             TurnEvent::ResponseEnd { usage, .. } => {
                 self.usage = usage;
                 self.response_ended = true;
-                // Otherwise it may be a refusal, which only the turn's last event tells.
+                // Otherwise it may be a refusal, which only the turn's last event shows.
                 if self.speech != Speech::Nothing {
                     return Some(self.complete(now, out));
                 }
@@ -221,10 +225,7 @@ impl Reply {
 
     /// As much of a text as the answer may still have, however it was cut.
     fn fitting<'a>(&mut self, text: &'a str) -> &'a str {
-        let mut end = text.len().min(self.bytes_left);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
+        let end = text.floor_char_boundary(self.bytes_left);
         self.bytes_left -= end;
         &text[..end]
     }
@@ -262,7 +263,7 @@ impl Reply {
             // No call comes after it.
             self.visible.release_preamble(out);
             self.visible.count(text);
-            out.refusal(text);
+            out.write(Piece::Refusal(text));
         }
     }
 
@@ -276,41 +277,33 @@ impl Reply {
         self.flush(now, out);
         if self.ending.is_none() {
             self.calls.note_deviation(call);
-            self.forward(Spoken::structured(call), now, out);
+            self.forward(&CompleteCall::structured(call), now, out);
         }
     }
 
-    fn forward(&mut self, spoken: Spoken<'_>, now: Instant, out: &mut impl Output) {
-        match self.calls.take(spoken) {
-            CallOutcome::New { part, xml } => {
+    fn forward(&mut self, call: &CompleteCall<'_>, now: Instant, out: &mut impl Output) {
+        match self.calls.take(call) {
+            Ok(Some(part)) => {
+                let shows_blocks = self.policy.mode == OutputMode::ObsidianXml;
+                let (xml, altered) = shows_blocks.then(|| call.xml(&self.policy)).unzip();
+                self.altered_values += altered.unwrap_or(0);
                 self.visible.begin_call(xml.as_deref(), &self.policy.delimiter, out);
-                out.call(&part);
-                out.call_end();
+                out.write(Piece::Call(&part));
+                out.write(Piece::CallEnd);
                 self.trail.on_call(part.head.map_or("", |head| head.id));
                 if self.policy.stop_after_tools == StopAfterTools::First {
                     self.ending = Some(Ending::Finished(EndReason::FirstCall));
                 }
             }
             // The block of a call that was rendered before would make the client act twice.
-            CallOutcome::Known | CallOutcome::Repeated => {
-                self.visible.suppress(spoken.text_bytes());
+            Ok(None) => self.visible.suppress(call.text_bytes()),
+            Err(ending) => {
+                self.visible.suppress(call.text_bytes());
+                self.ending = Some(ending);
             }
-            CallOutcome::TooMany => {
-                self.visible.suppress(spoken.text_bytes());
-                self.ending = Some(Ending::Finished(EndReason::CallCap));
-            }
-            CallOutcome::TooLarge(limit) => {
-                self.visible.suppress(spoken.text_bytes());
-                self.ending = Some(match self.calls.count() {
-                    // Without any call the answer would look whole.
-                    0 => Ending::Failed(too_large(limit)),
-                    _ => Ending::Finished(EndReason::CallCap),
-                });
-            }
-            CallOutcome::Changed => self.ending = Some(Ending::Failed(changed())),
         }
-        for words in spoken.words() {
-            self.visible.count(words);
+        for text in call.countable_text() {
+            self.visible.count(text);
         }
         // Also by a call that is not forwarded: the model is still at it.
         self.restart_burst(now);
@@ -331,9 +324,9 @@ impl Reply {
         }
         let part = (self.trail.items(), part);
         if self.reasoning_part.replace(part).is_some_and(|before| before != part) {
-            out.reasoning_part();
+            out.write(Piece::ReasoningPart);
         }
-        out.reasoning(text);
+        out.write(Piece::Reasoning(text));
     }
 
     fn on_reasoning_item(&mut self, mut item: ReasoningItem, out: &mut impl Output) {
@@ -341,10 +334,10 @@ impl Reply {
             return;
         }
         if self.policy.reasoning {
-            out.reasoning_item(&item);
+            out.write(Piece::ReasoningItem(&item));
         } else {
             let summary = std::mem::take(&mut item.summary);
-            out.reasoning_item(&item);
+            out.write(Piece::ReasoningItem(&item));
             item.summary = summary;
         }
         self.trail.on_item(item);
@@ -352,13 +345,13 @@ impl Reply {
 
     fn show(&mut self, text: &str, out: &mut impl Output) {
         if let Some(end) = self.visible.push(text, out) {
-            self.ending = Some(Ending::Finished(end.into()));
+            self.ending = Some(Ending::Finished(end));
         }
     }
 
     fn flush_visible(&mut self, out: &mut impl Output) {
         if let Some(end) = self.visible.flush(out) {
-            self.ending = Some(Ending::Finished(end.into()));
+            self.ending = Some(Ending::Finished(end));
         }
     }
 

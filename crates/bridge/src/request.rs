@@ -18,7 +18,7 @@ mod tools;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use codex_app_server::TurnRequest;
+use model_turn::{TurnRequest, Upstream};
 use openai_wire::responses::{ResponseFormat, ServiceTier, ToolChoice, Tools, Verbosity};
 
 use crate::policy::{
@@ -33,7 +33,7 @@ pub use responses::{adopt_prompt, prepare_response};
 use tools::OfferedTools;
 
 /// What else decides about a request.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct RequestOptions<'a> {
     /// What the operator has chosen.
     pub settings: &'a TurnSettings,
@@ -41,13 +41,34 @@ pub struct RequestOptions<'a> {
     pub requested_mode: Option<&'a str>,
     /// The header `x-proxy-stream-arguments`.
     pub stream_arguments: Option<&'a str>,
+    /// What its model stands for. A request that is only counted keeps the client's name.
+    pub target: Option<&'a Target>,
+    /// Owner of the conversation, if it may resume the thread of an earlier turn.
+    pub owner: Option<&'a str>,
+    /// Finds reasoning by the id that a call has in the history, and by what was asked before it.
+    pub recall: Option<&'a Recall<'a>>,
+}
+
+/// Finds the reasoning that led to a call.
+pub type Recall<'a> = dyn Fn(&str, Question) -> Option<Arc<[ReasoningBefore]>> + 'a;
+
+/// What the model of a request stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// Its slug.
+    pub model: String,
+    /// Its reasoning effort.
+    pub effort: Option<String>,
+    /// Where it is asked, if not at the login's own upstream.
+    pub upstream: Option<Upstream>,
+    /// The field of the effort, if the model has no such effort and gets another.
+    pub ignored: Option<&'static str>,
 }
 
 /// A request that can be served.
 #[derive(Debug, Clone)]
 pub struct Prepared {
-    /// What Codex is asked. Its model is the requested name, which is still to be resolved, and its
-    /// upstream is still to be set.
+    /// What Codex is asked.
     pub turn: TurnRequest,
     /// Images that the turn still names by their address: [`Prepared::put_images`].
     pub images_to_fetch: Vec<ImageToFetch>,
@@ -97,7 +118,14 @@ struct Wanted {
 impl<'a> RequestOptions<'a> {
     /// Those of a request without any such header.
     pub fn new(settings: &'a TurnSettings) -> Self {
-        Self { settings, requested_mode: None, stream_arguments: None }
+        Self {
+            settings,
+            requested_mode: None,
+            stream_arguments: None,
+            target: None,
+            owner: None,
+            recall: None,
+        }
     }
 }
 
@@ -108,23 +136,14 @@ impl Prepared {
     pub fn question(&self) -> Question {
         Question::last(&self.turn.history)
     }
-
-    /// Puts what was kept of the model's reasoning back before its calls. `recall` is asked by the id
-    /// that a call has in the history, and by what was asked before it.
-    pub fn recall_reasoning(
-        &mut self,
-        recall: impl Fn(&str, Question) -> Option<Arc<[ReasoningBefore]>>,
-    ) {
-        let history = std::mem::take(&mut self.turn.history);
-        self.turn.history = reasoning::put_back(history, recall);
-    }
 }
 
 // === impl Wanted ===
 
 impl Wanted {
     /// Everything together.
-    fn with(self, mut history: History, settings: &TurnSettings) -> Prepared {
+    fn with(self, mut history: History, options: &RequestOptions<'_>) -> Prepared {
+        let settings = options.settings;
         // Clients that read blocks take text before them.
         let is_held = self.tool_choice.is_forced() && self.mode == OutputMode::OpenAiJson;
         let preamble = if is_held { Preamble::Held } else { Preamble::Sent };
@@ -136,23 +155,34 @@ impl Wanted {
         let (output_schema, format_request) = output::format(self.format);
         history.items.extend(format_request);
         history.items.extend(offered.request);
+        if let Some(recall) = options.recall {
+            history.items = reasoning::put_back(history.items, recall);
+        }
+        let (model, effort, upstream) = match options.target {
+            Some(target) => {
+                ignored.extend(target.ignored.map(str::to_owned));
+                (target.model.clone(), target.effort.clone(), target.upstream.clone())
+            }
+            None => (self.model.clone(), self.effort, None),
+        };
         let turn = TurnRequest {
-            model: self.model.clone(),
+            model,
             instructions: settings.instructions.as_deref().unwrap_or_default().to_owned(),
             history: history.items,
             tools: offered.tools,
-            effort: self.effort,
+            effort,
             summary: Some(self.summary.to_owned()),
             verbosity: self.verbosity.map(|verbosity| verbosity.as_str().to_owned()),
             service_tier: self.service_tier.asked().map(str::to_owned),
             output_schema,
-            upstream: None,
+            upstream,
             // Whole answers, blocks and repetitions wait for whole calls.
             early_arguments: self.stream_arguments == StreamArguments::Auto
                 && self.stream
                 && self.mode == OutputMode::OpenAiJson
                 && !settings.dedup,
-            owner: None,
+            // Only one of several choices could be continued.
+            owner: options.owner.filter(|_| self.choices == 1).map(Arc::from),
         };
         let policy = TurnPolicy {
             mode: self.mode,

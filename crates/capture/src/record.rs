@@ -2,13 +2,12 @@
 
 use std::io::{self, BufRead, Write};
 
-use bridge::EndReason;
-use codex_app_server::turn::event::TurnEvent;
+use bridge::{EndReason, TurnPolicy};
+use model_turn::TurnEvent;
 use openai_wire::Usage;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::policy::Policy;
 use crate::report::Report;
 use crate::response::ResponseHeader;
 
@@ -69,7 +68,7 @@ pub struct Header {
     /// When the answer was made, in seconds since 1970.
     pub created: u64,
     /// What decides what becomes of the events.
-    pub policy: Policy,
+    pub policy: TurnPolicy,
     /// What else the answer says if it is a response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<ResponseHeader>,
@@ -123,11 +122,15 @@ pub enum What {
     Head {},
     /// A comment was sent because nothing else was.
     KeepAlive {},
-    /// The token counts that the client is told.
+    /// Another request has cancelled the answer.
+    Cancel {},
+    /// The client took no more of it, for this reason.
+    Abandon(EndReason),
+    /// The token counts that the client gets.
     Usage(Usage),
     /// A response has ended, without a failure.
     Closed {
-        /// In seconds since 1970, if it is complete.
+        /// In seconds since 1970. Records of 0.1 have it only of a response that is complete.
         completed_at: Option<u64>,
         /// Whether it can be asked for later.
         kept: bool,
@@ -275,10 +278,10 @@ impl Record {
 
     /// Whether it says that the client did not take the whole answer.
     pub(crate) fn client_left(&self) -> bool {
-        let left = |report: &Report| {
-            matches!(report.stop_reason, EndReason::ClientGone | EndReason::SlowClient)
-        };
-        self.reports().iter().any(left)
+        // Also after its turns had ended.
+        let left = |entry: &Entry| matches!(entry.what, What::Abandon(reason) if reason.is_left());
+        self.reports().iter().any(|report| report.stop_reason.is_left())
+            || self.entries.iter().any(left)
     }
 
     /// Whether a client that took all of this could still expect more.

@@ -10,8 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use codex_app_server::turn::event::{ReasoningKind, TurnEvent};
-use codex_app_server::{Failure, ToolName};
+use model_turn::{Failure, ReasoningKind, ToolName, TurnEvent};
 use tool_call_aggregator::obsidian;
 
 use crate::mask::{Keys, Mask, MaskKey, Names};
@@ -144,9 +143,7 @@ impl Record {
         for sequence in &mut policy.stop_sequences {
             *sequence = mask.text(sequence);
         }
-        for schema in policy.tools.values_mut() {
-            json.schema(schema);
-        }
+        policy.tools.schemas_mut().for_each(|schema| json.schema(schema));
         json.request(&mut self.header.request, &self.header.model);
         if let Some(response) = &mut self.header.response {
             json.response(response);
@@ -263,11 +260,12 @@ fn mask_name(name: &mut ToolName, mask: &mut Mask) {
 /// where blocks are read or written also those of the blocks.
 fn names(record: &Record) -> Names {
     let policy = &record.header.policy;
-    let mut names: Vec<String> = policy.tools.keys().cloned().collect();
-    for schema in policy.tools.values() {
+    let mut names = Vec::new();
+    for (tool, schema) in policy.tools.iter() {
+        names.push(tool.to_owned());
         add_properties(schema, &mut names);
     }
-    for tool in policy.other_tools.values() {
+    for tool in policy.tools.others() {
         names.push(tool.name.clone());
         names.extend(tool.namespace.clone());
     }

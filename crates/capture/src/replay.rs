@@ -1,32 +1,30 @@
-//! A record, played again through the bridge.
+//! A record, played again through the same [`Answer`] that it was recorded from.
 
-mod chat;
 mod inputs;
-mod response;
 mod seen;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bridge::{Answer, ChoiceReport, EndReason, Ended, Reply, TurnPolicy, api_error};
-use codex_app_server::Failure;
-use openai_wire::{ApiError, Usage};
+use bridge::{
+    Answer, AnswerOptions, ChatHead, ChatMessage, ChatStream, Collected, EndReason, Input, Output,
+    ResponseItems, Want, api_error,
+};
 
-use crate::record::{Record, Told, What};
+use crate::record::{Header, Record, Told, What};
 use crate::report::Report;
 use inputs::Inputs;
 use seen::Seen;
-pub use seen::{Call, Choice};
 
 /// What a replay has brought.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replayed {
-    /// What a client would be told.
+    /// What a client would get.
     pub told: Told,
     /// What became of each choice.
     pub reports: Vec<Report>,
-    /// What each choice says.
-    pub choices: Vec<Choice>,
+    /// What each choice has.
+    pub choices: Vec<Collected>,
 }
 
 /// How a replay compares with what was recorded.
@@ -44,54 +42,101 @@ pub enum Verdict {
         /// The first byte that differs.
         at: usize,
     },
-    /// The answer is the same, but not what is told about it.
+    /// The answer is the same, but not what is reported about it.
     OtherReport,
 }
-
-/// The choices of an answer while it is played.
-struct Player<'r> {
-    record: &'r Record,
-    inputs: Arc<Inputs>,
-    replies: Vec<Reply>,
-    /// Choices that have not ended.
-    open: usize,
-    failure: Option<Failure>,
-    /// When the turns are started.
-    origin: Instant,
-}
-
-/// What has become of the events.
-struct Played {
-    /// Whether the head of a stream was made.
-    head_sent: bool,
-    ending: Ending,
-    reports: Vec<ChoiceReport>,
-}
-
-/// How an answer ends.
-enum Ending {
-    /// It does not: the client has left, or the record says no more.
-    Open,
-    Done,
-    /// Somebody has ended it who is not its client.
-    Cancelled,
-    Failed(ApiError),
-}
-
-/// Into the silence.
-const KEEP_ALIVE: &str = "keep-alive";
 
 // === impl Record ===
 
 impl Record {
     /// Plays it again. `origin` is when its turns begin; any time will do.
     pub fn replay(&self, origin: Instant) -> Replayed {
-        let player = Player::new(self, origin);
-        match &self.header.response {
-            Some(response) => response::respond(response, player),
-            None if self.header.stream => chat::stream(player),
-            None => chat::collect(player),
+        let Header { stream, policy, .. } = &self.header;
+        let inputs = Arc::new(Inputs::of(self));
+        if let Some(response) = &self.header.response {
+            let (writer, encrypted) = (response.writer(&self.header), response.encrypted());
+            let ids = Inputs::item_ids(&inputs);
+            return self.play(ResponseItems::new(writer, encrypted, ids, *stream), &inputs, origin);
         }
+        let head = ChatHead {
+            id: &self.header.id,
+            created: self.header.created,
+            model: &self.header.model,
+            choices: self.header.choices,
+            include_usage: self.header.include_usage,
+        };
+        if *stream {
+            self.play(ChatStream::new(&head, policy.shape), &inputs, origin)
+        } else {
+            self.play(ChatMessage::new(&head, policy.mode, policy.shape), &inputs, origin)
+        }
+    }
+
+    fn play<O: Output>(&self, output: O, inputs: &Arc<Inputs>, origin: Instant) -> Replayed {
+        let Header { policy, choices, stream, include_usage, .. } = &self.header;
+        let options = AnswerOptions {
+            policy: Arc::new(policy.clone()),
+            choices: *choices,
+            stream: *stream,
+            // Every response has them, whatever older records say.
+            include_usage: *include_usage || self.header.response.is_some(),
+            // It was recorded when comments were sent.
+            keep_alive: None,
+            tokenizer: Some(Inputs::tokenizer(inputs)),
+            id_suffix: Inputs::suffixes(inputs),
+        };
+        let mut answer = Answer::new(Seen::new(output, *choices), options, origin);
+        for (at, input) in self.inputs() {
+            answer.step(input, origin + Duration::from_micros(at));
+        }
+        if answer.wants() == Want::Events {
+            // It was recorded to here, or it ends later under another setting.
+            let choices = &answer.output().choices;
+            let open = choices.iter().position(|choice| choice.finish.is_none()).unwrap_or(0);
+            let report = self.reports().get(open);
+            let reason = report.map_or(EndReason::Failed, |report| report.stop_reason);
+            answer.step(Input::Abandon(reason), origin);
+        }
+        let bytes = answer.take_bytes(origin);
+        let text = || String::from_utf8_lossy(&bytes).into_owned();
+        let told = match answer.refusal().map(api_error) {
+            Some(error) => Told::Whole { status: error.status, body: error.to_json() },
+            None if *stream => Told::Stream(text()),
+            None if bytes.is_empty() => Told::Nothing,
+            None => Told::Whole { status: 200, body: text() },
+        };
+        Replayed {
+            told,
+            reports: answer.reports().iter().map(Report::from).collect(),
+            choices: answer.into_output().choices,
+        }
+    }
+
+    /// The inputs of the answer, in order. An answer ignores those that come too late.
+    fn inputs(&self) -> impl Iterator<Item = (u64, Input)> {
+        let last = self.entries.last().map_or(0, |entry| entry.at);
+        let recorded =
+            self.entries.iter().filter_map(|entry| Some((entry.at, entry.what.input()?)));
+        recorded.chain(self.ending().map(move |input| (last, input)))
+    }
+
+    /// What followed once the turns were over. In records of 0.1 only a report says that it was cancelled.
+    fn ending(&self) -> impl Iterator<Item = Input> {
+        let mut usage = None;
+        let (mut at, mut stored) = (self.header.created, false);
+        for entry in &self.entries {
+            match entry.what {
+                What::Usage(counts) => usage = Some(counts),
+                What::Closed { completed_at, kept } => {
+                    (at, stored) = (completed_at.unwrap_or(at), kept);
+                }
+                _ => {}
+            }
+        }
+        let mut reports = self.reports().iter();
+        let cancelled = reports.any(|report| report.stop_reason == EndReason::Cancelled);
+        let end = [Input::Settle { usage, at }, Input::Stored(stored)];
+        cancelled.then_some(Input::Cancel).into_iter().chain(end)
     }
 
     /// Compares a replay with what was recorded.
@@ -119,111 +164,44 @@ impl Record {
         let is_start = || replayed.told.text().starts_with(recorded.text());
         recorded == replayed.told || (self.is_open(&recorded) && is_start())
     }
+}
 
-    fn was_cancelled(&self) -> bool {
-        self.reports().iter().any(|report| report.stop_reason == EndReason::Cancelled)
-    }
+// === impl What ===
 
-    fn usage(&self) -> Option<Usage> {
-        self.entries.iter().find_map(|entry| match entry.what {
-            What::Usage(usage) => Some(usage),
-            _ => None,
+impl What {
+    /// An input as it is recorded. `settled_at` is the time of [`Input::Settle`], which is recorded when
+    /// it is also known whether the answer is stored.
+    pub fn of(input: &Input, settled_at: u64) -> Option<Self> {
+        Some(match input {
+            Input::Event { choice, event } => Self::Event { choice: *choice, event: event.clone() },
+            Input::Deadline { choice } => Self::Clock { choice: *choice },
+            Input::Head => Self::Head {},
+            Input::Silence => Self::KeepAlive {},
+            Input::Cancel => Self::Cancel {},
+            Input::Abandon(reason) => Self::Abandon(*reason),
+            Input::Settle { usage, .. } => Self::Usage((*usage)?),
+            Input::Stored(kept) => Self::Closed { completed_at: Some(settled_at), kept: *kept },
         })
     }
-}
 
-// === impl Replayed ===
-
-impl Replayed {
-    fn new(told: Told, reports: &[ChoiceReport], choices: Vec<Choice>) -> Self {
-        Self { told, reports: reports.iter().map(Report::from).collect(), choices }
-    }
-
-    /// The client is told this instead of an answer.
-    fn failed(error: &ApiError, reports: &[ChoiceReport], choices: Vec<Choice>) -> Self {
-        let told = Told::Whole { status: error.status, body: error.to_json() };
-        Self::new(told, reports, choices)
-    }
-}
-
-// === impl Player ===
-
-impl<'r> Player<'r> {
-    fn new(record: &'r Record, origin: Instant) -> Self {
-        let header = &record.header;
-        let policy = Arc::new(TurnPolicy::from(&header.policy));
-        let inputs = Arc::new(Inputs::of(record));
-        let reply = |choice| {
-            let tokenizer = Some(Inputs::tokenizer(&inputs));
-            Reply::new(Arc::clone(&policy), choice, tokenizer, Inputs::suffixes(&inputs))
-        };
-        let replies: Vec<_> = (0..header.choices).map(reply).collect();
-        Self { record, inputs, open: replies.len(), replies, failure: None, origin }
-    }
-
-    /// Plays everything that happened. `keep_alive` tells the client that there is somebody.
-    fn play<A: Answer>(mut self, answer: &mut Seen<A>, keep_alive: impl Fn(&mut A)) -> Played {
-        let mut head_sent = false;
-        for entry in &self.record.entries {
-            match entry.what {
-                What::Head {} => head_sent = true,
-                What::KeepAlive {} => keep_alive(&mut answer.answer),
-                _ => self.step(entry.at, &entry.what, answer),
-            }
-            if self.has_ended() {
-                break;
-            }
-        }
-        let ending = match self.failure.take() {
-            Some(failure) => Ending::Failed(api_error(&failure)),
-            None if self.open == 0 => Ending::Done,
-            None if self.record.was_cancelled() => Ending::Cancelled,
-            None => Ending::Open,
-        };
-        Played { head_sent, ending, reports: self.conclude() }
-    }
-
-    fn step(&mut self, at: u64, what: &What, answer: &mut impl Answer) {
-        let now = self.origin + Duration::from_micros(at);
-        let ended = match what {
-            What::Event { choice, event } => {
-                let Some(reply) = self.replies.get_mut(*choice as usize) else { return };
-                answer.choose(*choice);
-                reply.on_event(event.clone(), now, answer)
-            }
-            What::Clock { choice } => {
-                let Some(reply) = self.replies.get_mut(*choice as usize) else { return };
-                answer.choose(*choice);
-                reply.on_time(now, answer)
-            }
-            _ => None,
-        };
-        match ended {
-            None => {}
-            Some(Ended::Failed(failure)) => self.failure = Some(failure),
-            Some(Ended::Finished(reason)) => {
-                answer.finish(reason);
-                self.open -= 1;
-            }
-        }
-    }
-
-    fn has_ended(&self) -> bool {
-        self.open == 0 || self.failure.is_some()
-    }
-
-    /// What has not ended does so for the reason that was recorded.
-    fn conclude(&mut self) -> Vec<ChoiceReport> {
-        let recorded = self.record.reports();
-        let replies = std::mem::take(&mut self.replies).into_iter().enumerate();
-        replies
-            .map(|(choice, mut reply)| {
-                let reason =
-                    recorded.get(choice).map_or(EndReason::Failed, |report| report.stop_reason);
-                reply.abandon(reason);
-                reply.report()
-            })
-            .collect()
+    /// The input that was recorded as this, while the turns ran.
+    fn input(&self) -> Option<Input> {
+        Some(match self {
+            Self::Event { choice, event } => Input::Event { choice: *choice, event: event.clone() },
+            Self::Clock { choice } => Input::Deadline { choice: *choice },
+            Self::Head {} => Input::Head,
+            Self::KeepAlive {} => Input::Silence,
+            Self::Cancel {} => Input::Cancel,
+            Self::Abandon(reason) => Input::Abandon(*reason),
+            Self::Usage(_)
+            | Self::Closed { .. }
+            | Self::Suffix(_)
+            | Self::Tokens(_)
+            | Self::Sent(_)
+            | Self::Answer { .. }
+            | Self::Cut { .. }
+            | Self::End(_) => return None,
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! What became of a choice, as a record has it.
 
 use bridge::{ChoiceReport, EndReason};
-use codex_app_server::TokenUsage;
+use model_turn::TokenUsage;
 use serde::{Deserialize, Serialize};
 
 /// What became of one choice, without what was said.

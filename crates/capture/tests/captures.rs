@@ -1,6 +1,7 @@
 //! Records of real turns, and of turns that once went wrong: each still does what it did, or what it
 //! should have done. A bug report becomes a test by putting its file into `tests/captures`.
 #![cfg(test)]
+#![allow(clippy::disallowed_methods, reason = "tests read their cases from files")]
 
 use std::path::Path;
 use std::time::Instant;

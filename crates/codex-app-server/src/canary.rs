@@ -12,15 +12,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use model_turn::{HistoryItem, Role, Tool, ToolCall, TurnEvent, TurnRequest, Upstream};
 use serde_json::{Value, json};
 
 use crate::catalog::DEMO_MODEL;
 use crate::client::Client;
-use crate::history::{HistoryItem, Role, Tool};
 use crate::log_database;
 use crate::models::ModelAliases;
-use crate::turn::event::{ToolCall, TurnEvent};
-use crate::turn::{TurnRequest, Upstream};
 
 /// A canary that has not passed by then has failed, until it passes.
 const FAILED_AFTER: Duration = Duration::from_secs(5);

@@ -2,10 +2,11 @@
 
 use std::io;
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessGroup};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
@@ -136,7 +137,7 @@ impl LastWords {
     /// explain what happens later.
     pub(crate) fn begin_turns(&self, content: StderrContent) {
         self.0.whole.store(content == StderrContent::Shown, Ordering::Relaxed);
-        *self.lock() = None;
+        *self.0.last_line.lock() = None;
     }
 
     /// Reads standard error to its end, so that the child never waits for us. However much that is,
@@ -176,7 +177,7 @@ impl LastWords {
                 log.deliver();
             }
             if let Some(line) = last {
-                *self.lock() = Some(self.told(&line));
+                *self.0.last_line.lock() = Some(self.told(&line));
             }
         }
         tell_left_out(budget.end());
@@ -206,11 +207,7 @@ impl LastWords {
     }
 
     pub(crate) fn last(&self) -> Option<String> {
-        self.lock().clone()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<String>> {
-        self.0.last_line.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.last_line.lock().clone()
     }
 }
 

@@ -13,11 +13,12 @@ pub(crate) mod written;
 use std::sync::Arc;
 use std::time::Instant;
 
+use model_turn::ToolName;
+
 use crate::connection::Connection;
 use crate::line::Line;
 use crate::stats::Counter;
-use crate::tool_names::ToolName;
-use crate::turn::thread_event::{Happening, ThreadEvent};
+use crate::turn::thread_event::{RoutedEvent, ThreadEvent};
 pub(crate) use attribution::Attribution;
 pub(crate) use line::LogLine;
 pub use trust::EarlyArguments;
@@ -124,10 +125,10 @@ impl LogReader {
             return;
         }
         let counts = self.attribution.take_events(|thread_id, turn_id, event| {
-            let event = ThreadEvent {
+            let event = RoutedEvent {
                 thread_id: thread_id.into(),
                 turn_id: turn_id.into(),
-                happening: Happening::Logged(event),
+                event: ThreadEvent::Logged(event),
             };
             connection.router.on_event(event, connection);
         });

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use model_turn::{InvalidTurn, TurnRequest};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::{broadcast, watch};
@@ -29,7 +30,7 @@ use crate::turn::driver::Driver;
 use crate::turn::plan::PlannedTurn;
 use crate::turn::set_up::SetUps;
 use crate::turn::threads_ahead::ThreadsAhead;
-use crate::turn::{Consumer, InvalidTurn, Turn, TurnOptions, TurnRequest};
+use crate::turn::{Consumer, Turn, TurnOptions};
 
 /// Longest wait for Codex to confirm that the turns of a client that stops are interrupted.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(1);
@@ -246,14 +247,14 @@ impl Client {
     /// If the request could not be put to Codex as it is.
     pub fn start_turn(&self, request: TurnRequest) -> Result<Turn, InvalidTurn> {
         let (planned, turn) =
-            PlannedTurn::new(request, self.inner.config.turn_options(), Consumer::default(), None)?;
+            PlannedTurn::new(request, self.inner.config.turns, Consumer::default(), None)?;
         self.run(planned);
         Ok(turn)
     }
 
     /// Starts a turn that leaves no trace in what is counted, and for which nothing is prepared.
     pub(crate) fn start_uncounted_turn(&self, request: TurnRequest) -> Result<Turn, InvalidTurn> {
-        let options = TurnOptions { retries: 0, ..self.inner.config.turn_options() };
+        let options = TurnOptions { retries: 0, ..self.inner.config.turns };
         let (planned, turn) = PlannedTurn::new(request, options, Consumer::default(), None)?;
         let none_ahead =
             ThreadsAhead::new(0, &self.inner.connection, &self.inner.login, &self.inner.tasks);

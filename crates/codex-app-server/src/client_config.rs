@@ -7,7 +7,7 @@ use crate::binary::CodexBinary;
 use crate::canary::CanaryConfig;
 use crate::connection::WireTap;
 use crate::timing::Timings;
-use crate::turn::{TurnLimits, TurnOptions};
+use crate::turn::TurnOptions;
 
 /// Everything about a child that can be chosen.
 #[derive(Clone)]
@@ -29,12 +29,8 @@ pub struct ClientConfig {
     pub shutdown_grace: Duration,
     /// Longest line of the child that is read.
     pub max_line_bytes: usize,
-    /// Most bytes of events that wait for the consumer of one turn.
-    pub max_waiting_bytes: usize,
-    /// Time limits of a turn.
-    pub limits: TurnLimits,
-    /// Retries of a turn that failed before any output.
-    pub retries: u32,
+    /// How turns run that have no options of their own.
+    pub turns: TurnOptions,
     /// Threads that may be started before a turn needs them, for turns like the last ones.
     pub threads_ahead: usize,
     /// Whether every model is asked the classic way, in which it may make several calls at once.
@@ -84,9 +80,7 @@ impl ClientConfig {
             request_timeout: Duration::from_secs(30),
             shutdown_grace: Duration::from_secs(5),
             max_line_bytes: 64 * 1024 * 1024,
-            max_waiting_bytes: 64 * 1024 * 1024,
-            limits: TurnLimits::default(),
-            retries: 2,
+            turns: TurnOptions::default(),
             threads_ahead: 0,
             classic_models: false,
             early_arguments: true,
@@ -97,15 +91,6 @@ impl ClientConfig {
             stderr_content: StderrContent::default(),
             tap: None,
             timings: None,
-        }
-    }
-
-    /// How turns run that were not given options of their own.
-    pub fn turn_options(&self) -> TurnOptions {
-        TurnOptions {
-            limits: self.limits,
-            retries: self.retries,
-            max_waiting_bytes: self.max_waiting_bytes,
         }
     }
 }

@@ -6,10 +6,11 @@ pub(crate) mod played;
 mod reading;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, Semaphore, broadcast, mpsc, oneshot, watch};
@@ -102,7 +103,7 @@ struct ForgetOnDrop<'a> {
 
 impl Drop for ForgetOnDrop<'_> {
     fn drop(&mut self) {
-        let mut waiting = self.connection.waiting();
+        let mut waiting = self.connection.waiting.lock();
         waiting.remove(&self.id);
         if waiting.is_empty() {
             self.connection.all_answered.notify_waiters();
@@ -112,7 +113,7 @@ impl Drop for ForgetOnDrop<'_> {
 
 /// A limit that lies beyond the end of time is none.
 fn deadline(limit: Duration) -> Instant {
-    const FAR: Duration = Duration::from_secs(86_400 * 365);
+    const FAR: Duration = Duration::from_hours(8_760);
     let now = Instant::now();
     now.checked_add(limit).unwrap_or(now + FAR)
 }
@@ -276,7 +277,7 @@ impl Connection {
         let id = self.next_id();
         let since = Instant::now();
         let (sender, reply) = oneshot::channel();
-        self.waiting().insert(id, sender);
+        self.waiting.lock().insert(id, sender);
         let _forget = ForgetOnDrop { connection: self, id };
         let line = encode(id, method, params)
             .map_err(|reason| RequestError::Unwritable { method, reason })?;
@@ -300,7 +301,7 @@ impl Connection {
     pub(crate) async fn until_all_is_answered(&self) {
         loop {
             let answered = self.all_answered.notified();
-            if self.waiting().is_empty() {
+            if self.waiting.lock().is_empty() {
                 return;
             }
             answered.await;
@@ -359,7 +360,7 @@ impl Connection {
             first
         });
         self.outbox.close();
-        self.waiting().clear();
+        self.waiting.lock().clear();
         self.router.child_gone(&self.close_reason(), self);
     }
 
@@ -373,10 +374,6 @@ impl Connection {
 
     fn next_id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
-    }
-
-    fn waiting(&self) -> MutexGuard<'_, HashMap<u64, oneshot::Sender<Reply>>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -81,7 +81,7 @@ pub struct KeptCounts {
 
 impl Default for ContinuityLimits {
     fn default() -> Self {
-        Self { max_threads: 64, max_age: Duration::from_secs(600), max_bytes: 64 * 1024 * 1024 }
+        Self { max_threads: 64, max_age: Duration::from_mins(10), max_bytes: 64 * 1024 * 1024 }
     }
 }
 

@@ -3,18 +3,7 @@
 //! The function has one parameter, so that its arguments are `{"input":"…"}`. What the model writes may
 //! be something else, and none of it is lost: see [`InputDeviation`].
 
-use serde::{Deserialize, Serialize};
-
-/// How arguments are not `{"input":"…"}`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum InputDeviation {
-    /// They do not begin like it: all of them are the input, as they are.
-    Raw,
-    /// They begin like it and are not JSON, or hold more: the input is the text of the string, in which
-    /// an escape that JSON does not have stands for itself.
-    Malformed,
-}
+use model_turn::InputDeviation;
 
 /// How the arguments begin. JSON allows white space before some of these bytes.
 const HEAD: &[u8] = br#"{"input":""#;

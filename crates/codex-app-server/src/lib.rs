@@ -7,11 +7,12 @@
 //! are brought back, and turns go to the one that has least to do. [`account`] is for signing in.
 //!
 //! Codex never acts here: it has no tools of its own, and the calls of the client's tools are
-//! handed over as [`turn::event::TurnEvent::ToolCall`], unanswered, exactly as the model wrote
+//! handed over as [`model_turn::TurnEvent::ToolCall`], unanswered, exactly as the model wrote
 //! them.
 //!
 //! ```no_run
-//! use codex_app_server::{Client, ClientConfig, CodexBinary, HistoryItem, Role, TurnRequest};
+//! use codex_app_server::{Client, ClientConfig, CodexBinary};
+//! use model_turn::{HistoryItem, Role, TurnRequest};
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let binary = CodexBinary::locate(None, "copies".as_ref()).await?;
@@ -47,7 +48,6 @@ mod heartbeat;
 mod history;
 mod home;
 mod ids;
-mod json_schema;
 mod line;
 mod line_budget;
 mod log_database;
@@ -81,22 +81,13 @@ pub use client::{Client, StartError};
 pub use client_config::{ClientConfig, StderrContent};
 pub use connection::{Direction, Notification, WireTap};
 pub use continuity::{Continued, ContinuityLimits, FreshReason, KeptCounts};
-pub use custom_input::InputDeviation;
-pub use failure::{Failure, FailureKind};
 pub use heartbeat::Heartbeat;
-pub use history::{
-    CallInput, ContentPart, HistoryItem, InvalidHistory, MessagePhase, Role, Tool, ToolInput,
-    ToolOutput,
-};
 pub use home::{CodexHome, HomeError};
-pub use json_schema::JsonSchema;
 pub use message::RpcError;
 pub use models::{InvalidAlias, Model, ModelAlias, ModelAliases, ResolvedModel};
 pub use pool::{Pool, PoolConfig, RenewError};
-pub use protocol::incoming::TokenUsage;
 pub use request_error::RequestError;
 pub use stats::StatsSnapshot;
 pub use timing::{Timing, Timings};
-pub use tool_names::ToolName;
-pub use turn::{Consumer, InvalidTurn, Turn, TurnLimits, TurnOptions, TurnRequest, Upstream};
+pub use turn::{Consumer, Turn, TurnLimits, TurnOptions};
 pub use worker::WorkerState;

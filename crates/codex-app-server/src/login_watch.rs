@@ -1,7 +1,8 @@
 //! Has somebody else changed who is signed in? Once somebody is, Codex does not notice by itself.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
@@ -44,7 +45,7 @@ impl LoginWatch {
 
     /// Who is signed in, if the child does not know it and is not about to.
     pub(crate) fn changed_elsewhere(&self) -> Option<Whose> {
-        let known = self.lock();
+        let known = self.known.lock();
         let now = self.file.whose();
         let is_news = self.own_changes.is_empty() && now != Whose::Unknown && now != *known;
         is_news.then_some(now)
@@ -52,17 +53,13 @@ impl LoginWatch {
 
     /// A fingerprint of who is signed in, as far as the child knows.
     pub(crate) fn account(&self) -> Option<u128> {
-        self.lock().fingerprint()
+        self.known.lock().fingerprint()
     }
 
     /// Waits until the child is not changing the account.
     pub(crate) async fn no_own_change(&self) {
         self.own_changes.close();
         self.own_changes.wait().await;
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Whose> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -72,7 +69,7 @@ impl OwnChange {
     /// The child has made the change, and knows what is in the file now. One that came to nothing
     /// says nothing about the file: that may have been changed by somebody else meanwhile.
     pub(crate) fn made(self) {
-        let mut known = self.watch.lock();
+        let mut known = self.watch.known.lock();
         *known = self.watch.file.whose();
     }
 }

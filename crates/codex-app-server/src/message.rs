@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::protocol::incoming::Text;
 use crate::turn::plain_delta::plain_delta;
-use crate::turn::thread_event::{ThreadEvent, TurnMethod};
+use crate::turn::thread_event::{RoutedEvent, TurnMethod};
 
 /// A message from the child, borrowed from its line.
 ///
@@ -22,7 +22,7 @@ pub(crate) enum Message<'a> {
     /// A request of the server's.
     Request { id: &'a RawValue, method: Cow<'a, str>, params: Option<&'a RawValue> },
     /// A notification of a turn.
-    Turn(ThreadEvent<'a>),
+    Turn(RoutedEvent<'a>),
     /// Any other notification.
     Notification { method: Cow<'a, str>, params: Option<&'a RawValue> },
 }
@@ -51,7 +51,7 @@ struct Members<'a> {
     method: Option<Cow<'a, str>>,
     params: Option<&'a RawValue>,
     /// The parameters of a turn's notification, which are not kept raw.
-    event: Option<ThreadEvent<'a>>,
+    event: Option<RoutedEvent<'a>>,
     result: Option<&'a RawValue>,
     error: Option<RpcError>,
 }

@@ -1,7 +1,6 @@
 //! Lines on their way to the child: anybody adds, one task writes.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
+use parking_lot::Mutex;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Notify;
 
@@ -38,7 +37,7 @@ impl Outbox {
     /// Adds one small line at once; `line` has no line feed in it.
     pub(crate) fn push(&self, line: &[u8]) -> Result<(), Closed> {
         {
-            let mut waiting = self.lock();
+            let mut waiting = self.waiting.lock();
             if waiting.closed {
                 return Err(Closed);
             }
@@ -58,7 +57,7 @@ impl Outbox {
         loop {
             let drained = self.drained.notified();
             {
-                let mut waiting = self.lock();
+                let mut waiting = self.waiting.lock();
                 if waiting.closed {
                     return Err(Closed);
                 }
@@ -75,12 +74,12 @@ impl Outbox {
 
     /// Whether a line was left out because the child does not read: it is not to be used any more.
     pub(crate) fn is_overfull(&self) -> bool {
-        self.lock().overfull
+        self.waiting.lock().overfull
     }
 
     /// Ends [`Self::drain_into`] once everything is written.
     pub(crate) fn close(&self) {
-        self.lock().closed = true;
+        self.waiting.lock().closed = true;
         self.changed.notify_one();
         self.drained.notify_waiters();
     }
@@ -93,7 +92,7 @@ impl Outbox {
         let mut batch = Vec::new();
         loop {
             let closed = {
-                let mut waiting = self.lock();
+                let mut waiting = self.waiting.lock();
                 std::mem::swap(&mut waiting.lines, &mut batch);
                 waiting.urgent = 0;
                 waiting.closed
@@ -111,10 +110,6 @@ impl Outbox {
                 self.changed.notified().await;
             }
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -163,7 +158,7 @@ mod tests {
         }
         assert_eq!(outbox.push(b"one more"), Ok(()));
         assert!(outbox.is_overfull());
-        assert_eq!(outbox.lock().lines.len(), URGENT_LIMIT + 4);
+        assert_eq!(outbox.waiting.lock().lines.len(), URGENT_LIMIT + 4);
     }
 
     #[tokio::test]
@@ -173,7 +168,7 @@ mod tests {
         assert_eq!(outbox.push_when_there_is_room(&history).await, Ok(()));
         assert_eq!(outbox.push(b"interrupt"), Ok(()));
         assert!(!outbox.is_overfull());
-        assert!(outbox.lock().lines.ends_with(b"interrupt\n"));
+        assert!(outbox.waiting.lock().lines.ends_with(b"interrupt\n"));
     }
 
     #[tokio::test]
@@ -182,6 +177,6 @@ mod tests {
         outbox.close();
         assert_eq!(outbox.push(b"late"), Err(Closed));
         assert_eq!(outbox.push_when_there_is_room(b"late").await, Err(Closed));
-        assert_eq!(outbox.lock().lines, b"");
+        assert_eq!(outbox.waiting.lock().lines, b"");
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use model_turn::{Failure, FailureKind, InvalidTurn, TurnRequest};
 use semver::Version;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
@@ -16,11 +17,10 @@ use crate::client::Client;
 use crate::client_config::ClientConfig;
 use crate::continuity::kept_threads::KeptThreads;
 use crate::continuity::{Continued, ContinuityLimits, FreshReason, KeptCounts};
-use crate::failure::{Failure, FailureKind};
 use crate::heartbeat::Heartbeat;
 use crate::stats::{Stats, StatsSnapshot};
 use crate::turn::plan::PlannedTurn;
-use crate::turn::{Consumer, InvalidTurn, Turn, TurnOptions, TurnRequest};
+use crate::turn::{Consumer, Turn, TurnOptions};
 use crate::worker::{LOGIN_CHECK, RenewRequest, Slot, StateReport, Worker, WorkerState};
 
 /// Everything about children under supervision that can be chosen.
@@ -60,7 +60,8 @@ pub enum RenewError {
 /// ever. Only its own turns fail.
 ///
 /// ```no_run
-/// use codex_app_server::{ClientConfig, CodexBinary, Pool, PoolConfig, TurnRequest};
+/// use codex_app_server::{ClientConfig, CodexBinary, Pool, PoolConfig};
+/// use model_turn::TurnRequest;
 ///
 /// # async fn example(request: TurnRequest) -> Result<(), Box<dyn std::error::Error>> {
 /// let binary = CodexBinary::locate(None, "copies".as_ref()).await?;
@@ -164,7 +165,7 @@ impl Pool {
     /// # Errors
     /// If the request could not be put to Codex as it is.
     pub fn start_turn(&self, request: TurnRequest) -> Result<Turn, InvalidTurn> {
-        self.start_turn_with(request, self.inner.config.client.turn_options(), Consumer::default())
+        self.start_turn_with(request, self.inner.config.client.turns, Consumer::default())
     }
 
     /// The same with options of its own, for this consumer.

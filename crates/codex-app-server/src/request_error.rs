@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::failure::{Failure, FailureKind};
+use model_turn::{Failure, FailureKind};
+
 use crate::message::RpcError;
 
 /// A request that did not get its result.

@@ -4,25 +4,12 @@
 //! declared as a function with one text parameter.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::hash::Hasher as _;
 
-use serde::{Deserialize, Serialize};
+use model_turn::{Tool, ToolCall, ToolCallKind, ToolInput, ToolName};
 use siphasher::sip::SipHasher13;
 
 use crate::custom_input::decode;
-use crate::history::{Tool, ToolInput};
-use crate::turn::event::{ToolCall, ToolCallKind};
-
-/// The name of a tool, inside its namespace if it has one.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct ToolName {
-    /// The namespace.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<String>,
-    /// The name.
-    pub name: String,
-}
 
 /// Longest name that Codex accepts.
 const MAX_NAME: usize = 128;
@@ -85,66 +72,12 @@ struct Known {
     declared: Option<ToolCallKind>,
 }
 
-// === impl ToolName ===
-
-impl ToolName {
-    /// Of a tool without a namespace.
-    pub fn plain(name: impl Into<String>) -> Self {
-        Self { namespace: None, name: name.into() }
-    }
-
-    /// Namespace and name in one text, as people write it.
-    pub fn qualified(&self) -> String {
-        match &self.namespace {
-            Some(namespace) => [namespace.as_str(), &self.name].join("."),
-            None => self.name.clone(),
-        }
-    }
-
-    /// How much text it has.
-    pub(crate) fn bytes(&self) -> usize {
-        self.name.len() + self.namespace.as_ref().map_or(0, String::len)
-    }
-
-    /// As Codex and models name it: a function outside any namespace may come back in [`FUNCTIONS`].
-    pub(crate) fn towards_codex(namespace: Option<&str>, name: String) -> Self {
-        Self { namespace: own_namespace(namespace).map(str::to_owned), name }
-    }
-
-    /// The name that Codex takes for it.
-    pub(crate) fn alias(&self) -> Self {
-        let namespace = own_namespace(self.namespace.as_deref());
-        let is_hidden = namespace.is_none() && HIDDEN.contains(&self.name.as_str());
-        let is_taken = is_accepted(&self.name, MAX_NAME) && !is_hidden;
-        Self {
-            name: if is_taken { self.name.clone() } else { make_alias(&self.name) },
-            namespace: namespace.map(|name| {
-                let is_taken =
-                    is_accepted(name, MAX_NAMESPACE) && !RESERVED_NAMESPACES.contains(&name);
-                if is_taken { name.to_owned() } else { make_alias(name) }
-            }),
-        }
-    }
-}
-
-impl From<&str> for ToolName {
-    fn from(name: &str) -> Self {
-        Self::plain(name)
-    }
-}
-
-impl fmt::Display for ToolName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.qualified())
-    }
-}
-
 // === impl ToolNames ===
 
 impl ToolNames {
     /// The name towards Codex of a tool that the client declares; `None` if another has it already.
     pub(crate) fn declare(&mut self, tool: &Tool) -> Option<ToolName> {
-        let alias = tool.name.alias();
+        let alias = alias(&tool.name);
         let declared = Some(match tool.input {
             ToolInput::Json(_) => ToolCallKind::Function,
             ToolInput::Text => ToolCallKind::Custom,
@@ -155,7 +88,7 @@ impl ToolNames {
 
     /// The name towards Codex of a tool in the history, which need not be declared.
     pub(crate) fn mention(&mut self, name: &ToolName) -> ToolName {
-        let alias = name.alias();
+        let alias = alias(name);
         if alias != *name {
             let known = || Known { original: name.clone(), declared: None };
             self.known.entry(alias.clone()).or_insert_with(known);
@@ -233,6 +166,25 @@ fn make_alias(name: &str) -> String {
             .take(room),
     );
     alias + &suffix
+}
+
+/// A name as Codex and models write it: a function outside any namespace may come back in [`FUNCTIONS`].
+pub(crate) fn towards_codex(namespace: Option<&str>, name: String) -> ToolName {
+    ToolName { namespace: own_namespace(namespace).map(str::to_owned), name }
+}
+
+/// The name that Codex takes for a tool.
+pub(crate) fn alias(tool: &ToolName) -> ToolName {
+    let namespace = own_namespace(tool.namespace.as_deref());
+    let is_hidden = namespace.is_none() && HIDDEN.contains(&tool.name.as_str());
+    let is_taken = is_accepted(&tool.name, MAX_NAME) && !is_hidden;
+    ToolName {
+        name: if is_taken { tool.name.clone() } else { make_alias(&tool.name) },
+        namespace: namespace.map(|name| {
+            let is_taken = is_accepted(name, MAX_NAMESPACE) && !RESERVED_NAMESPACES.contains(&name);
+            if is_taken { name.to_owned() } else { make_alias(name) }
+        }),
+    }
 }
 
 #[cfg(test)]

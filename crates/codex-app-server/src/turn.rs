@@ -3,7 +3,6 @@
 pub(crate) mod channel;
 pub(crate) mod driver;
 mod early_calls;
-pub mod event;
 mod keeping;
 mod machine;
 pub(crate) mod plain_delta;
@@ -19,7 +18,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use serde_json::Value;
+use model_turn::{Failure, FailureKind, TurnEvent};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -27,53 +26,8 @@ pub(crate) use machine::PendingCall;
 pub use machine::TurnLimits;
 
 use crate::continuity::Continued;
-use crate::failure::{Failure, FailureKind};
-use crate::history::{HistoryItem, InvalidHistory, Tool};
 use channel::EventReceiver;
-use event::TurnEvent;
 use thread_link::ThreadLink;
-
-/// What the model is asked.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct TurnRequest {
-    /// Slug of the model.
-    pub model: String,
-    /// A developer message in front of everything else; empty for none.
-    pub instructions: String,
-    /// The conversation so far.
-    pub history: Vec<HistoryItem>,
-    /// The tools that the model may call.
-    pub tools: Vec<Tool>,
-    /// Reasoning effort, as the model names it.
-    pub effort: Option<String>,
-    /// Reasoning summary: `auto`, `concise`, `detailed` or `none`.
-    pub summary: Option<String>,
-    /// How many words the model should make: `low`, `medium` or `high`.
-    pub verbosity: Option<String>,
-    /// How the upstream should process it, such as `priority`.
-    pub service_tier: Option<String>,
-    /// JSON schema that the answer must follow.
-    pub output_schema: Option<Value>,
-    /// Where to send it instead of the login's own upstream.
-    pub upstream: Option<Upstream>,
-    /// Whether the arguments of its calls are wanted as the model writes them, where the child's log
-    /// has them: [`TurnEvent::ToolCallStart`].
-    pub early_arguments: bool,
-    /// Whose conversation it is, if it may go on in the thread of an earlier turn of the same owner's,
-    /// and leave its own to a later one: see [`Turn::keep`].
-    pub owner: Option<Arc<str>>,
-}
-
-/// Another upstream that speaks the Responses API.
-///
-/// The login is never sent to it.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Upstream {
-    /// Up to and without `/responses`.
-    pub base_url: String,
-    /// Bearer key, if it wants one.
-    pub api_key: Option<String>,
-}
 
 /// What can be chosen about a turn. It stays as it is while the turn runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,23 +50,6 @@ pub struct Consumer {
     pub overflow: CancellationToken,
 }
 
-/// A turn that Codex would not take as it is.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidTurn {
-    /// An item of the history.
-    #[error(transparent)]
-    History(#[from] InvalidHistory),
-    /// Two tools of one name.
-    #[error("two tools are named {0:?}")]
-    DuplicateTool(String),
-    /// The parameters of a tool are no JSON schema object.
-    #[error("the parameters of the tool {0:?} are not a JSON object")]
-    ToolParameters(String),
-    /// Nothing to answer.
-    #[error("the history and the instructions are empty")]
-    Empty,
-}
-
 /// A running turn: a stream of events that always ends in exactly one last event.
 ///
 /// Dropping it interrupts the turn and lets Codex forget the thread.
@@ -130,6 +67,14 @@ pub struct Turn {
 pub(crate) enum Command {
     Run,
     Interrupt,
+}
+
+// === impl TurnOptions ===
+
+impl Default for TurnOptions {
+    fn default() -> Self {
+        Self { limits: TurnLimits::default(), retries: 2, max_waiting_bytes: 64 * 1024 * 1024 }
+    }
 }
 
 // === impl Consumer ===
@@ -177,7 +122,7 @@ impl Turn {
         });
         self.ended = event.is_last();
         if let (TurnEvent::Failed(failure), Some(secret)) = (&mut event, &self.secret) {
-            failure.hide(secret);
+            failure.redact(secret);
         }
         Poll::Ready(Some(event))
     }
@@ -214,14 +159,5 @@ impl Turn {
 impl std::fmt::Debug for Turn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Turn").field("ended", &self.ended).finish_non_exhaustive()
-    }
-}
-
-// === impl Upstream ===
-
-impl std::fmt::Debug for Upstream {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let key = self.api_key.as_ref().map(|_| "(hidden)");
-        f.debug_struct("Upstream").field("base_url", &self.base_url).field("api_key", &key).finish()
     }
 }

@@ -29,7 +29,7 @@ use crate::stats::{Counter, Stats};
 pub(crate) const LOGIN_CHECK: Duration = Duration::from_secs(1);
 
 /// The same, at the least, where a changed login cannot be taken up.
-const LOGIN_CHECK_MAX: Duration = Duration::from_secs(60);
+const LOGIN_CHECK_MAX: Duration = Duration::from_mins(1);
 
 /// Somebody wants the child to be replaced by a new one, and waits for how that goes.
 pub(crate) type RenewRequest = oneshot::Sender<Result<Version, RenewError>>;

@@ -4,68 +4,73 @@ use std::error::Error;
 use std::sync::Arc;
 
 use configuration::{
-    DefaultValue, Effective, Host, Kept, Key, Keys, Loaded, Reload, Settings, Source, Values,
-    Warning,
+    DefaultValue, Effective, Kept, Key, Keys, Listen, Loaded, Reload, Settings, Source, Values,
+    Warning, table as t,
 };
 use server::{
-    Access, AccessSettings, Api, ApiSettings, App, BodyLimits, CaptureSettings, CapturedContent,
-    ConnectionLimits, ContentLog, GateSettings, IdleTimeout, Listen, QueueLimits, RateLimit,
-    Readiness, ResponsesSettings, RunSecret, ShownSetting, ShownSettings,
+    Access, AccessSettings, Api, ApiSettings, App, BindError, BodyLimits, CaptureSettings,
+    CapturedContent, ConnectionLimits, ContentLog, GateSettings, IdleTimeout, QueueLimits,
+    RateLimit, Readiness, ResponsesSettings, RunSecret, ShownSetting, ShownSettings,
 };
 use store::{Store, StoreError};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 /// For somebody without the right key, who may be anybody.
 const KEY_HINT: &str =
     "It is the value of PROXY_API_KEY, or else in the file that the server names when it starts.";
 
-pub(crate) fn listen(listen: configuration::Listen) -> Listen {
-    let host = match listen.host {
-        Host::Loopback => None,
-        Host::Address(address) => Some(address.to_string()),
-    };
-    Listen { host, port: listen.port }
+/// Listens where the settings want it.
+pub(crate) async fn bind(listen: Listen) -> Result<Vec<TcpListener>, BindError> {
+    let host = listen.host.address().map(|address| address.to_string());
+    server::bind(host.as_deref(), listen.port).await
 }
 
 pub(crate) fn api_settings(loaded: &Loaded) -> ApiSettings {
     let settings = &loaded.settings;
-    let limits = &settings.limits;
+    let values = &settings.values;
     ApiSettings {
         turns: Arc::new(settings.turns.clone()),
         turn_options: settings.turn_options(),
         aliases: settings.codex.aliases.clone(),
         model_fallback: settings.codex.model_fallback.clone(),
-        differing: settings.changed_answers().collect::<Vec<_>>().join(" ").into(),
-        keep_alive: limits.sse_keepalive,
+        differing: settings.changed_answers().into(),
+        keep_alive: values.millis_unless_zero(&t::PROXY_SSE_KEEPALIVE_MS),
         queue: QueueLimits {
-            turns: u32::try_from(limits.concurrent_turns).unwrap_or(u32::MAX),
-            waiting: limits.queue_max,
-            longest_wait: limits.queue_wait,
+            turns: values.number(&t::PROXY_MAX_CONCURRENT_TURNS),
+            waiting: values.number(&t::PROXY_QUEUE_MAX),
+            longest_wait: values.millis(&t::PROXY_QUEUE_WAIT_MS),
         },
-        rate_limit: limits
-            .rate_limit
-            .map(|configuration::RateLimit { max, window }| RateLimit { max, window }),
-        body: BodyLimits { bytes: limits.body_bytes, time: limits.body_time },
-        max_json_depth: limits.json_depth,
-        metrics: settings.metrics.enabled,
-        usage_max_age: settings.usage_max_age,
-        responses: {
-            let configuration::ResponsesSettings { store, max_age, max_bytes } = settings.responses;
-            ResponsesSettings { store, max_age, max_bytes }
+        rate_limit: values.flag(&t::PROXY_RATE_LIMIT_ENABLED).then(|| RateLimit {
+            max: values.number(&t::PROXY_RATE_LIMIT_MAX),
+            window: values.millis(&t::PROXY_RATE_LIMIT_WINDOW_MS),
+        }),
+        body: BodyLimits {
+            bytes: values.number(&t::PROXY_MAX_BODY_BYTES),
+            time: values.millis(&t::PROXY_BODY_TIMEOUT_MS),
         },
-        continuity: settings.continuity,
-        keep_reasoning: settings.keep_reasoning,
+        max_json_depth: values.number(&t::PROXY_MAX_JSON_DEPTH),
+        metrics: values.flag(&t::PROXY_ENABLE_METRICS),
+        usage_max_age: values.days(&t::PROXY_USAGE_MAX_AGE_DAYS),
+        responses: ResponsesSettings {
+            store: values.flag(&t::PROXY_RESPONSES_STORE),
+            max_age: values.days(&t::PROXY_RESPONSES_STORE_MAX_AGE_DAYS),
+            max_bytes: values.number(&t::PROXY_RESPONSES_STORE_MAX_BYTES),
+        },
+        continuity: values.flag(&t::PROXY_CONTINUITY),
+        keep_reasoning: Some(values.number(&t::PROXY_KEEP_REASONING_BYTES))
+            .filter(|bytes| *bytes > 0),
         content_log: if settings.log.content { ContentLog::On } else { ContentLog::Off },
-        captures: settings.captures.as_ref().map(|captures| CaptureSettings {
-            folder: captures.folder.clone(),
-            max_bytes: captures.max_bytes,
+        captures: settings.captures.clone().map(|folder| CaptureSettings {
+            folder,
+            max_bytes: values.number(&t::PROXY_CAPTURE_MAX_BYTES),
             content: if settings.log.content {
                 CapturedContent::Verbatim
             } else {
                 CapturedContent::Masked
             },
         }),
-        shown: Arc::new(shown_settings(&loaded.values, &loaded.warnings)),
+        shown: Arc::new(shown_settings(values, &loaded.warnings)),
     }
 }
 
@@ -112,9 +117,7 @@ pub(crate) fn access_settings(
     let mut allowed_hosts =
         access.allowed_hosts.iter().map(|host| host.parse()).collect::<Result<Vec<_>, _>>()?;
     // An address cannot be made to point elsewhere, as a name can.
-    if let Host::Address(address) = settings.listen.host
-        && !address.is_unspecified()
-    {
+    if let Some(address) = settings.listen.host.address().filter(|ip| !ip.is_unspecified()) {
         allowed_hosts.push(bracketed(address).parse()?);
     }
     Ok(AccessSettings {
@@ -155,17 +158,21 @@ pub(crate) fn app(
         gate: GateSettings {
             protect_models: settings.access.protect_models,
             // Only what nobody else can reach is open.
-            protect_metrics: !(settings.metrics.allow_loopback
+            protect_metrics: !(settings.values.flag(&t::PROXY_METRICS_ALLOW_LOOPBACK)
                 && settings.listen.host.is_loopback()),
-            max_body_bytes: settings.limits.body_bytes,
+            max_body_bytes: settings.values.number(&t::PROXY_MAX_BODY_BYTES),
         },
-        limits: ConnectionLimits {
-            max_connections: settings.limits.connections,
-            header_timeout: settings.limits.header_time,
-            max_header_bytes: settings.limits.header_bytes,
-            max_headers: settings.limits.headers,
-            idle_timeout,
-        },
+        limits: connection_limits(&settings.values, idle_timeout),
+    }
+}
+
+fn connection_limits(values: &Values, idle_timeout: IdleTimeout) -> ConnectionLimits {
+    ConnectionLimits {
+        max_connections: values.number(&t::PROXY_MAX_CONNECTIONS),
+        header_timeout: values.millis(&t::PROXY_HEADER_TIMEOUT_MS),
+        max_header_bytes: values.number(&t::PROXY_MAX_HEADER_BYTES),
+        max_headers: values.number(&t::PROXY_MAX_HEADERS),
+        idle_timeout,
     }
 }
 
@@ -175,3 +182,6 @@ fn bracketed(address: std::net::IpAddr) -> String {
         std::net::IpAddr::V6(address) => format!("[{address}]"),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,8 +7,9 @@ use std::error::Error;
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
-use codex_app_server::{Failure, FailureKind, HistoryItem, ResolvedModel, Role, TurnRequest};
+use codex_app_server::ResolvedModel;
 use configuration::Settings;
+use model_turn::{Failure, FailureKind, HistoryItem, Role, TurnRequest};
 
 use crate::account;
 use crate::cli::{self, Question};

@@ -2,10 +2,9 @@
 
 use std::error::Error;
 
-use codex_app_server::{
-    Client, ClientConfig, CodexBinary, DEMO_MODEL, Model, StartError, Upstream,
-};
+use codex_app_server::{Client, ClientConfig, CodexBinary, DEMO_MODEL, Model, StartError};
 use configuration::Settings;
+use model_turn::Upstream;
 
 use crate::cli;
 use crate::demo::{self, Demo};

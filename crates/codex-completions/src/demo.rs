@@ -4,8 +4,9 @@ use std::error::Error;
 use std::io;
 use std::sync::Arc;
 
-use codex_app_server::{CanaryConfig, CanaryModel, Upstream};
+use codex_app_server::{CanaryConfig, CanaryModel};
 use configuration::Settings;
+use model_turn::Upstream;
 use scripted_model::ScriptedModel;
 use serde_json::Value;
 

@@ -8,12 +8,11 @@ use std::io;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use codex_app_server::turn::event::{TurnEnd, TurnEvent};
 use codex_app_server::{
-    CanaryState, CodexBinary, DEMO_MODEL, EarlyArguments, HistoryItem, MINIMUM_VERSION, Promise,
-    Role, TurnRequest,
+    CanaryState, CodexBinary, DEMO_MODEL, EarlyArguments, MINIMUM_VERSION, Promise,
 };
 use configuration::{Loaded, Settings};
+use model_turn::{HistoryItem, Role, TurnEnd, TurnEvent, TurnRequest};
 
 use crate::account::{Standing, describe};
 use crate::app;
@@ -204,7 +203,7 @@ async fn demo_turn(codex: &Codex) -> Result<(), String> {
 async fn check_port(settings: &Settings, report: &mut Report) -> io::Result<()> {
     let listen = settings.listen;
     let port = listen.port;
-    let error = match server::bind(&app::listen(listen)).await {
+    let error = match app::bind(listen).await {
         Ok(_) if port == 0 => return report.good("a port is free"),
         Ok(_) => return report.good(&format!("port {port} is free")),
         Err(error) => error,

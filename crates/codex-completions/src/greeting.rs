@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use codex_app_server::{BrokenPromise, CodexBinary, Pool, Upstream};
+use codex_app_server::{BrokenPromise, CodexBinary, Pool};
 use configuration::{ApiKey, KeyOrigin};
+use model_turn::Upstream;
 use secrecy::ExposeSecret as _;
 use server::{Access, Readiness};
 use tokio::sync::watch;

@@ -5,8 +5,9 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use configuration::table::PROXY_API_KEY;
 use configuration::{
-    ApiKey, Kept, Key, KeyChangeError, KeyName, Keys, NamedKeys, Settings, Source, Values, Warning,
+    ApiKey, Kept, Key, KeyChangeError, KeyName, Keys, NamedKeys, Settings, Values, Warning,
 };
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
@@ -72,24 +73,20 @@ struct Unseen {
     source: io::Error,
 }
 
-pub(crate) fn run(
-    options: KeyOptions,
-    settings: &Settings,
-    values: &Values,
-) -> Result<ExitCode, Box<dyn Error>> {
+pub(crate) fn run(options: KeyOptions, settings: &Settings) -> Result<ExitCode, Box<dyn Error>> {
     match options.task {
         KeyTask::Add { name } => {
             let mut keys = open(settings)?;
             let secret = keys.add(name.clone())?;
             print(name, &secret, settings)?;
         }
-        KeyTask::List(options) => list(&options, settings, values)?,
+        KeyTask::List(options) => list(&options, settings)?,
         KeyTask::Revoke { name } => {
             open(settings)?.revoke(&name)?;
             writeln!(console::stdout(), "{name} is revoked.")?;
         }
         KeyTask::Rotate { name } => {
-            let secret = rotate(&name, settings, values)?;
+            let secret = rotate(&name, settings)?;
             print(name, &secret, settings)?;
         }
     }
@@ -102,16 +99,14 @@ fn open(settings: &Settings) -> Result<NamedKeys, KeyChangeError> {
     Ok(keys)
 }
 
-fn rotate(
-    name: &KeyName,
-    settings: &Settings,
-    values: &Values,
-) -> Result<SecretString, Box<dyn Error>> {
+fn rotate(name: &KeyName, settings: &Settings) -> Result<SecretString, Box<dyn Error>> {
     if *name != KeyName::DEFAULT {
         return Ok(open(settings)?.rotate(name)?);
     }
     let key = ApiKey::rotate(settings).map_err(|error| match error {
-        KeyChangeError::Given => format!("{error} (from: {})", setter(values)).into(),
+        KeyChangeError::Given => {
+            format!("{error} (from: {})", settings.values.source(&PROXY_API_KEY)).into()
+        }
         error => Box::<dyn Error>::from(error),
     })?;
     warn(&key.warnings);
@@ -136,7 +131,8 @@ fn print(name: KeyName, secret: &SecretString, settings: &Settings) -> Result<()
     }
 }
 
-fn list(options: &ListOptions, settings: &Settings, values: &Values) -> Result<(), Box<dyn Error>> {
+fn list(options: &ListOptions, settings: &Settings) -> Result<(), Box<dyn Error>> {
+    let values = &settings.values;
     let Keys { keys, warnings } = Keys::list(settings)?;
     warn(&warnings);
     let out = console::stdout();
@@ -170,16 +166,10 @@ fn to_json(key: &Key, values: &Values) -> Value {
 
 fn kept(key: &Key, values: &Values) -> String {
     match &key.kept {
-        Kept::Setting => format!("PROXY_API_KEY (from: {})", setter(values)),
+        Kept::Setting => format!("PROXY_API_KEY (from: {})", values.source(&PROXY_API_KEY)),
         Kept::Whole(file) => file.display().to_string(),
         Kept::Digest(file) => format!("{} (a hash of it)", file.display()),
     }
-}
-
-/// Who has set the default key.
-fn setter(values: &Values) -> Source {
-    let setting = values.iter().find(|setting| setting.variable.name == "PROXY_API_KEY");
-    setting.map_or(Source::Default, |setting| setting.source)
 }
 
 fn warn(warnings: &[Warning]) {

@@ -98,8 +98,10 @@ async fn run(
         Command::Status(options) => status::run(&options, &loaded.settings).await,
         Command::Models(options) => models::run(&options, loaded.settings).await,
         Command::Doctor(_) => doctor::run(loaded).await,
-        Command::Config(options) => config::run(&options, &loaded.values, &loaded.warnings),
-        Command::Key(options) => key::run(options, &loaded.settings, &loaded.values),
+        Command::Config(options) => {
+            config::run(&options, &loaded.settings.values, &loaded.warnings)
+        }
+        Command::Key(options) => key::run(options, &loaded.settings),
         Command::Smoke(options) => smoke::run(&options, &loaded.settings).await,
         Command::Top(options) => top::run(&options, &loaded.settings).await,
     }

@@ -133,7 +133,7 @@ impl Reload {
         let settings = &loaded.settings;
         let access = app::access_settings(settings, &self.keys)?;
         self.in_use.access.change(access);
-        self.in_use.idle_timeout.change(settings.codex.turn_limits.idle_timeout);
+        self.in_use.idle_timeout.change(settings.turn_options().limits.idle_timeout);
         self.in_use.api.change(app::api_settings(&loaded));
         self.in_use.logs.change(&settings.log);
         warn(&loaded.warnings, &self.running.warnings);

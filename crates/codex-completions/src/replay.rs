@@ -9,8 +9,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use bridge::{OutputModeSetting, TurnPolicy, TurnSettings};
 use capture::{Record, Redaction, Verdict};
 use clap::Args;
+use configuration::{Problems, turns_with};
 
 use crate::console;
 
@@ -40,6 +42,26 @@ Examples:
   codex-completions replay record.jsonl --frames
   codex-completions replay record.jsonl --set PROXY_OUTPUT_MODE=obsidian-xml";
 
+/// The settings that a record can be played under, and what they change.
+const SETTINGS: [(&str, Change); 8] = [
+    ("PROXY_OUTPUT_MODE", |policy, turns| {
+        if let OutputModeSetting::Always(mode) = turns.output_mode {
+            policy.mode = mode;
+        }
+    }),
+    ("PROXY_STOP_AFTER_TOOLS", |policy, turns| policy.stop_after_tools = turns.stop_after_tools),
+    ("PROXY_STOP_AFTER_TOOLS_MODE", |policy, turns| {
+        policy.stop_after_tools = turns.stop_after_tools;
+    }),
+    ("PROXY_SUPPRESS_TAIL_AFTER_TOOLS", |policy, turns| policy.suppress_tail = turns.suppress_tail),
+    ("PROXY_TOOL_BLOCK_MAX", |policy, turns| policy.max_calls = turns.max_calls),
+    ("PROXY_TOOL_BLOCK_DEDUP", |policy, turns| policy.dedup = turns.dedup),
+    ("PROXY_XML_ESCAPE", |policy, turns| policy.xml_escaping = turns.xml_escaping),
+    ("PROXY_REASONING", |policy, turns| policy.reasoning = turns.reasoning),
+];
+
+type Change = fn(&mut TurnPolicy, &TurnSettings);
+
 /// A record that cannot be played.
 #[derive(Debug, thiserror::Error)]
 enum ReplayError {
@@ -50,6 +72,10 @@ enum ReplayError {
     Read { name: String, reason: String },
     #[error("--set {0}: write NAME=VALUE")]
     Setting(String),
+    #[error("{0} cannot be set for a replay; possible are {names}", names = SETTINGS.map(|(name, _)| name).join(", "))]
+    NoSuchSetting(String),
+    #[error(transparent)]
+    Value(#[from] Problems),
 }
 
 /// What is known about a replay.
@@ -68,7 +94,7 @@ pub(crate) fn run(options: &ReplayOptions) -> Result<ExitCode, Box<dyn Error>> {
     for setting in &options.settings {
         let (name, value) =
             setting.split_once('=').ok_or_else(|| ReplayError::Setting(setting.clone()))?;
-        record.header.policy.set(name, value)?;
+        change(&mut record.header.policy, name, value)?;
     }
     let replayed = record.replay(Instant::now());
     let finding = match record.header.redaction {
@@ -96,6 +122,14 @@ pub(crate) fn run(options: &ReplayOptions) -> Result<ExitCode, Box<dyn Error>> {
     }
     output.flush()?;
     Ok(if finding.is_good() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Plays a record under one other setting.
+fn change(policy: &mut TurnPolicy, name: &str, value: &str) -> Result<(), ReplayError> {
+    let known = SETTINGS.iter().find(|(setting, _)| *setting == name);
+    let (_, change) = known.ok_or_else(|| ReplayError::NoSuchSetting(name.to_owned()))?;
+    change(policy, &turns_with(name, value)?);
+    Ok(())
 }
 
 fn read(options: &ReplayOptions) -> Result<Record, ReplayError> {

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use codex_app_server::account::SeparateLogin;
 use codex_app_server::{CodexBinary, CodexHome, Pool, WorkerState};
+use configuration::table::WORKER_SHUTDOWN_GRACE_MS;
 use configuration::{ApiKey, Inputs, Keys, Loaded, RunSecretFile, Settings};
 use server::{
     Access, AccountLimits, AllowedHost, Api, Backend, BindError, IdleTimeout, ImageFetcher,
@@ -52,15 +53,15 @@ pub(crate) async fn run(
     if settings.log.content {
         tracing::warn!("PROXY_LOG_CONTENT is set: prompts, answers and arguments are in this log");
     }
-    if let Some(captures) = &settings.captures {
-        let folder = captures.folder.display();
+    if let Some(folder) = &settings.captures {
+        let folder = folder.display();
         tracing::warn!(%folder, "PROXY_CAPTURE_DIR is set: requests are recorded");
     }
     let (readiness, observed) = watch::channel(Readiness::default());
     let database = app::database(&settings).await;
     let api = Api::new(app::api_settings(&loaded), database.clone());
     let traces = Traces::start(&settings, &api)?;
-    let listeners = match server::bind(&app::listen(settings.listen)).await {
+    let listeners = match app::bind(settings.listen).await {
         Ok(listeners) => listeners,
         Err(error) => return Err(not_bound(error, &settings).await),
     };
@@ -70,7 +71,7 @@ pub(crate) async fn run(
     let secret = run_secret.renew()?;
     let page_host = page_host(&listeners, port).await;
     let access = Access::with_page_host(port, page_host, app::access_settings(&settings, &keys)?);
-    let idle_timeout = IdleTimeout::new(settings.codex.turn_limits.idle_timeout);
+    let idle_timeout = IdleTimeout::new(settings.turn_options().limits.idle_timeout);
     let app = app::app(
         &settings,
         access.clone(),
@@ -104,7 +105,7 @@ pub(crate) async fn run(
     service_manager.stopping();
     readiness.send_modify(|now| now.workers.fill(WorkerState::Stopped));
     api.close();
-    let grace = settings.codex.children.shutdown_grace;
+    let grace = settings.values.millis(&WORKER_SHUTDOWN_GRACE_MS);
     let end = async {
         // The demo answers until then.
         if let Some((pool, _demo)) = backend {

@@ -205,7 +205,7 @@ mod tests {
         let now = UNIX_EPOCH + Duration::from_secs(1_000);
         let window = LimitWindow {
             used_percent: 12,
-            length: Some(Duration::from_secs(18_000)),
+            length: Some(Duration::from_hours(5)),
             resets_at: Some(4_600),
         };
         assert_eq!(

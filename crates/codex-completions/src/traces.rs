@@ -4,6 +4,7 @@
 use std::error::Error;
 
 use configuration::Settings;
+use configuration::table::PROXY_OTEL_EXPORTER_URL;
 use server::Api;
 
 /// Whoever sends traces, if anybody does.
@@ -18,7 +19,9 @@ pub(crate) struct Traces {
 #[cfg(feature = "otlp")]
 impl Traces {
     pub(crate) fn start(settings: &Settings, api: &Api) -> Result<Self, Box<dyn Error>> {
-        let Some(url) = &settings.traces_url else { return Ok(Self::default()) };
+        let Some(url) = settings.values.text(&PROXY_OTEL_EXPORTER_URL) else {
+            return Ok(Self::default());
+        };
         let (sender, exporter) = otlp::Exporter::start(url)?;
         api.send_traces_to(sender);
         Ok(Self { exporter: Some(exporter) })
@@ -36,7 +39,7 @@ impl Traces {
 #[allow(clippy::unnecessary_wraps, clippy::unused_async, reason = "like the one that can do it")]
 impl Traces {
     pub(crate) fn start(settings: &Settings, _: &Api) -> Result<Self, Box<dyn Error>> {
-        if settings.traces_url.is_some() {
+        if settings.values.text(&PROXY_OTEL_EXPORTER_URL).is_some() {
             tracing::warn!(
                 "PROXY_OTEL_EXPORTER_URL is set, but no traces are sent: this program was built \
                  without the feature otlp (cargo build --release --locked --features otlp)"

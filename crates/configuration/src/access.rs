@@ -1,5 +1,7 @@
 //! Who may reach the server: what must hold before it listens for other machines.
 
+use std::collections::BTreeSet;
+
 use secrecy::ExposeSecret as _;
 
 use crate::problem::Problem;
@@ -38,9 +40,7 @@ const KNOWN_KEYS: &[&str] = &[
 
 /// Whether a key can be guessed: it is short, or stands in somebody's example.
 pub fn is_weak_key(key: &str) -> bool {
-    let mut different: Vec<char> = key.chars().collect();
-    different.sort_unstable();
-    different.dedup();
+    let different: BTreeSet<char> = key.chars().collect();
     key.len() < SHORTEST_KEY
         || different.len() < FEWEST_DIFFERENT
         || KNOWN_KEYS.contains(&key.to_ascii_lowercase().as_str())

@@ -17,7 +17,7 @@ mod reloading;
 mod replaced;
 mod settings;
 mod source;
-mod table;
+pub mod table;
 mod toml_file;
 mod trusted;
 mod value;
@@ -31,13 +31,10 @@ pub use key::{
 };
 pub use keys::{Kept, Key, Keys};
 pub use kind::Kind;
-pub use loading::{Flags, Inputs, Loaded, load};
+pub use loading::{Flags, Inputs, Loaded, load, turns_with};
 pub use problem::{Problem, Problems, Warning};
 pub use reloading::{Reloaded, reload};
-pub use settings::{
-    Access, CaptureSettings, ChildSettings, CodexSettings, Host, Listen, LogFormat, LogSettings,
-    Metrics, RateLimit, ResponsesSettings, ServingLimits, Settings,
-};
+pub use settings::{Access, CodexSettings, Host, Listen, LogFormat, LogSettings, Settings};
 pub use source::Source;
 pub use table::VARIABLES;
 pub use values::{Effective, Values};

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use etcetera::base_strategy::{BaseStrategy as _, choose_native_strategy};
 
+use bridge::TurnSettings;
+
 use crate::files::{ConfigFile, Files};
 use crate::kind::Kind;
 use crate::problem::{Problem, Problems, Warning};
@@ -51,8 +53,6 @@ pub struct Inputs {
 pub struct Loaded {
     /// What they come to.
     pub settings: Settings,
-    /// Each by itself.
-    pub values: Values,
     /// What is odd about them.
     pub warnings: Vec<Warning>,
     /// Where they were read.
@@ -79,6 +79,20 @@ struct Reader {
 /// With everything that is wrong.
 pub fn load(inputs: &Inputs) -> Result<Loaded, Problems> {
     load_with(inputs, None)
+}
+
+/// How answers are made where all settings but this one are as by default.
+///
+/// # Errors
+/// If the setting may not hold this value.
+pub fn turns_with(name: &str, text: &str) -> Result<TurnSettings, Problems> {
+    let mut reader =
+        Reader { values: Values::defaults(), problems: Vec::new(), warnings: Vec::new() };
+    reader.take(name, text, Source::Flag("--set"));
+    if !reader.problems.is_empty() {
+        return Err(Problems(reader.problems));
+    }
+    Ok(Settings::read(reader.values).0.turns)
 }
 
 /// The same, with the TOML file of an earlier time, if there was an earlier time.
@@ -115,12 +129,12 @@ pub(crate) fn finish(
     warnings: Vec<Warning>,
     files: Files,
 ) -> Result<Loaded, Problems> {
-    let (settings, more) = Settings::read(&values);
+    let (settings, more) = Settings::read(values);
     problems.extend(more);
     if !problems.is_empty() {
         return Err(Problems(problems));
     }
-    Ok(Loaded { settings, values, warnings, files })
+    Ok(Loaded { settings, warnings, files })
 }
 
 fn config_file(upper: &[Given], user_data: Option<&Path>) -> Option<ConfigFile> {
@@ -146,7 +160,7 @@ impl Loaded {
     pub fn sources(&self) -> Vec<PathBuf> {
         let Files { dotenv, config } = &self.files;
         let config = config.as_ref().map(|file| file.path().to_owned());
-        let instructions = self.values.path(&PROXY_INSTRUCTIONS_FILE);
+        let instructions = self.settings.values.path(&PROXY_INSTRUCTIONS_FILE);
         [dotenv.clone(), config, instructions].into_iter().flatten().collect()
     }
 }

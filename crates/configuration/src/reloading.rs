@@ -22,11 +22,12 @@ pub struct Reloaded {
 /// With everything that is wrong, also with settings that count at the next start only: what the
 /// next start would refuse is refused now.
 pub fn reload(inputs: &Inputs, running: &Loaded) -> Result<Reloaded, Problems> {
-    let Loaded { mut values, warnings, files, .. } =
+    let Loaded { settings, warnings, files } =
         loading::load_with(inputs, running.files.config.as_ref())?;
-    let at_next_start = values.keep_until_start(&running.values);
+    let mut values = settings.values;
+    let at_next_start = values.keep_until_start(&running.settings.values);
     let loaded = loading::finish(values, Vec::new(), warnings, files)?;
-    let mut changed = loaded.values.differing(&running.values);
+    let mut changed = loaded.settings.values.differing(&running.settings.values);
     let instructions = |loaded: &Loaded| loaded.settings.turns.instructions.clone();
     let file = PROXY_INSTRUCTIONS_FILE.name;
     if instructions(&loaded) != instructions(running)

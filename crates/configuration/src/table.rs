@@ -21,7 +21,8 @@ const MOST_HEADER_BYTES: u64 = 256 * 1024;
 macro_rules! variables {
     ($($group:tt { $($name:ident = $variable:expr;)* })*) => {
         $($(
-            pub(crate) static $name: Variable =
+            #[doc = concat!("`", stringify!($name), "`")]
+            pub static $name: Variable =
                 Variable { name: stringify!($name), group: $group, ..$variable };
         )*)*
 

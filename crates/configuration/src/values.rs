@@ -87,18 +87,20 @@ impl Values {
     }
 
     /// `NAME=value` of the settings that are not as by default; secrets are hidden.
-    pub(crate) fn changed(&self) -> Vec<String> {
+    pub fn changed(&self) -> Vec<String> {
         let changed = self.entries.iter().filter(|entry| {
             entry.source != Source::Default && entry.value != default_of(entry.variable)
         });
         changed.map(Entry::assignment).collect()
     }
 
-    pub(crate) fn source(&self, variable: &Variable) -> &Source {
+    /// Source of the value.
+    pub fn source(&self, variable: &Variable) -> &Source {
         self.entry(variable).map_or(&Source::Default, |entry| &entry.source)
     }
 
-    pub(crate) fn flag(&self, variable: &Variable) -> bool {
+    /// Whether it is on.
+    pub fn flag(&self, variable: &Variable) -> bool {
         self.flag_if_set(variable).unwrap_or_default()
     }
 
@@ -109,26 +111,33 @@ impl Values {
         }
     }
 
-    /// The table's limits fit the types that are asked for.
-    pub(crate) fn number<T: TryFrom<u64> + Default>(&self, variable: &Variable) -> T {
+    /// A whole number. The table's limits fit the types that are asked for.
+    pub fn number<T: TryFrom<u64> + Default>(&self, variable: &Variable) -> T {
         let number = self.number_if_set(variable).and_then(|number| T::try_from(number).ok());
         number.unwrap_or_default()
     }
 
-    pub(crate) fn millis(&self, variable: &Variable) -> Duration {
+    /// A time in milliseconds.
+    pub fn millis(&self, variable: &Variable) -> Duration {
         Duration::from_millis(self.number(variable))
+    }
+
+    /// A time in days.
+    pub fn days(&self, variable: &Variable) -> Duration {
+        Duration::from_hours(24) * self.number::<u32>(variable)
     }
 
     pub(crate) fn millis_if_set(&self, variable: &Variable) -> Option<Duration> {
         self.number_if_set(variable).map(Duration::from_millis)
     }
 
-    /// For settings whose zero switches something off.
-    pub(crate) fn millis_unless_zero(&self, variable: &Variable) -> Option<Duration> {
+    /// A time in milliseconds whose zero switches something off.
+    pub fn millis_unless_zero(&self, variable: &Variable) -> Option<Duration> {
         self.millis_if_set(variable).filter(|time| !time.is_zero())
     }
 
-    pub(crate) fn text(&self, variable: &Variable) -> Option<&str> {
+    /// A text, if it is set.
+    pub fn text(&self, variable: &Variable) -> Option<&str> {
         match self.value(variable) {
             Value::Text(text) => Some(text),
             _ => None,

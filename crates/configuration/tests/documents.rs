@@ -147,7 +147,7 @@ fn the_example_changes_nothing_even_if_every_line_is_taken() {
     let lines: Vec<_> = text.lines().filter(is_setting).map(|line| &line[1..]).collect();
     assert_eq!(lines.len(), VARIABLES.len());
     let settings = loaded(&lines.join("\n"), "").settings;
-    let changed = settings.changed();
+    let changed = settings.values.changed();
     assert!(changed.iter().all(|setting| setting.starts_with("PROXY_CONFIG=")), "{changed:?}");
 }
 
@@ -156,7 +156,7 @@ fn the_examples_of_the_documentation_work() {
     let document = read("docs/configuration.md");
     let loaded = loaded(&code_block(&document, "sh"), &code_block(&document, "toml"));
     assert_eq!(loaded.warnings, []);
-    let changed = loaded.settings.changed();
+    let changed = loaded.settings.values.changed();
     let names: Vec<_> = changed.iter().filter_map(|setting| setting.split('=').next()).collect();
     assert_eq!(
         names,

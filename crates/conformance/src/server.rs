@@ -16,7 +16,7 @@ use crate::exchange::{Arrival, Ending, Exchange};
 use crate::secrets::Secrets;
 
 /// How long an answer may take, from the connection to its end.
-const ANSWERED_WITHIN: Duration = Duration::from_secs(120);
+const ANSWERED_WITHIN: Duration = Duration::from_mins(2);
 
 /// How long nothing at all may come of an answer that has begun.
 const SILENT_AT_MOST: Duration = Duration::from_secs(30);

@@ -4,6 +4,7 @@
 mod call_part;
 pub mod chat;
 mod error;
+mod finish_reason;
 mod frame;
 mod reading;
 pub mod responses;
@@ -11,5 +12,6 @@ mod usage;
 
 pub use call_part::{CallHead, CallKind, CallPart, WholeCall};
 pub use error::{ApiError, ErrorType};
+pub use finish_reason::FinishReason;
 pub use frame::comment;
 pub use usage::{CompletionTokensDetails, PromptTokensDetails, Usage};

@@ -13,11 +13,9 @@ pub use item::{
     CustomToolCall, EncryptedContent, FunctionCall, ItemStatus, OutputContent, OutputItem,
     OutputMessage, OutputRefusal, OutputText, Reasoning, SummaryText,
 };
-pub use request::{
-    Echo, FIELDS, InputItem, JsonText, MessagePhase, MessageRole, ResponsesRequest, Truncation,
-};
+pub use request::{Echo, FIELDS, InputItem, JsonText, MessageRole, ResponsesRequest, Truncation};
 pub use response::{
-    IncompleteReason, InputTokensDetails, OutputTokensDetails, ResponseError, ResponseHead,
-    ResponseState, ResponseStatus, ResponseWriter, ResponsesUsage, with_output,
+    IncompleteReason, ResponseError, ResponseHead, ResponseState, ResponseStatus, ResponseWriter,
+    with_output,
 };
 pub use stream::EventWriter;

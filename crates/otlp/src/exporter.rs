@@ -37,7 +37,7 @@ const LINGER: Duration = Duration::from_secs(1);
 const SENT_WITHIN: Duration = Duration::from_secs(5);
 
 /// How often it is told that a collector takes nothing.
-const COMPLAIN_EVERY: Duration = Duration::from_secs(60);
+const COMPLAIN_EVERY: Duration = Duration::from_mins(1);
 
 /// Sends traces until it is told to finish.
 #[derive(Debug)]

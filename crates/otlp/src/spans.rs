@@ -8,7 +8,7 @@ use opentelemetry::trace::{
 };
 use opentelemetry::{InstrumentationScope, KeyValue};
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
-use server::{RequestTrace, TurnTrace};
+use server::{RequestInfo, RequestTrace, TurnTrace};
 
 /// What all spans of a request share.
 struct Spans<'a> {
@@ -41,9 +41,9 @@ enum Parent {
 
 /// The spans of a request: itself, its time in the queue, and each of its turns with the first token.
 pub(crate) fn of_request(request: &RequestTrace, scope: &InstrumentationScope) -> Vec<SpanData> {
-    let trace_id = TraceId::from(request.context.trace_id.0.get());
+    let trace_id = TraceId::from(request.request.trace.trace_id.0.get());
     let mut spans = Spans { scope, trace_id, made: Vec::with_capacity(4) };
-    let parent = match request.context.parent {
+    let parent = match request.request.trace.parent {
         Some(parent) => Parent::Remote(SpanId::from(parent.get())),
         None => Parent::None,
     };
@@ -54,7 +54,7 @@ pub(crate) fn of_request(request: &RequestTrace, scope: &InstrumentationScope) -
         kind: SpanKind::Server,
         from: request.received,
         to: request.ended,
-        attributes: about_request(request),
+        attributes: about_request(&request.request),
         status: failed.map_or(Status::Unset, failure),
     });
     spans.add(About {
@@ -76,13 +76,13 @@ pub(crate) fn of_request(request: &RequestTrace, scope: &InstrumentationScope) -
             attributes: about_turn(choice, turn),
             status: if turn.failed { failure(turn) } else { Status::Unset },
         });
-        if let Some(first) = request.first_token.filter(|first| first.choice == choice) {
+        if let Some((_, at)) = request.first_token.filter(|(first, _)| *first as usize == choice) {
             spans.add(About {
                 name: "first token",
                 parent: Parent::Local(id),
                 kind: SpanKind::Internal,
                 from: request.admitted,
-                to: first.at,
+                to: at,
                 attributes: Vec::new(),
                 status: Status::Unset,
             });
@@ -123,15 +123,15 @@ impl Spans<'_> {
 }
 
 /// Under the names of the log's fields.
-fn about_request(request: &RequestTrace) -> Vec<KeyValue> {
+fn about_request(request: &RequestInfo) -> Vec<KeyValue> {
     vec![
-        KeyValue::new("http.route", request.route),
-        KeyValue::new("request_id", request.request_id.clone()),
-        KeyValue::new("key", request.key.clone()),
+        KeyValue::new("http.route", request.endpoint.path()),
+        KeyValue::new("request_id", request.id.clone()),
+        KeyValue::new("key", request.key.name().to_owned()),
         KeyValue::new("model", request.model.clone()),
         KeyValue::new("backend_model", request.backend_model.clone()),
-        KeyValue::new("stream", request.streamed),
-        KeyValue::new("output_mode", request.output_mode),
+        KeyValue::new("stream", request.stream),
+        KeyValue::new("output_mode", request.mode.as_str()),
     ]
 }
 

@@ -52,22 +52,17 @@ impl Chunking {
     fn length_of_next(self, rest: &str, index: usize) -> usize {
         match self {
             Self::Chars(count) => bytes_of_chars(rest, count),
-            Self::Bytes(count) => boundary_before(rest, count).max(bytes_of_chars(rest, 1)),
+            Self::Bytes(count) => rest.floor_char_boundary(count).max(bytes_of_chars(rest, 1)),
             Self::Varying => bytes_of_chars(rest, index * 7 % 17 + 1),
             Self::Words => end_of_word(rest),
             Self::AtWords { least, most } => end_at_word(rest, least, most),
-            Self::AfterByte(position) if index == 0 => match boundary_before(rest, position) {
+            Self::AfterByte(position) if index == 0 => match rest.floor_char_boundary(position) {
                 0 => rest.len(),
                 length => length,
             },
             Self::Whole | Self::AfterByte(_) => rest.len(),
         }
     }
-}
-
-/// The last character boundary at or before a position.
-pub(crate) fn boundary_before(text: &str, position: usize) -> usize {
-    (0..=position.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0)
 }
 
 fn bytes_of_chars(text: &str, count: usize) -> usize {
@@ -89,7 +84,7 @@ fn end_at_word(text: &str, least: usize, most: usize) -> usize {
     };
     let mut edges = text.match_indices(is_edge).map(|(edge, _)| edge);
     let edge = edges.find(|edge| *edge >= least.max(1)).unwrap_or(text.len());
-    if edge <= most { edge } else { boundary_before(text, most).max(bytes_of_chars(text, 1)) }
+    if edge <= most { edge } else { text.floor_char_boundary(most).max(bytes_of_chars(text, 1)) }
 }
 
 #[cfg(test)]

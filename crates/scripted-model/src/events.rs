@@ -2,8 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::chunking::boundary_before;
-
 /// `usage` of a response: how many tokens it pretends to have cost.
 pub(crate) fn usage(input: u64, cached: u64) -> Value {
     let (output, reasoning) = (45, 7);
@@ -292,7 +290,7 @@ fn summary_part(text: &str) -> Value {
 }
 
 fn halves(text: &str) -> impl Iterator<Item = &str> {
-    let (first, second) = text.split_at(boundary_before(text, text.len() / 2));
+    let (first, second) = text.split_at(text.floor_char_boundary(text.len() / 2));
     [first, second].into_iter()
 }
 

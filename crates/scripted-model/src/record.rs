@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
@@ -101,7 +102,7 @@ impl Record {
 
     fn remember(&self, bytes: usize, request: RecordedRequest) {
         match self.memory {
-            Memory::Requests => locked(&self.log).push(bytes, request),
+            Memory::Requests => self.log.lock().push(bytes, request),
             Memory::Counters => {}
         }
     }
@@ -115,17 +116,17 @@ impl Record {
     }
 
     pub(crate) fn last(&self) -> Option<RecordedRequest> {
-        locked(&self.log).requests.back().map(|(_, request)| request.clone())
+        self.log.lock().requests.back().map(|(_, request)| request.clone())
     }
 
     pub(crate) fn all(&self) -> Vec<RecordedRequest> {
-        locked(&self.log).requests.iter().map(|(_, request)| request.clone()).collect()
+        self.log.lock().requests.iter().map(|(_, request)| request.clone()).collect()
     }
 
     /// Forgets everything but the responses that are still under way.
     pub(crate) fn reset(&self) {
-        *locked(&self.log) = Log::default();
-        locked(&self.attempts).clear();
+        *self.log.lock() = Log::default();
+        self.attempts.lock().clear();
         self.counters.send_modify(|counters| {
             let in_flight = counters.in_flight;
             *counters = Counters { in_flight, max_in_flight: in_flight, ..Counters::default() };
@@ -136,7 +137,7 @@ impl Record {
     pub(crate) fn attempt(&self, text: &str) -> u64 {
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
-        let mut attempts = locked(&self.attempts);
+        let mut attempts = self.attempts.lock();
         if attempts.len() >= MOST_ATTEMPTS {
             attempts.clear();
         }
@@ -189,11 +190,6 @@ impl Drop for InFlight {
     fn drop(&mut self) {
         self.leave(true);
     }
-}
-
-/// A panic elsewhere leaves these values whole, so a poisoned lock is as good as any.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

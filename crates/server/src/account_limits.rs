@@ -2,15 +2,17 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use codex_app_server::account::{Account, AccountEvent, AccountEvents, LimitWindow, RateLimits};
 use codex_app_server::{Client, Pool, RequestError};
 use futures_util::future::select_all;
 use tokio::sync::{Notify, watch};
 
+use crate::answering::seconds_since_1970;
+
 /// For so long what was told is good enough: each look at the allowance is a request to the service.
-const FRESH_FOR: Duration = Duration::from_secs(120);
+const FRESH_FOR: Duration = Duration::from_mins(2);
 
 /// How long somebody waits for a new look.
 const REFRESHED_WITHIN: Duration = Duration::from_secs(2);
@@ -52,19 +54,19 @@ pub(crate) struct OwnChange(AccountLimits);
 
 /// What is known of the account.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum AccountStanding {
+pub(crate) enum AccountStanding {
     /// Codex has not been asked yet.
     #[default]
     NotAsked,
-    /// Nobody is signed in.
+    /// There is no login.
     SignedOut,
-    /// Somebody whose login has no allowance: an API key is paid by use.
+    /// The login has no allowance: an API key is paid by use.
     WithoutAllowance,
     /// A ChatGPT account.
     WithAllowance(Box<Allowance>),
-    /// Somebody is signed in, but Codex could not tell more.
-    NotTold {
-        /// Who it is, if that is known.
+    /// There is a login, but Codex could not report more.
+    Unknown {
+        /// The account, if known.
         account: Option<Account>,
         /// Why there is no more.
         reason: String,
@@ -73,34 +75,33 @@ pub enum AccountStanding {
 
 /// The allowance of a ChatGPT account.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Allowance {
-    /// Whose it is.
-    pub account: Account,
+pub(crate) struct Allowance {
+    /// The account.
+    pub(crate) account: Account,
     /// How much of it is used.
-    pub limits: RateLimits,
-    /// When that was told.
-    pub as_of: SystemTime,
+    pub(crate) limits: RateLimits,
+    /// When Codex reported it, in seconds since 1970.
+    pub(crate) as_of: u64,
 }
 
 // === impl AccountLimits ===
 
 impl AccountLimits {
-    /// How much of the allowance is used, and when that was told. Cheap: if it was long ago, a newer
-    /// answer is there the next time.
-    pub fn now(&self) -> Option<(RateLimits, SystemTime)> {
+    /// How much of the allowance is used. Cheap: if that is long known, a newer answer is there the
+    /// next time.
+    pub(crate) fn now(&self) -> Option<RateLimits> {
         self.0.wanted.notify_one();
-        let view = self.0.view.borrow();
-        view.standing.allowance().map(|known| (known.limits.clone(), known.as_of))
+        self.0.view.borrow().standing.allowance().map(|known| known.limits.clone())
     }
 
     /// Everything that is known. Cheap: if it was told long ago, a newer answer is there the next time.
-    pub fn standing(&self) -> AccountStanding {
+    pub(crate) fn standing(&self) -> AccountStanding {
         self.0.wanted.notify_one();
         self.0.view.borrow().standing.clone()
     }
 
     /// The same, after a new look if the last one was long ago and Codex answers soon.
-    pub async fn refreshed(&self) -> AccountStanding {
+    pub(crate) async fn refreshed(&self) -> AccountStanding {
         let mut view = self.0.view.subscribe();
         self.0.wanted.notify_one();
         let is_fresh = |view: &View| !view.is_old();
@@ -192,7 +193,7 @@ impl AccountLimits {
         });
         if is_news {
             let view = self.0.view.borrow();
-            let account = view.standing.name().unwrap_or("none");
+            let account = view.standing.account().map_or("none", Account::name);
             tracing::info!(account, "the account has changed, not through this server");
         }
     }
@@ -233,19 +234,19 @@ impl Drop for OwnChange {
 // === impl AccountStanding ===
 
 impl AccountStanding {
-    /// Who it is, in a few words, as far as that is known.
-    fn name(&self) -> Option<&str> {
+    /// The account, if known.
+    pub(crate) fn account(&self) -> Option<&Account> {
         match self {
-            Self::WithAllowance(known) => Some(known.account.name()),
-            Self::NotTold { account, .. } => account.as_ref().map(Account::name),
-            Self::WithoutAllowance => Some(Account::ApiKey.name()),
+            Self::WithAllowance(known) => Some(&known.account),
+            Self::Unknown { account, .. } => account.as_ref(),
+            Self::WithoutAllowance => Some(&Account::ApiKey),
             Self::NotAsked | Self::SignedOut => None,
         }
     }
 
     /// Whose login a child with this fingerprint has, as far as that is known.
     fn holder(&self, fingerprint: Option<u128>) -> Option<Holder> {
-        match (self, self.name(), fingerprint) {
+        match (self, self.account(), fingerprint) {
             (Self::SignedOut, ..) => Some(Holder::SignedOut),
             (_, Some(_), Some(fingerprint)) => Some(Holder::Account(fingerprint)),
             _ => None,
@@ -255,7 +256,7 @@ impl AccountStanding {
     fn allowance(&self) -> Option<&Allowance> {
         match self {
             Self::WithAllowance(known) => Some(known),
-            Self::NotAsked | Self::SignedOut | Self::WithoutAllowance | Self::NotTold { .. } => {
+            Self::NotAsked | Self::SignedOut | Self::WithoutAllowance | Self::Unknown { .. } => {
                 None
             }
         }
@@ -267,8 +268,8 @@ impl AccountStanding {
         [primary, secondary].into_iter().flatten().any(LimitWindow::is_used_up)
     }
 
-    fn not_told(account: Option<Account>, error: &RequestError) -> Self {
-        Self::NotTold { account, reason: error.in_plain_words() }
+    fn unknown(account: Option<Account>, error: &RequestError) -> Self {
+        Self::Unknown { account, reason: error.in_plain_words() }
     }
 }
 
@@ -288,7 +289,7 @@ impl View {
                 return AccountStanding::WithoutAllowance;
             }
             Ok(None) => return AccountStanding::SignedOut,
-            Err(error) => return AccountStanding::not_told(None, &error),
+            Err(error) => return AccountStanding::unknown(None, &error),
         };
         let known = match self.standing {
             AccountStanding::WithAllowance(known) if known.account == account => Some(known),
@@ -299,12 +300,12 @@ impl View {
         }
         match (client.rate_limits().await, known) {
             (Ok(limits), _) => {
-                let allowance = Allowance { account, limits, as_of: SystemTime::now() };
+                let allowance = Allowance { account, limits, as_of: seconds_since_1970() };
                 AccountStanding::WithAllowance(Box::new(allowance))
             }
             // Better an old answer, which has its time beside it, than none.
             (Err(_), Some(known)) => AccountStanding::WithAllowance(known),
-            (Err(error), None) => AccountStanding::not_told(Some(account), &error),
+            (Err(error), None) => AccountStanding::unknown(Some(account), &error),
         }
     }
 }

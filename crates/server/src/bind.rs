@@ -1,19 +1,10 @@
 //! Listening: on this machine only, unless another host is asked for.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use tokio::net::{TcpListener, lookup_host};
-
-/// Where to listen.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listen {
-    /// An IP address or a name; without one, both loopback addresses. Whether another one is allowed
-    /// is decided elsewhere.
-    pub host: Option<String>,
-    /// With 0 the system chooses a free port, the same one for every address of the host.
-    pub port: u16,
-}
 
 /// An address that cannot be listened on.
 #[derive(Debug, thiserror::Error)]
@@ -39,42 +30,35 @@ pub enum BindError {
 
 /// Listens on every address of the host that the machine has.
 ///
+/// The host is an IP address or a name; without one, both loopback addresses. With port 0 the system
+/// chooses a free one, the same for every address. Whether a host is allowed is decided elsewhere.
+///
 /// # Errors
 /// If the port is in use on one of them, or if there is none.
-pub async fn bind(listen: &Listen) -> Result<Vec<TcpListener>, BindError> {
-    let addresses = match &listen.host {
+pub async fn bind(host: Option<&str>, port: u16) -> Result<Vec<TcpListener>, BindError> {
+    let addresses = match host {
         None => vec![IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)],
         Some(host) => addresses_of(host)
             .await
-            .map_err(|error| BindError::UnknownHost { host: host.clone(), error })?,
+            .map_err(|error| BindError::UnknownHost { host: host.to_owned(), error })?,
     };
     loop {
-        match bind_all(&addresses, listen.port).await {
+        match bind_all(&addresses, port).await {
             // The system's choice was free on some of them only: let it choose again.
-            Err(BindError::InUse(_)) if listen.port == 0 => {}
+            Err(BindError::InUse(_)) if port == 0 => {}
             outcome => return outcome,
         }
     }
 }
 
-/// Listens on `port` of both loopback addresses, or of those that the machine has.
-///
-/// # Errors
-/// As [`bind`].
-pub async fn bind_loopback(port: u16) -> Result<Vec<TcpListener>, BindError> {
-    bind(&Listen { host: None, port }).await
-}
-
 async fn addresses_of(host: &str) -> io::Result<Vec<IpAddr>> {
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-    let mut addresses: Vec<IpAddr> =
+    let addresses: BTreeSet<IpAddr> =
         lookup_host((bare, 0)).await?.map(|address| address.ip()).collect();
-    addresses.sort_unstable();
-    addresses.dedup();
     if addresses.is_empty() {
         return Err(io::Error::other("it has no address"));
     }
-    Ok(addresses)
+    Ok(addresses.into_iter().collect())
 }
 
 async fn bind_all(addresses: &[IpAddr], port: u16) -> Result<Vec<TcpListener>, BindError> {
@@ -110,8 +94,7 @@ mod tests {
     use super::*;
 
     async fn bound(host: Option<&str>, port: u16) -> Result<Vec<SocketAddr>, BindError> {
-        let listen = Listen { host: host.map(str::to_owned), port };
-        let listeners = bind(&listen).await?;
+        let listeners = bind(host, port).await?;
         Ok(listeners.iter().map(|listener| listener.local_addr().unwrap()).collect())
     }
 

@@ -9,9 +9,10 @@ mod writing;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
@@ -81,7 +82,7 @@ impl Captures {
 
     /// Has a record written, after those that came before it.
     fn finish(self: &Arc<Self>, record: Finished, runtime: &Handle) {
-        let mut pending = lock(&self.pending);
+        let mut pending = self.pending.lock();
         pending.records.push_back(record);
         if !std::mem::replace(&mut pending.writing, true) {
             let captures = Arc::clone(self);
@@ -91,14 +92,14 @@ impl Captures {
 
     fn write(&self) {
         let _writing = Writing(self);
-        let mut writer = lock(&self.writer);
+        let mut writer = self.writer.lock();
         while let Some(record) = self.next() {
             writer.write(record);
         }
     }
 
     fn next(&self) -> Option<Finished> {
-        let mut pending = lock(&self.pending);
+        let mut pending = self.pending.lock();
         let next = pending.records.pop_front();
         pending.writing = next.is_some();
         next
@@ -110,14 +111,9 @@ impl Captures {
 impl Drop for Writing<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            lock(&self.0.pending).writing = false;
+            self.0.pending.lock().writing = false;
         }
     }
-}
-
-/// What is behind a lock is whole after every step.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod session;
 mod sign_in;
 mod status;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -16,7 +17,7 @@ use codex_app_server::account::{Account, LoginMethod};
 use openai_wire::{ApiError, ErrorType};
 use serde_json::{Value, json};
 
-use crate::api::{Api, Backend};
+use crate::api::{Backend, OwnerApi};
 use crate::api_error::ErrorResponse;
 use crate::body::{WholeBody, read_body};
 use crate::gate::admission::OwnerGrant;
@@ -26,7 +27,7 @@ use crate::routes::ApiRoutes;
 
 pub(crate) use session::{PATH as SESSION_PATH, routes as session_routes};
 pub(crate) use sign_in::SignIn;
-use sign_in::{Owner, Way};
+use sign_in::{Owner, SignInMethod};
 
 /// Its paths begin so; all of them need the owner's key.
 pub(crate) const PREFIX: &str = "/proxy/";
@@ -62,8 +63,8 @@ pub struct ShownSettings {
 }
 
 /// Adds its paths.
-pub(crate) fn add_routes(routes: ApiRoutes, api: &Api) -> ApiRoutes {
-    let api = || api.clone();
+pub(crate) fn add_routes(routes: ApiRoutes, api: &Arc<OwnerApi>) -> ApiRoutes {
+    let api = || Arc::clone(api);
     routes
         .route("/proxy/code", post(issue_code))
         .route("/proxy/status", get(show_status).with_state(api()))
@@ -84,46 +85,46 @@ async fn issue_code(Extension(grant): Extension<OwnerGrant>) -> Result<Json<Valu
 }
 
 /// `GET /v1/proxy/status`
-async fn show_status(State(api): State<Api>) -> Json<Value> {
-    if let Some(backend) = api.0.backend.get() {
+async fn show_status(State(api): State<Arc<OwnerApi>>) -> Json<Value> {
+    if let Some(backend) = api.backend.get() {
         backend.account.refreshed().await;
     }
     Json(status::now(&api))
 }
 
 /// `GET /v1/proxy/turns`
-async fn show_turns(State(api): State<Api>) -> Json<TurnList> {
-    Json(api.0.recent.all())
+async fn show_turns(State(api): State<Arc<OwnerApi>>) -> Json<TurnList> {
+    Json(api.recent.all())
 }
 
 /// `GET /v1/proxy/models`
-async fn show_models(State(api): State<Api>) -> Result<Json<Value>, ErrorResponse> {
-    let models = &api.backend().await?.models;
-    Ok(Json(models.described(&api.settings().aliases).await?))
+async fn show_models(State(api): State<Arc<OwnerApi>>) -> Result<Json<Value>, ErrorResponse> {
+    let models = &Backend::ready(&api.backend).await?.models;
+    Ok(Json(models.described(&api.settings.load_full().aliases).await?))
 }
 
 /// `GET /v1/proxy/settings`
-async fn show_settings(State(api): State<Api>) -> Json<ShownSettings> {
-    Json(ShownSettings::clone(&api.settings().shown))
+async fn show_settings(State(api): State<Arc<OwnerApi>>) -> Json<ShownSettings> {
+    Json(ShownSettings::clone(&api.settings.load().shown))
 }
 
 /// `POST /v1/proxy/login`
 async fn start_login(
-    State(api): State<Api>,
+    State(api): State<Arc<OwnerApi>>,
     Extension(grant): Extension<OwnerGrant>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Json<Value>, ErrorResponse> {
-    let way = read_way(&api, &caller, request.into_body()).await?;
-    let backend = api.backend().await?;
-    let begun = api.0.sign_in.start(Owner { caller, grant }, way, &api, backend).await;
+    let method = read_method(&api, &caller, request.into_body()).await?;
+    let backend = Backend::ready(&api.backend).await?;
+    let begun = api.sign_in.start(Owner { caller, grant }, method, backend, &api.stopping).await;
     let login = begun.map_err(|reason| login_failed(&reason))?;
     Ok(Json(json!(login)))
 }
 
 /// `POST /v1/proxy/login/confirm`
 async fn confirm_login(
-    State(api): State<Api>,
+    State(api): State<Arc<OwnerApi>>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Json<Value>, ErrorResponse> {
@@ -132,22 +133,22 @@ async fn confirm_login(
     let id = read.get("id").and_then(Value::as_u64).ok_or_else(|| {
         ApiError::invalid("id", "The id of the sign-in is needed: the number that its status has.")
     })?;
-    let login = api.0.sign_in.confirm(id).await.ok_or_else(nothing_to_confirm)?;
+    let login = api.sign_in.confirm(id).await.ok_or_else(nothing_to_confirm)?;
     Ok(Json(json!(login)))
 }
 
 /// `DELETE /v1/proxy/login`
-async fn cancel_login(State(api): State<Api>) -> Json<Value> {
-    Json(json!(api.0.sign_in.cancel().await))
+async fn cancel_login(State(api): State<Arc<OwnerApi>>) -> Json<Value> {
+    Json(json!(api.sign_in.cancel().await))
 }
 
 /// `POST /v1/proxy/logout`
 async fn log_out(
-    State(api): State<Api>,
+    State(api): State<Arc<OwnerApi>>,
     Extension(caller): Extension<Caller>,
 ) -> Result<Json<Value>, ErrorResponse> {
-    let Backend { pool, models, account, .. } = api.backend().await?;
-    let _no_sign_in = api.0.sign_in.forget().await;
+    let Backend { pool, models, account, .. } = Backend::ready(&api.backend).await?;
+    let _no_sign_in = api.sign_in.forget().await;
     let client = models.ready_client().await?;
     let before = pool.login_in_place();
     let change = account.own_change();
@@ -158,21 +159,25 @@ async fn log_out(
     Ok(Json(json!({"signed_in": false})))
 }
 
-async fn read_json(api: &Api, caller: &Caller, body: Body) -> Result<Value, ApiError> {
-    let WholeBody { bytes, .. } =
-        read_body(body, api.settings().body, &api.0.large, caller).await?;
+async fn read_json(api: &OwnerApi, caller: &Caller, body: Body) -> Result<Value, ApiError> {
+    let limits = api.settings.load().body;
+    let WholeBody { bytes, .. } = read_body(body, limits, &api.large, caller).await?;
     serde_json::from_slice(&bytes).map_err(|error| ApiError::not_json(&error))
 }
 
-async fn read_way(api: &Api, caller: &Caller, body: Body) -> Result<Way, ApiError> {
+async fn read_method(
+    api: &OwnerApi,
+    caller: &Caller,
+    body: Body,
+) -> Result<SignInMethod, ApiError> {
     let read = read_json(api, caller, body).await?;
-    let ways = "Supported values are: 'browser', 'device_code' and 'api_key'.";
+    let supported = "Supported values are: 'browser', 'device_code' and 'api_key'.";
     match read.get("method").and_then(Value::as_str) {
-        Some("browser") => Ok(Way::ChatGpt(LoginMethod::Browser)),
-        Some("device_code") => Ok(Way::ChatGpt(LoginMethod::DeviceCode)),
+        Some("browser") => Ok(SignInMethod::ChatGpt(LoginMethod::Browser)),
+        Some("device_code") => Ok(SignInMethod::ChatGpt(LoginMethod::DeviceCode)),
         Some("api_key") => match read.get("api_key").and_then(Value::as_str).map(str::trim) {
             Some(key) if !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic()) => {
-                Ok(Way::ApiKey(key.to_owned()))
+                Ok(SignInMethod::ApiKey(key.to_owned()))
             }
             Some(key) if !key.is_empty() => Err(ApiError::invalid(
                 "api_key",
@@ -180,8 +185,10 @@ async fn read_way(api: &Api, caller: &Caller, body: Body) -> Result<Way, ApiErro
             )),
             _ => Err(ApiError::invalid("api_key", "The API key is missing: a text is needed.")),
         },
-        Some(_) => Err(ApiError::invalid("method", format!("There is no such method. {ways}"))),
-        None => Err(ApiError::invalid("method", format!("A method is needed. {ways}"))),
+        Some(_) => {
+            Err(ApiError::invalid("method", format!("There is no such method. {supported}")))
+        }
+        None => Err(ApiError::invalid("method", format!("A method is needed. {supported}"))),
     }
 }
 

@@ -220,7 +220,7 @@ pub(crate) fn report_on(worker: &WorkerState, now: Instant) -> Value {
     }
 }
 
-fn merge(into: &mut Value, more: Value) {
+pub(crate) fn merge(into: &mut Value, more: Value) {
     if let (Value::Object(into), Value::Object(more)) = (into, more) {
         into.extend(more);
     }

@@ -4,15 +4,16 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bridge::{CallReasoning, Question, ReasoningBefore};
+use parking_lot::Mutex;
 
 use crate::gate::Caller;
 
 /// How long a result may take.
-const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+const LONGEST: Duration = Duration::from_hours(24);
 
 /// What an entry costs beside its texts.
 const ENTRY_BYTES: usize = 256;
@@ -45,19 +46,17 @@ struct Entry {
     kept_at: Instant,
 }
 
-/// Who can read encrypted reasoning: one model of one account of an upstream.
+/// What can decrypt encrypted reasoning: one model of one account of an upstream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Origin(pub(crate) u64);
 
 /// The reasoning of one caller at one upstream.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct ReasoningScope {
     pub(crate) kept: Arc<KeptReasoning>,
     pub(crate) most_bytes: usize,
     pub(crate) caller: Caller,
     pub(crate) origin: Origin,
-    /// What the request asks.
-    pub(crate) question: Question,
 }
 
 // === impl KeptReasoning ===
@@ -65,8 +64,7 @@ pub(crate) struct ReasoningScope {
 impl KeptReasoning {
     /// What is more than that goes.
     pub(crate) fn keep_within(&self, most_bytes: usize) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.shrink(most_bytes, Instant::now());
+        self.0.lock().shrink(most_bytes, Instant::now());
     }
 }
 
@@ -74,14 +72,14 @@ impl KeptReasoning {
 
 impl ReasoningScope {
     /// Keeps what led to calls.
-    pub(crate) fn keep(&self, calls: &[CallReasoning]) {
+    pub(crate) fn keep(&self, calls: &[CallReasoning], question: Question) {
         if calls.is_empty() {
             return;
         }
         let now = Instant::now();
-        let mut kept = self.kept.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.0.lock();
         for call in calls {
-            let key = Arc::new(self.key(&call.call_id, self.question));
+            let key = Arc::new(self.key(&call.call_id, question));
             kept.put(key, Arc::clone(&call.items), now);
         }
         kept.shrink(self.most_bytes, now);
@@ -93,7 +91,7 @@ impl ReasoningScope {
         call_id: &str,
         question: Question,
     ) -> Option<Arc<[ReasoningBefore]>> {
-        let kept = self.kept.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.kept.0.lock();
         if kept.by_call.is_empty() {
             return None;
         }
@@ -156,7 +154,6 @@ mod tests {
             most_bytes: 2_000,
             caller: Caller::named(caller),
             origin: Origin(origin),
-            question: Question::default(),
         }
     }
 
@@ -170,8 +167,8 @@ mod tests {
     fn only_the_same_caller_at_the_same_upstream_finds_it() {
         let kept = Arc::default();
         let mine = scope(&kept, "me", 1);
-        mine.keep(&[call("a", 10)]);
-        let found = |scope: ReasoningScope| scope.recall("a", scope.question).is_some();
+        mine.keep(&[call("a", 10)], Question::default());
+        let found = |scope: ReasoningScope| scope.recall("a", Question::default()).is_some();
         assert!(found(mine) && found(scope(&kept, "me", 1)));
         assert!(!found(scope(&kept, "you", 1)) && !found(scope(&kept, "me", 2)));
         assert!(scope(&kept, "me", 1).recall("b", Question::default()).is_none());
@@ -184,7 +181,7 @@ mod tests {
             caller: Caller::with_id(id, "phone"),
             ..scope(&kept, "phone", 1)
         };
-        of("key_1").keep(&[call("a", 10)]);
+        of("key_1").keep(&[call("a", 10)], Question::default());
         let finds = |id| of(id).recall("a", Question::default()).is_some();
         assert!(finds("key_1") && !finds("key_2") && !finds("phone"));
     }
@@ -194,14 +191,14 @@ mod tests {
         let kept = Arc::default();
         let scope = scope(&kept, "me", 1);
         for name in ["a", "b", "c"] {
-            scope.keep(&[call(name, 500)]);
+            scope.keep(&[call(name, 500)], Question::default());
         }
-        let left = |name: &str| scope.recall(name, scope.question).is_some();
+        let left = |name: &str| scope.recall(name, Question::default()).is_some();
         assert_eq!(["a", "b", "c"].map(left), [false, true, true]);
-        scope.keep(&[call("b", 400), call("d", 10)]);
+        scope.keep(&[call("b", 400), call("d", 10)], Question::default());
         assert_eq!(["b", "c", "d"].map(left), [true, true, true]);
-        scope.keep(&[call("huge", 5_000)]);
+        scope.keep(&[call("huge", 5_000)], Question::default());
         assert_eq!(["b", "c", "d", "huge"].map(left), [false; 4]);
-        assert_eq!(kept.0.lock().unwrap().bytes, 0);
+        assert_eq!(kept.0.lock().bytes, 0);
     }
 }

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bridge::{EndReason, OutputMode};
-use codex_app_server::{Continued, FailureKind, FreshReason, Timing, Timings};
+use codex_app_server::{Continued, FreshReason, Timing, Timings};
+use model_turn::FailureKind;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -265,7 +266,7 @@ impl Metrics {
         let structured = report.call_count - report.text_calls;
         for (source, calls) in [("structured", structured), ("text", report.text_calls)] {
             if calls > 0 {
-                let labels = Source { source, mode: turn.mode.as_str() };
+                let labels = Source { source, mode: turn.request.mode.as_str() };
                 self.tool_calls.get_or_create(&labels).inc_by(count(calls));
             }
         }
@@ -300,18 +301,13 @@ impl Metrics {
         }
         self.suppressed_bytes.inc_by(count(report.suppressed_bytes));
         if let Some(usage) = &report.usage {
-            for (kind, tokens) in [
-                ("prompt", usage.input_tokens),
-                ("cached", usage.cached_input_tokens),
-                ("completion", usage.output_tokens),
-                ("reasoning", usage.reasoning_output_tokens),
-            ] {
+            for (kind, tokens) in usage.kinds() {
                 self.usage_tokens.get_or_create(&TokenKind { kind }).inc_by(tokens);
             }
         }
         // A request has it once, however many choices it has.
         if turn.choice == 0
-            && let Some(first_token) = turn.times.to_first_token()
+            && let Some(first_token) = turn.first_token()
         {
             self.first_token_seconds.observe(first_token.as_secs_f64());
         }

@@ -3,21 +3,28 @@
 mod nearest;
 
 use std::hash::{Hash as _, Hasher as _};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use codex_app_server::{
-    DEMO_MODEL, Model, ModelAliases, Pool, ResolvedModel, Upstream, WorkerState,
-};
+use axum::Json;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use axum::http::Uri;
+use bridge::Target;
+use codex_app_server::{DEMO_MODEL, Model, ModelAliases, Pool, ResolvedModel, WorkerState};
+use model_turn::Upstream;
 use openai_wire::{ApiError, ErrorType};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use siphasher::sip::SipHasher13;
 
+use crate::api::{Backend, BackendCell, LiveSettings};
+use crate::api_error::ErrorResponse;
 use crate::kept_reasoning::Origin;
 use nearest::nearest_names;
 
 /// How long the catalog is taken for what it was: it changes with the Codex on disk only.
-const FRESH_FOR: Duration = Duration::from_secs(60);
+const FRESH_FOR: Duration = Duration::from_mins(1);
 
 /// How long somebody waits for a newer catalog who could have the last one.
 const ASKED_WITHIN: Duration = Duration::from_secs(1);
@@ -43,18 +50,6 @@ struct Known {
     since: Instant,
 }
 
-/// A model, and where it is asked.
-#[derive(Debug)]
-pub(crate) struct Chosen {
-    pub(crate) model: String,
-    pub(crate) effort: Option<String>,
-    pub(crate) upstream: Option<Upstream>,
-    /// Who can read the reasoning that comes from there.
-    pub(crate) origin: Origin,
-    /// The field of the effort, if the model has no such effort and gets another.
-    pub(crate) ignored: Option<&'static str>,
-}
-
 /// What a request says of its model.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AskedModel<'a> {
@@ -73,6 +68,37 @@ const EFFORTS: [&str; 8] = ["none", "minimal", "low", "medium", "high", "xhigh",
 /// Efforts that a client may ask of any model: the lowest stands for them.
 const LOWEST: [&str; 2] = ["none", "minimal"];
 
+/// `GET /v1/models`
+pub(crate) async fn list(
+    State(settings): State<LiveSettings>,
+    State(backend): State<BackendCell>,
+    uri: Uri,
+) -> Result<Json<Value>, ErrorResponse> {
+    let mut query = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
+    let efforts = query.any(|(name, value)| name == "efforts" && value == "true");
+    let models = &Backend::ready(&backend).await?.models;
+    let names = models.names(&settings.load_full().aliases, efforts).await?;
+    let models: Vec<Value> = names.iter().map(|name| model(name)).collect();
+    Ok(Json(json!({"object": "list", "data": models})))
+}
+
+/// `GET /v1/models/{id}`
+pub(crate) async fn show(
+    State(settings): State<LiveSettings>,
+    State(backend): State<BackendCell>,
+    id: Result<Path<String>, PathRejection>,
+) -> Result<Json<Value>, ErrorResponse> {
+    // A name that is not text is unknown.
+    let Path(id) = id.map_err(|_| unknown_model("\u{fffd}", &[]))?;
+    Backend::ready(&backend).await?.models.find(&id, &settings.load_full().aliases).await?;
+    Ok(Json(model(&id)))
+}
+
+/// The catalog has no creation time of a model.
+fn model(id: &str) -> Value {
+    json!({"id": id, "object": "model", "created": 0, "owned_by": "codex"})
+}
+
 // === impl ModelDirectory ===
 
 impl ModelDirectory {
@@ -86,8 +112,8 @@ impl ModelDirectory {
         Self { pool, default_model, upstream, demo, catalog: Mutex::new(None) }
     }
 
-    /// What a request's model and effort stand for.
-    pub(crate) async fn choose(&self, asked: AskedModel<'_>) -> Result<Chosen, ApiError> {
+    /// Resolves a request's model and effort, and the origin that can decrypt their reasoning.
+    pub(crate) async fn choose(&self, asked: AskedModel<'_>) -> Result<(Target, Origin), ApiError> {
         let AskedModel { name, effort, effort_field, aliases, fallback } = asked;
         let catalog = self.catalog().await?;
         let mut resolved = self.resolve(name, aliases, &catalog)?;
@@ -114,7 +140,7 @@ impl ModelDirectory {
         let origin = self.origin(&model, upstream.as_ref());
         let effort = lowest.or(effort).map(str::to_owned).or(implied);
         let ignored = lowest.map(|_| effort_field);
-        Ok(Chosen { model, effort, upstream, origin, ignored })
+        Ok((Target { model, effort, upstream, ignored }, origin))
     }
 
     fn origin(&self, model: &str, upstream: Option<&Upstream>) -> Origin {
@@ -207,7 +233,7 @@ impl ModelDirectory {
             }
         };
         let known = Known { models: Arc::clone(&models), since: Instant::now() };
-        *self.catalog.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
+        *self.catalog.lock() = Some(known);
         Ok(models)
     }
 
@@ -218,7 +244,7 @@ impl ModelDirectory {
     }
 
     fn known(&self) -> Option<Known> {
-        self.catalog.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.catalog.lock().clone()
     }
 
     /// A child that is ready.
@@ -308,7 +334,7 @@ fn names<'a>(catalog: &'a [Model], aliases: &'a ModelAliases) -> Vec<&'a str> {
 }
 
 /// The error for a name that is none of `known`.
-pub(crate) fn unknown_model(name: &str, known: &[&str]) -> ApiError {
+fn unknown_model(name: &str, known: &[&str]) -> ApiError {
     let nearest = nearest_names(name, known);
     let instead = match nearest.as_slice() {
         [] => String::new(),

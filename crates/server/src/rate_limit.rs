@@ -3,11 +3,11 @@
 mod sliding_window;
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, HeaderValue};
 use openai_wire::{ApiError, ErrorType};
+use parking_lot::Mutex;
 
 use crate::gate::Caller;
 use crate::headers::{
@@ -43,17 +43,13 @@ pub(crate) struct Standing {
 impl RateLimiter {
     /// Counts a request, if it may be.
     pub(crate) fn take(&self, caller: &Caller, limit: RateLimit, now: Instant) -> Standing {
-        let mut keys = self.lock();
+        let mut keys = self.keys.lock();
         if !keys.contains_key(caller) {
             // Keys come and go: those that are not used any more are forgotten when others come.
             keys.retain(|_, used| !used.is_over(limit.window, now));
         }
         let used = keys.entry(caller.clone()).or_default();
         Standing { limit, allowance: used.take(limit, now) }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Caller, SlidingWindow>> {
-        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -108,7 +104,7 @@ fn in_words(time: Duration) -> String {
 mod tests {
     use super::*;
 
-    const LIMIT: RateLimit = RateLimit { max: 1, window: Duration::from_secs(60) };
+    const LIMIT: RateLimit = RateLimit { max: 1, window: Duration::from_mins(1) };
 
     #[test]
     fn every_key_has_a_window_of_its_own() {
@@ -153,12 +149,12 @@ mod tests {
             let caller = Caller::named(&format!("key-{second}"));
             limiter.take(&caller, LIMIT, start + Duration::from_secs(second));
         }
-        assert_eq!(limiter.lock().len(), 60);
+        assert_eq!(limiter.keys.lock().len(), 60);
     }
 
     #[test]
     fn it_is_told_as_openai_does() {
-        let allowance = Allowance { remaining: 3, reset: Duration::from_secs(360), refused: None };
+        let allowance = Allowance { remaining: 3, reset: Duration::from_mins(6), refused: None };
         let mut headers = HeaderMap::new();
         Standing { limit: LIMIT, allowance }.write(&mut headers);
         let told = |name, value| (name, HeaderValue::from_static(value));

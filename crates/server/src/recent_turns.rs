@@ -2,10 +2,15 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use model_turn::TokenUsage;
+use parking_lot::Mutex;
 use serde::{Serialize, Serializer};
 use tokio::sync::broadcast;
+
+use crate::request_info::RequestInfo;
 
 /// Most turns that have ended and are still told of.
 const MOST_ENDED: usize = 200;
@@ -39,8 +44,8 @@ pub(crate) struct TurnList {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TurnNumber(u64);
 
-/// One turn, as it is told.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// One turn, as the owner's page shows it.
+#[derive(Debug, Clone)]
 pub(crate) struct TurnRow {
     /// Its own, which no client can choose.
     pub(crate) number: u64,
@@ -48,17 +53,7 @@ pub(crate) struct TurnRow {
     pub(crate) id: String,
     /// When the request came, in milliseconds since 1970.
     pub(crate) started_at: u64,
-    pub(crate) endpoint: &'static str,
-    /// Whose key it came with.
-    pub(crate) key: String,
-    /// Which program asked, as far as it says so.
-    pub(crate) client: Option<String>,
-    /// As the client names it, and the real one.
-    pub(crate) model: String,
-    pub(crate) backend_model: String,
-    pub(crate) stream: bool,
-    pub(crate) output_mode: &'static str,
-    #[serde(flatten)]
+    pub(crate) request: Arc<RequestInfo>,
     pub(crate) state: TurnState,
 }
 
@@ -80,7 +75,8 @@ pub(crate) struct EndedTurn {
     pub(crate) tool_call_count: usize,
     pub(crate) truncated: bool,
     pub(crate) continuity: &'static str,
-    pub(crate) tokens: Option<TurnTokens>,
+    #[serde(serialize_with = "tokens")]
+    pub(crate) tokens: Option<TokenUsage>,
     /// From the request's head to its place among the turns.
     pub(crate) queue_ms: u64,
     /// From there to the first event of the backend.
@@ -91,24 +87,21 @@ pub(crate) struct EndedTurn {
     pub(crate) duration_ms: u64,
 }
 
-/// What the upstream counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub(crate) struct TurnTokens {
-    pub(crate) prompt: u64,
-    pub(crate) cached: u64,
-    pub(crate) completion: u64,
-    pub(crate) reasoning: u64,
-}
-
 // === impl RecentTurns ===
 
 impl RecentTurns {
-    /// A turn runs.
-    pub(crate) fn begin(&self, row: TurnRow) -> TurnNumber {
-        let mut turns = self.lock();
+    /// The turn of a choice runs.
+    pub(crate) fn begin(&self, request: &Arc<RequestInfo>, choice: u32) -> TurnNumber {
+        let mut turns = self.turns.lock();
         turns.begun += 1;
         let number = turns.begun;
-        let row = Arc::new(TurnRow { number, ..row });
+        let row = Arc::new(TurnRow {
+            number,
+            id: format!("{}/{choice}", request.id),
+            started_at: millis_since_1970(request.received),
+            request: Arc::clone(request),
+            state: TurnState::Running,
+        });
         turns.running.insert(number, Arc::clone(&row));
         self.tell(row);
         TurnNumber(number)
@@ -116,7 +109,7 @@ impl RecentTurns {
 
     /// It has ended.
     pub(crate) fn end(&self, number: TurnNumber, ended: EndedTurn) {
-        let mut turns = self.lock();
+        let mut turns = self.turns.lock();
         let Some(running) = turns.running.remove(&number.0) else { return };
         let running = Arc::unwrap_or_clone(running);
         let row = Arc::new(TurnRow { state: TurnState::Ended(ended), ..running });
@@ -127,12 +120,12 @@ impl RecentTurns {
 
     /// The running ones, then those that have ended: the last one first.
     pub(crate) fn all(&self) -> TurnList {
-        self.lock().listed()
+        self.turns.lock().listed()
     }
 
     /// The same, and what happens from then on.
     pub(crate) fn watch(&self) -> (TurnList, broadcast::Receiver<Arc<TurnRow>>) {
-        let turns = self.lock();
+        let turns = self.turns.lock();
         (turns.listed(), self.changes.subscribe())
     }
 
@@ -140,10 +133,6 @@ impl RecentTurns {
     fn tell(&self, row: Arc<TurnRow>) {
         // Mostly nobody watches.
         let _ = self.changes.send(row);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Turns> {
-        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -159,6 +148,43 @@ impl fmt::Debug for RecentTurns {
     }
 }
 
+// === impl TurnRow ===
+
+impl Serialize for TurnRow {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Shown<'a> {
+            number: u64,
+            id: &'a str,
+            started_at: u64,
+            endpoint: &'static str,
+            key: &'a str,
+            client: Option<&'a str>,
+            model: &'a str,
+            backend_model: &'a str,
+            stream: bool,
+            output_mode: &'static str,
+            #[serde(flatten)]
+            state: &'a TurnState,
+        }
+        let Self { number, id, started_at, request, state } = self;
+        let shown = Shown {
+            number: *number,
+            id,
+            started_at: *started_at,
+            endpoint: request.endpoint.as_str(),
+            key: request.key.name(),
+            client: request.client.as_deref(),
+            model: &request.model,
+            backend_model: &request.backend_model,
+            stream: request.stream,
+            output_mode: request.mode.as_str(),
+            state,
+        };
+        shown.serialize(serializer)
+    }
+}
+
 // === impl Turns ===
 
 impl Turns {
@@ -167,8 +193,22 @@ impl Turns {
     }
 }
 
+fn millis_since_1970(at: Instant) -> u64 {
+    let at = SystemTime::now() - at.elapsed();
+    let elapsed = at.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
+}
+
 fn each<S: Serializer>(turns: &[Arc<TurnRow>], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(turns.iter().map(|turn| &**turn))
+}
+
+#[expect(clippy::ref_option, reason = "the signature that serde calls")]
+fn tokens<S: Serializer>(usage: &Option<TokenUsage>, serializer: S) -> Result<S::Ok, S::Error> {
+    match usage {
+        Some(usage) => serializer.collect_map(usage.kinds()),
+        None => serializer.serialize_none(),
+    }
 }
 
 #[cfg(test)]
@@ -177,20 +217,8 @@ mod tests {
 
     use super::*;
 
-    fn row(id: &str) -> TurnRow {
-        TurnRow {
-            number: 0,
-            id: id.to_owned(),
-            started_at: 1,
-            endpoint: "chat",
-            key: "default".to_owned(),
-            client: None,
-            model: "chat".to_owned(),
-            backend_model: "gpt-5.5".to_owned(),
-            stream: true,
-            output_mode: "openai-json",
-            state: TurnState::Running,
-        }
+    fn request(id: &str) -> Arc<RequestInfo> {
+        Arc::new(RequestInfo { id: id.to_owned(), ..RequestInfo::example() })
     }
 
     fn ended() -> EndedTurn {
@@ -202,7 +230,13 @@ mod tests {
             tool_call_count: 1,
             truncated: false,
             continuity: "fresh",
-            tokens: Some(TurnTokens { prompt: 4, cached: 3, completion: 2, reasoning: 1 }),
+            tokens: Some(TokenUsage {
+                input_tokens: 4,
+                cached_input_tokens: 3,
+                output_tokens: 2,
+                reasoning_output_tokens: 1,
+                total_tokens: 6,
+            }),
             queue_ms: 0,
             first_event_ms: Some(5),
             first_token_ms: None,
@@ -217,16 +251,16 @@ mod tests {
     #[test]
     fn running_turns_come_first_and_the_last_ones_before_the_others() {
         let turns = RecentTurns::default();
-        let [a, b, _c] = ["a", "b", "c"].map(|id| turns.begin(row(id)));
+        let [a, b, _c] = ["a", "b", "c"].map(|id| turns.begin(&request(id), 0));
         let (before, mut changes) = turns.watch();
-        assert_eq!(ids(&before.turns), ["c", "b", "a"]);
+        assert_eq!(ids(&before.turns), ["c/0", "b/0", "a/0"]);
         turns.end(a, ended());
         turns.end(b, ended());
         // Nobody ends twice.
         turns.end(b, ended());
-        assert_eq!(ids(&turns.all().turns), ["c", "b", "a"]);
+        assert_eq!(ids(&turns.all().turns), ["c/0", "b/0", "a/0"]);
         let told: Vec<_> = std::iter::from_fn(|| changes.try_recv().ok()).collect();
-        assert_eq!(ids(&told), ["a", "b"]);
+        assert_eq!(ids(&told), ["a/0", "b/0"]);
         assert_eq!(told[0].state, TurnState::Ended(ended()));
     }
 
@@ -234,17 +268,23 @@ mod tests {
     fn only_the_last_ones_are_kept() {
         let turns = RecentTurns::default();
         for id in 0..MOST_ENDED + 5 {
-            let number = turns.begin(row(&id.to_string()));
+            let number = turns.begin(&request(&id.to_string()), 0);
             turns.end(number, ended());
         }
         let all = turns.all().turns;
-        let newest = (MOST_ENDED + 4).to_string();
+        let newest = format!("{}/0", MOST_ENDED + 4);
         assert_eq!((all.len(), all[0].id.as_str()), (MOST_ENDED, newest.as_str()));
     }
 
     #[test]
     fn a_turn_is_told_in_one_object() {
-        let row = TurnRow { state: TurnState::Ended(ended()), ..row("req_1/0") };
+        let row = TurnRow {
+            number: 0,
+            id: "req_1/0".to_owned(),
+            started_at: 1,
+            request: request("req_1"),
+            state: TurnState::Ended(ended()),
+        };
         assert_eq!(
             json!(row),
             json!({

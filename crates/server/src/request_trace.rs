@@ -4,49 +4,27 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
-use codex_app_server::TokenUsage;
+use bridge::ChoiceReport;
+use model_turn::TokenUsage;
 use tokio::sync::mpsc;
 
-use crate::gate::TraceContext;
+use crate::request_info::RequestInfo;
 
-/// A request and its turns: names, numbers and times, and nothing of what was said.
+/// A request and its turns: names, numbers and times, and nothing of its content.
 #[derive(Debug, Clone)]
 pub struct RequestTrace {
-    /// The trace that it belongs to.
-    pub context: TraceContext,
-    /// The path that it was sent to.
-    pub route: &'static str,
-    /// As in the log.
-    pub request_id: String,
-    /// The name of the key that it came with.
-    pub key: String,
-    /// The model as the client names it.
-    pub model: String,
-    /// The real one.
-    pub backend_model: String,
-    /// Whether the answer was streamed.
-    pub streamed: bool,
-    /// In which shape calls were sent.
-    pub output_mode: &'static str,
-    /// When its head was there.
+    /// The request.
+    pub request: Arc<RequestInfo>,
+    /// When its head was read.
     pub received: SystemTime,
-    /// When its turns were let in.
+    /// When its turns were admitted.
     pub admitted: SystemTime,
-    /// The first text, reasoning or call for the client.
-    pub first_token: Option<FirstToken<SystemTime>>,
+    /// The first text, reasoning or call for the client, and the choice that has it.
+    pub first_token: Option<(u32, SystemTime)>,
     /// When all of it had ended.
     pub ended: SystemTime,
     /// A turn for each choice, in their order.
     pub turns: Vec<TurnTrace>,
-}
-
-/// Which choice has spoken first, and when.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FirstToken<T> {
-    /// Which of the request's choices.
-    pub choice: usize,
-    /// When.
-    pub at: T,
 }
 
 /// One turn of a request.
@@ -86,11 +64,25 @@ pub fn trace_queue(capacity: usize) -> (TraceSender, TraceReceiver) {
     (TraceSender { queue: sender, lost: Arc::clone(&lost) }, TraceReceiver { queue, lost })
 }
 
+// === impl TurnTrace ===
+
+impl From<&ChoiceReport> for TurnTrace {
+    fn from(report: &ChoiceReport) -> Self {
+        Self {
+            stop_reason: report.end.as_str(),
+            failed: report.end.is_failure(),
+            tool_call_count: report.call_count,
+            tool_call_truncated: report.truncated,
+            usage: report.usage,
+        }
+    }
+}
+
 // === impl TraceSender ===
 
 impl TraceSender {
     /// Never waits: one that finds no room is lost, and counted.
-    pub(crate) fn tell(&self, trace: RequestTrace) {
+    pub(crate) fn send(&self, trace: RequestTrace) {
         if self.queue.try_send(trace).is_err() {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }

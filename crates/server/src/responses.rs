@@ -1,6 +1,5 @@
 //! `/v1/responses`: answers in the shape of the Responses API, and those that are kept.
 
-mod answer;
 mod conversation;
 mod keeping;
 mod live;
@@ -9,32 +8,28 @@ mod stored;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Bytes;
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, header};
+use axum::http::HeaderValue;
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
-use bridge::{EndReason, Prepared, RequestOptions, ResponseItems};
+use bridge::{Prepared, RequestOptions, ResponseItems, Target};
 use openai_wire::ApiError;
 use openai_wire::responses::{EncryptedContent, ResponseHead, ResponseWriter, ResponsesRequest};
 use serde_json::json;
 
 use crate::answering::{
-    AnswerHeaders, AnswerStream, Asked, ESTIMATED, Endpoint, Incoming, Outcome, Prompt, Running,
-    aside, event_stream, random_text, seconds_since_1970, sum_up,
+    ESTIMATED, Incoming, Understood, aside, random_text, seconds_since_1970, serve,
 };
-use crate::api::{Api, ApiSettings};
+use crate::api::TurnApi;
 use crate::api_error::ErrorResponse;
-use crate::body::check_json_depth;
 use crate::captures::BegunResponse;
 use crate::gate::Caller;
 use crate::headers::X_PROXY_USAGE;
-use crate::models::Chosen;
+use crate::kept_reasoning::Origin;
+use crate::request_info::Endpoint;
 use crate::tokens;
-use answer::ResponseStream;
 use conversation::Resolved;
-use keeping::Keeper;
-use live::LiveResponse;
+use keeping::{Keeper, ResponseStorage};
 pub(crate) use live::LiveResponses;
 pub(crate) use stored::{cancel, delete, list_input, show};
 
@@ -49,108 +44,33 @@ pub struct ResponsesSettings {
     pub max_bytes: u64,
 }
 
-/// A request that is understood, and how its answer is told.
-struct Plan {
-    asked: Asked,
-    writer: ResponseWriter,
-    encrypted: EncryptedContent,
-    live: LiveResponse,
-    keeper: Option<Keeper>,
-    prompt: Prompt,
-}
-
-/// A request, read and with all that it refers to.
-struct Read {
-    prepared: Prepared,
-    writer: ResponseWriter,
-    keeper: Option<Keeper>,
-}
-
 /// `POST /v1/responses`
 pub(crate) async fn create(
-    State(api): State<Api>,
+    State(api): State<Arc<TurnApi>>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Response {
-    let settings = api.settings();
-    let rate_limit = settings.rate_limit;
-    let answer = async {
-        let mut incoming = Incoming::read(&api, &caller, settings, request).await?;
-        let Plan { asked, writer, encrypted, live, keeper, prompt } =
-            plan(&api, &mut incoming).await?;
-        let running = incoming.start(&api, asked).await?;
-        let ids = Arc::clone(&running.suffix);
-        if running.stream {
-            let items = ResponseItems::streamed(writer, encrypted, ids);
-            stream(running, ResponseStream::new(items, live, keeper), prompt).await
-        } else {
-            let items = ResponseItems::collected(writer, ids);
-            collect(running, items, encrypted, &live, keeper, prompt).await
-        }
-    };
-    // Boxed: it is large, and would be moved again and again on its way through the layers.
-    api.within_rate(&caller, rate_limit, Box::pin(answer)).await
+    serve(&api, &caller, request, answer).await
 }
 
 /// `POST /v1/responses/input_tokens`: what the prompt of such a request has, counted here.
 pub(crate) async fn input_tokens(
-    State(api): State<Api>,
+    State(api): State<Arc<TurnApi>>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Response {
-    let settings = api.settings();
-    let rate_limit = settings.rate_limit;
-    let count = count_input(&api, &caller, settings, request);
-    api.within_rate(&caller, rate_limit, Box::pin(count)).await
+    serve(&api, &caller, request, count_input).await
 }
 
-async fn count_input(
-    api: &Api,
-    caller: &Caller,
-    settings: Arc<ApiSettings>,
-    request: Request,
-) -> Result<Response, ErrorResponse> {
-    let mut incoming = Incoming::read(api, caller, settings, request).await?;
-    let (request, _, resolved) = understand(api, &mut incoming).await?;
-    let settings = Arc::clone(&incoming.settings);
-    let counting = move || {
-        let prepared = prepare(request, &resolved, &settings)?;
-        Ok(prepared.prompt_texts().map(|text| tokens::count(&text)).sum::<u64>())
-    };
-    let tokens = aside(api, counting).await?;
-    let count = json!({"object": "response.input_tokens", "input_tokens": tokens});
-    Ok(([(X_PROXY_USAGE, HeaderValue::from_static(ESTIMATED))], Json(count)).into_response())
-}
-
-/// A request, its model, and what it refers to.
-async fn understand(
-    api: &Api,
-    incoming: &mut Incoming,
-) -> Result<(ResponsesRequest, Chosen, Resolved), ApiError> {
-    let (body, settings) = (incoming.body.clone(), Arc::clone(&incoming.settings));
-    let request = incoming.work(api, body.len(), move || parse(&body, &settings)).await?;
-    let effort = request.reasoning_effort.as_deref();
-    let chosen = incoming.choose(api, Endpoint::Responses, &request.model, effort).await?;
-    let resolved = Resolved::look_up(api, incoming, &request, chosen.origin).await?;
-    Ok((request, chosen, resolved))
-}
-
-async fn plan(api: &Api, incoming: &mut Incoming) -> Result<Plan, ApiError> {
-    let headers = incoming.headers.clone();
-    let (request, chosen, resolved) = understand(api, incoming).await?;
-    let (origin, resolved) = (chosen.origin, Arc::new(resolved));
-
+async fn answer(api: &TurnApi, mut incoming: Incoming) -> Result<Response, ErrorResponse> {
+    let (request, target, resolved) = understand(api, &mut incoming).await?;
+    let origin = target.1;
     let id = format!("resp_{}", random_text(48));
     let created = seconds_since_1970();
-    let keeper = api
-        .0
-        .responses
-        .as_ref()
-        .ok()
-        .filter(|_| incoming.settings.responses.store && request.store.unwrap_or(true));
-    let keeper = keeper.map(|responses| {
+    let is_stored = incoming.settings.responses.store && request.store.unwrap_or(true);
+    let keeper = api.database.as_ref().ok().filter(|_| is_stored).map(|database| {
         let key = incoming.caller.id().to_owned();
-        Keeper::new(responses.clone(), Arc::clone(&api.0.metrics), key, id.clone(), origin)
+        Keeper::new(database.responses(), Arc::clone(&api.metrics), key, id.clone(), origin)
     });
     let encrypted = if request.include_encrypted_reasoning {
         EncryptedContent::Included
@@ -158,53 +78,65 @@ async fn plan(api: &Api, incoming: &mut Incoming) -> Result<Plan, ApiError> {
         EncryptedContent::LeftOut
     };
     let bytes = incoming.body.len() + resolved.bytes();
-    let reading = {
-        let (id, settings) = (id.clone(), Arc::clone(&incoming.settings));
-        let resolved = Arc::clone(&resolved);
-        move || read(request, &resolved, keeper, &settings, &headers, &id, created)
+    let prepare = {
+        let (id, resolved) = (id.clone(), Arc::clone(&resolved));
+        move |options: &RequestOptions<'_>| {
+            prepare(request, &resolved, keeper, &id, created, options)
+        }
     };
-    let Read { mut prepared, writer, keeper } = incoming.work(api, bytes, reading).await?;
-    prepared.turn.effort = None;
-    let live = api.0.live_responses.begin(&id, &incoming.caller, &writer);
-    let (body, settings) = (incoming.body.clone(), Arc::clone(&incoming.settings));
-    Ok(Plan {
-        asked: Asked {
-            endpoint: Endpoint::Responses,
-            prepared,
-            chosen,
-            id,
-            created,
-            response: Some(BegunResponse { object: live.begun(), encrypted }),
-            cancelled: Some(live.cancelled()),
-        },
-        writer,
-        encrypted,
-        live,
-        keeper,
-        prompt: Prompt {
-            count: Box::new(move || count_prompt(&body, &resolved, &settings)),
-            tasks: api.0.tasks.clone(),
-        },
-    })
+    let ((prepared, writer, keeper), reasoning) =
+        incoming.prepare(&api.reasoning, bytes, target, prepare).await?;
+    let live = api.live_responses.begin(&id, &incoming.caller, &writer);
+    let prompt = incoming.prompt(move |body, options| resolved.prepare(parse(body)?, options));
+    let understood = Understood {
+        created,
+        response: Some(BegunResponse { object: live.begun(), encrypted }),
+        cancelled: Some(live.cancelled()),
+        ..Understood::new(Endpoint::Responses, id, prepared, reasoning)
+    };
+    let running = incoming.start(api, understood).await?;
+    let (ids, stream) = (Arc::clone(&running.suffix), running.request.stream);
+    let items = ResponseItems::new(writer, encrypted, ids, stream);
+    running.answer(items, prompt, Some(Box::new(ResponseStorage { live, keeper }))).await
 }
 
-fn parse(body: &[u8], settings: &ApiSettings) -> Result<ResponsesRequest, ApiError> {
-    check_json_depth(body, settings.max_json_depth)?;
+async fn count_input(api: &TurnApi, mut incoming: Incoming) -> Result<Response, ErrorResponse> {
+    let (request, _, resolved) = understand(api, &mut incoming).await?;
+    let settings = Arc::clone(&incoming.settings.turns);
+    // No header changes what the model reads.
+    let prepare = move || resolved.prepare(request, &RequestOptions::new(&settings));
+    let tokens = aside(move || Ok(tokens::of_prompt(&prepare()?))).await?;
+    let count = json!({"object": "response.input_tokens", "input_tokens": tokens});
+    Ok(([(X_PROXY_USAGE, HeaderValue::from_static(ESTIMATED))], Json(count)).into_response())
+}
+
+/// A request, its model, and what it refers to.
+async fn understand(
+    api: &TurnApi,
+    incoming: &mut Incoming,
+) -> Result<(ResponsesRequest, (Target, Origin), Arc<Resolved>), ApiError> {
+    let request = incoming.parse(parse).await?;
+    let effort = request.reasoning_effort.as_deref();
+    let target = incoming.choose(&api.backend, Endpoint::Responses, &request.model, effort).await?;
+    let resolved = Resolved::look_up(api, incoming, &request, target.1).await?;
+    Ok((request, target, Arc::new(resolved)))
+}
+
+fn parse(body: &[u8]) -> Result<ResponsesRequest, ApiError> {
     let mut request = ResponsesRequest::parse(body)?;
     bridge::adopt_prompt(&mut request);
     Ok(request)
 }
 
-/// Puts everything in its place.
-fn read(
+/// The turn, what writes the response, and what keeps it.
+fn prepare(
     mut request: ResponsesRequest,
     resolved: &Resolved,
     mut keeper: Option<Keeper>,
-    settings: &ApiSettings,
-    headers: &AnswerHeaders,
     id: &str,
     created_at: u64,
-) -> Result<Read, ApiError> {
+    options: &RequestOptions<'_>,
+) -> Result<(Prepared, ResponseWriter, Option<Keeper>), ApiError> {
     let earlier = resolved.put_into(&mut request)?;
     let writer = ResponseWriter::new(&ResponseHead {
         id,
@@ -220,77 +152,5 @@ fn read(
     if let Some(keeper) = &mut keeper {
         keeper.take_input(&request);
     }
-    let options = headers.options(&settings.turns);
-    let prepared = bridge::prepare_response(request, earlier, &options)?;
-    Ok(Read { prepared, writer, keeper })
-}
-
-/// A request as it is counted: no header changes what the model reads.
-fn prepare(
-    mut request: ResponsesRequest,
-    resolved: &Resolved,
-    settings: &ApiSettings,
-) -> Result<Prepared, ApiError> {
-    let earlier = resolved.put_into(&mut request)?;
-    bridge::prepare_response(request, earlier, &RequestOptions::new(&settings.turns))
-}
-
-fn count_prompt(body: &Bytes, resolved: &Resolved, settings: &ApiSettings) -> u64 {
-    let prepared = parse(body, settings).and_then(|request| prepare(request, resolved, settings));
-    // It was read once before, so it can be read again.
-    prepared.map_or(0, |prepared| prepared.prompt_texts().map(|text| tokens::count(&text)).sum())
-}
-
-async fn stream(
-    running: Running,
-    answer: ResponseStream,
-    prompt: Prompt,
-) -> Result<Response, ErrorResponse> {
-    let Running { session, log, headers, keep_alive, .. } = running;
-    let stream = AnswerStream::begin(session, answer, log, keep_alive, Some(prompt)).await?;
-    Ok(event_stream(headers, stream))
-}
-
-async fn collect(
-    running: Running,
-    mut items: ResponseItems,
-    encrypted: EncryptedContent,
-    live: &LiveResponse,
-    keeper: Option<Keeper>,
-    prompt: Prompt,
-) -> Result<Response, ErrorResponse> {
-    let Running { mut session, mut headers, log, .. } = running;
-    let outcome = session.collect(&mut items).await;
-    let unfinished = match outcome {
-        Outcome::Cancelled => EndReason::Cancelled,
-        Outcome::Done | Outcome::Failed(_) => EndReason::Failed,
-    };
-    let reports = session.conclude(unfinished);
-    if let Outcome::Failed(failure) = &outcome {
-        if let Some(recording) = session.recording() {
-            recording.error(&bridge::api_error(failure));
-        }
-        return Err(log.failures.explain(failure).await.into());
-    }
-    let usage = sum_up(&reports, session.continued(), prompt, &mut headers).await;
-    match outcome {
-        Outcome::Cancelled => items.cancel(usage),
-        Outcome::Done | Outcome::Failed(_) => items.complete(seconds_since_1970(), usage),
-    }
-    let kept = match keeper {
-        Some(keeper) => keeper.keep(&items).await,
-        None => false,
-    };
-    if !kept {
-        items.not_stored();
-    }
-    live.end(&items);
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let body = items.response_json(encrypted);
-    if let Some(recording) = session.recording() {
-        recording.usage(&usage);
-        recording.closed(items.status(), kept);
-        recording.answer(200, body.as_bytes());
-    }
-    Ok((headers, body).into_response())
+    Ok((bridge::prepare_response(request, earlier, options)?, writer, keeper))
 }

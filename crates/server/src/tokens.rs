@@ -3,25 +3,29 @@
 
 use std::sync::{Arc, OnceLock};
 
-use bridge::Tokenizer;
+use bridge::{Prepared, Tokenizer};
 use tokio::task::JoinError;
-use tokio_util::task::TaskTracker;
 
 struct O200k(&'static bpe_openai::Tokenizer);
 
 /// The tokenizer; only its first users wait for another thread.
-pub(crate) async fn tokenizer(tasks: &TaskTracker) -> Result<Arc<dyn Tokenizer>, JoinError> {
+pub(crate) async fn tokenizer() -> Result<Arc<dyn Tokenizer>, JoinError> {
     static LOADED: OnceLock<Arc<O200k>> = OnceLock::new();
     if let Some(loaded) = LOADED.get() {
         return Ok(Arc::clone(loaded) as Arc<dyn Tokenizer>);
     }
-    let loaded = tasks.spawn_blocking(|| O200k(bpe_openai::o200k_base())).await?;
+    let loaded = tokio::task::spawn_blocking(|| O200k(bpe_openai::o200k_base())).await?;
     Ok(Arc::clone(LOADED.get_or_init(|| Arc::new(loaded))) as Arc<dyn Tokenizer>)
 }
 
 /// Tokens of a text; not for threads that serve.
 pub(crate) fn count(text: &str) -> u64 {
     bpe_openai::o200k_base().count(text) as u64
+}
+
+/// Tokens of all that the model reads; not for threads that serve.
+pub(crate) fn of_prompt(prepared: &Prepared) -> u64 {
+    prepared.prompt_texts().map(|text| count(&text)).sum()
 }
 
 // === impl O200k ===
@@ -35,6 +39,6 @@ impl Tokenizer for O200k {
         let encoded = self.0.encode(text);
         let bytes = encoded.iter().take(tokens).map(|token| self.0.bpe.token_len(*token)).sum();
         // A token can end inside a character.
-        (0..=bytes).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0)
+        text.floor_char_boundary(bytes)
     }
 }

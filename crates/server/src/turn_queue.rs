@@ -5,9 +5,10 @@ mod refusal;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
 use tokio::sync::{Notify, oneshot};
 
@@ -94,7 +95,7 @@ impl TurnQueue {
     /// From now on so much is let in. Turns that run go on, and who waits goes on waiting.
     pub fn change(&self, limits: QueueLimits) {
         let QueueLimits { turns, waiting, longest_wait } = limits;
-        let mut state = self.lock();
+        let mut state = self.0.state.lock();
         state.longest_wait = longest_wait;
         let never = state.queue.change(Capacity { places: turns, waiting });
         self.let_in(state);
@@ -107,7 +108,7 @@ impl TurnQueue {
     /// Lets nobody in any more: who waits, and who comes from now on, is turned away. Turns that run
     /// go on; [`Self::idle`] waits for them.
     pub fn close(&self) {
-        let turned_away = self.lock().queue.close();
+        let turned_away = self.0.state.lock().queue.close();
         for waiter in turned_away {
             let _ = waiter.told.send(Err(Refusal::ShuttingDown));
         }
@@ -118,7 +119,7 @@ impl TurnQueue {
         loop {
             // In this order: what happens in between is not missed.
             let idle = self.0.idle.notified();
-            if self.lock().queue.in_use() == 0 {
+            if self.0.state.lock().queue.in_use() == 0 {
                 return;
             }
             idle.await;
@@ -128,7 +129,7 @@ impl TurnQueue {
     /// Places for all turns of a request at once. Who stops waiting for them leaves the queue.
     pub(crate) async fn take(&self, caller: &Caller, turns: u32) -> Verdict {
         let (mut waiting, longest_wait) = {
-            let mut state = self.lock();
+            let mut state = self.0.state.lock();
             match state.queue.enter(caller, turns) {
                 Entry::Admitted => return Ok(self.taken(caller.clone(), turns)),
                 Entry::NeverFits => {
@@ -150,7 +151,7 @@ impl TurnQueue {
         let verdict = match in_time {
             Ok(verdict) => verdict,
             Err(_) if waiting.leave() => {
-                let load = self.lock().load();
+                let load = self.0.state.lock().load();
                 return Err(Refusal::WaitedTooLong { longest_wait, load });
             }
             // Told at the last moment.
@@ -161,7 +162,7 @@ impl TurnQueue {
 
     /// What there is now.
     pub(crate) fn state(&self) -> QueueState {
-        let state = self.lock();
+        let state = self.0.state.lock();
         let Load { running, limit, waiting } = state.load();
         let mut keys = BTreeMap::<String, KeyState>::new();
         for (caller, running, waiting) in state.queue.keys() {
@@ -176,7 +177,7 @@ impl TurnQueue {
 
     /// How full it is now.
     pub(crate) fn load(&self) -> Load {
-        self.lock().load()
+        self.0.state.lock().load()
     }
 
     fn taken(&self, caller: Caller, places: u32) -> TakenPlaces {
@@ -192,10 +193,6 @@ impl TurnQueue {
             let _ = admitted.told.send(Ok(self.taken(admitted.key, admitted.places)));
         }
     }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl fmt::Debug for TurnQueue {
@@ -208,7 +205,7 @@ impl fmt::Debug for TurnQueue {
 
 impl Drop for TakenPlaces {
     fn drop(&mut self) {
-        let mut state = self.queue.lock();
+        let mut state = self.queue.0.state.lock();
         state.queue.give_back(&self.caller, self.places);
         if state.queue.in_use() == 0 {
             self.queue.0.idle.notify_waiters();
@@ -241,7 +238,7 @@ impl State {
 impl Waiting<'_> {
     /// Whether there was still something to leave.
     fn leave(&self) -> bool {
-        let mut state = self.queue.lock();
+        let mut state = self.queue.0.state.lock();
         let left = state.queue.leave(self.caller, self.ticket).is_some();
         // Somebody who wants less may have waited behind.
         self.queue.let_in(state);

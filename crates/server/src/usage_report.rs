@@ -1,10 +1,9 @@
 //! `GET /v1/usage`: what the turns used, and what is left of the account's allowance.
 
 use std::borrow::Cow;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use axum::extract::{RawQuery, State};
-use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use codex_app_server::account::{LimitWindow, RateLimits};
 use jiff::civil::Date;
@@ -15,9 +14,10 @@ use serde_json::{Value, json};
 use store::{KeyUsage, UsageKey, UsageQuery, UsageReport, UsageSums};
 
 use crate::account_limits::AccountStanding;
-use crate::api::Api;
+use crate::api::{BackendCell, Database};
 use crate::api_error::ErrorResponse;
 use crate::gate::Caller;
+use crate::health::merge;
 
 /// Days that are told of unless somebody asks for others, today among them.
 const USUAL_DAYS: i64 = 30;
@@ -28,28 +28,22 @@ const WRITTEN_WITHIN: Duration = Duration::from_secs(1);
 /// What can be asked for.
 const PARAMETERS: [&str; 4] = ["from", "to", "key", "model"];
 
-/// Whether asking again can help.
-#[derive(Clone, Copy)]
-enum Retry {
-    Later,
-    InVain,
-}
-
 pub(crate) async fn show(
-    State(api): State<Api>,
+    State(database): State<Database>,
+    State(backend): State<BackendCell>,
     Extension(caller): Extension<Caller>,
     RawQuery(query): RawQuery,
-) -> Result<Response, ErrorResponse> {
+) -> Result<Json<Value>, ErrorResponse> {
     let mut query = parse(query.as_deref().unwrap_or_default(), today())?;
     query.key = within_reach(query.key, &caller)?;
-    let usage = match &api.0.usage {
-        Ok(usage) => usage,
-        Err(reason) => return Err(unavailable(reason, Retry::InVain).into()),
-    };
+    // Asking again does not help.
+    let database =
+        database.map_err(|reason| ApiError { should_retry: false, ..unavailable(&reason) })?;
+    let usage = database.usage();
     // A client that asks after its own turn finds it.
     let written = tokio::time::timeout(WRITTEN_WITHIN, usage.flush());
     let account = async {
-        match api.0.backend.get() {
+        match backend.get() {
             Some(backend) => backend.account.refreshed().await,
             None => AccountStanding::NotAsked,
         }
@@ -57,9 +51,9 @@ pub(crate) async fn show(
     let (_, account) = tokio::join!(written, account);
     let report = usage.report(query.clone()).await.map_err(|error| {
         tracing::warn!(%error, "usage could not be read");
-        unavailable(&error.to_string(), Retry::Later)
+        unavailable(&error.to_string())
     })?;
-    Ok(Json(shown(&query, &report, &account)).into_response())
+    Ok(Json(shown(&query, &report, &account)))
 }
 
 /// The owner sees all usage, and a client its own.
@@ -82,12 +76,9 @@ fn within_reach(asked: UsageKey, caller: &Caller) -> Result<UsageKey, ApiError> 
     }
 }
 
-fn unavailable(reason: &str, retry: Retry) -> ApiError {
+fn unavailable(reason: &str) -> ApiError {
     let message = format!("There are no figures of usage: {reason}.");
-    ApiError {
-        should_retry: matches!(retry, Retry::Later),
-        ..ApiError::new(503, ErrorType::ServerError, message).with_code("usage_unavailable")
-    }
+    ApiError::new(503, ErrorType::ServerError, message).with_code("usage_unavailable")
 }
 
 fn today() -> Date {
@@ -161,9 +152,7 @@ fn of_key(KeyUsage { id, name, sums }: &KeyUsage) -> Value {
 }
 
 fn with_sums(mut group: Value, sums: &UsageSums) -> Value {
-    if let (Value::Object(group), Value::Object(sums)) = (&mut group, json!(sums)) {
-        group.extend(sums);
-    }
+    merge(&mut group, json!(sums));
     group
 }
 
@@ -178,11 +167,11 @@ pub(crate) fn shown_account(standing: &AccountStanding) -> Value {
         AccountStanding::WithoutAllowance => {
             (Some(true), Some("only a ChatGPT login has an allowance"), &nothing, None)
         }
-        AccountStanding::NotTold { reason, .. } => {
+        AccountStanding::Unknown { reason, .. } => {
             (Some(true), Some(reason.as_str()), &nothing, None)
         }
         AccountStanding::WithAllowance(known) => {
-            (Some(true), None, &known.limits, Some(seconds_since_1970(known.as_of)))
+            (Some(true), None, &known.limits, Some(known.as_of))
         }
     };
     let window = |window: LimitWindow| {
@@ -202,10 +191,6 @@ pub(crate) fn shown_account(standing: &AccountStanding) -> Value {
         "reached": limits.reached,
         "as_of": as_of,
     })
-}
-
-fn seconds_since_1970(time: SystemTime) -> u64 {
-    time.duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs())
 }
 
 #[cfg(test)]

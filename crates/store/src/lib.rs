@@ -20,4 +20,4 @@ pub use responses::{
     Conversation, FoundResponse, Held, Listed, Order, Page, Responses, StoredItem, StoredResponse,
 };
 pub use store::Store;
-pub use usage::{KeyUsage, Tokens, Usage, UsageKey, UsageQuery, UsageReport, UsageRow, UsageSums};
+pub use usage::{KeyUsage, Usage, UsageKey, UsageQuery, UsageReport, UsageRow, UsageSums};

@@ -1,9 +1,10 @@
 //! The database: one thread that writes, and questions beside it.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use rusqlite::Connection;
 
 use crate::database;
@@ -70,10 +71,9 @@ impl Store {
         let readers = Arc::clone(&self.readers);
         let next = self.next_reader.fetch_add(1, Ordering::Relaxed);
         let asking = tokio::task::spawn_blocking(move || {
-            let free = readers.iter().find_map(|reader| reader.try_lock().ok());
+            let free = readers.iter().find_map(Mutex::try_lock);
             // A question that panicked has changed nothing: it can only read.
-            let wait = || readers[next % READERS].lock().unwrap_or_else(PoisonError::into_inner);
-            question(&mut free.unwrap_or_else(wait))
+            question(&mut free.unwrap_or_else(|| readers[next % READERS].lock()))
         });
         Ok(asking.await.map_err(|_| StoreError::Unanswered)??)
     }

@@ -11,7 +11,7 @@ use crate::store::Store;
 
 pub use report::{KeyUsage, UsageKey, UsageQuery, UsageReport, UsageSums};
 pub(crate) use retention::UsageRetention;
-pub use row::{Tokens, UsageRow};
+pub use row::UsageRow;
 
 /// What the turns used. Clones share it.
 #[derive(Debug, Clone)]

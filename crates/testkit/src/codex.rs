@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use codex_app_server::{
-    CanaryConfig, CanaryModel, Client, ClientConfig, CodexBinary, ModelAliases, Turn, TurnRequest,
-    Upstream,
+    CanaryConfig, CanaryModel, Client, ClientConfig, CodexBinary, ModelAliases, Turn,
 };
+use model_turn::{TurnRequest, Upstream};
 use scripted_model::ScriptedModel;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -114,7 +114,7 @@ impl TestCodex {
         let home = tempfile::tempdir().expect("no temporary folder");
         let model = ScriptedModel::start().await.expect("no scripted model");
         let mut config = ClientConfig::new(codex_binary().await, home.path());
-        config.retries = 0;
+        config.turns.retries = 0;
         change(&mut config);
         let client = Client::start(config).await.expect("Codex does not start");
         Self { client, model, home }

@@ -28,7 +28,7 @@ pub use pool::{TestPool, quick_heartbeat};
 pub use response_reader::{ReadResponse, read_response};
 pub use token::unsigned_token;
 
-use codex_app_server::{HistoryItem, Role, Tool, TurnRequest, Upstream};
+use model_turn::{HistoryItem, Role, Tool, TurnRequest, Upstream};
 use serde_json::json;
 
 /// What differs between the requests of any two turns: ids of the thread, the session, the turn and the

@@ -1,7 +1,9 @@
 //! What came out of a whole turn.
 
-use codex_app_server::turn::event::{ReasoningKind, ToolCall, TurnEnd, TurnEvent};
-use codex_app_server::{Failure, FailureKind, TokenUsage, ToolName, Turn};
+use codex_app_server::Turn;
+use model_turn::{
+    Failure, FailureKind, ReasoningKind, TokenUsage, ToolCall, ToolName, TurnEnd, TurnEvent,
+};
 
 /// A turn, collected.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use codex_app_server::{
-    ClientConfig, CodexBinary, Pool, PoolConfig, Turn, TurnRequest, WorkerState,
-};
+use codex_app_server::{ClientConfig, CodexBinary, Pool, PoolConfig, Turn, WorkerState};
+use model_turn::TurnRequest;
 use scripted_model::ScriptedModel;
 use tempfile::TempDir;
 
@@ -39,7 +38,7 @@ impl TestPool {
         let home = tempfile::tempdir().expect("no temporary folder");
         let model = ScriptedModel::start().await.expect("no scripted model");
         let mut client = ClientConfig::new(binary, home.path());
-        client.retries = 0;
+        client.turns.retries = 0;
         let mut config = PoolConfig::new(client);
         change(&mut config);
         Self { pool: Pool::start(config), model, home }

@@ -1,8 +1,8 @@
-//! The aggregator: everything that is said about calls in, calls out.
+//! The aggregator: events of calls in, calls out.
 
 mod applying;
 mod builder;
-mod hearing;
+mod reading;
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,10 +18,10 @@ use crate::options::{FragmentMode, RepeatPolicy, TextCalls};
 use crate::record::ToolCallRecord;
 use crate::sequence::Responses;
 use crate::text::{self, Extracted, ParsedTextBlock, Rest, TextPatterns, TextScanner};
-use crate::wire::{self, ChoiceOf, DeltaText, Sink};
+use crate::wire::{self, ChoiceOf, DeltaText};
 pub use builder::Builder;
 
-/// Puts the calls of one turn together, whatever the backend says about them and in whatever pieces.
+/// Puts the calls of one turn together, whatever events the backend has for them and in whatever pieces.
 ///
 /// ```
 /// use serde_json::json;
@@ -92,7 +92,7 @@ impl ToolCallAggregator {
     }
 
     /// Takes one event of a stream: a Codex app-server message, a Responses event, a chat chunk or a
-    /// part of one. What says nothing about calls changes nothing.
+    /// part of one. What has nothing about calls changes nothing.
     ///
     /// Everything in the payload belongs to `choice`. With `None` the payload's own index counts
     /// (`choices[].index`, `choice_index`), and without one choice 0. So several streams, each of which
@@ -142,13 +142,13 @@ impl ToolCallAggregator {
         if self.admit(choice, delta.stamp()) {
             let event = delta.event();
             if !self.stream_on(choice, &event) {
-                self.call(choice, &event);
+                self.on_call(choice, &event);
             }
         }
         Ok(self.outcome())
     }
 
-    /// Takes a whole message, response or list of items: what it says about a call is the last word.
+    /// Takes a whole message, response or list of items: what it has of a call is final.
     /// `choice` is as for [`ingest_delta`](Self::ingest_delta).
     pub fn ingest_message(
         &mut self,
@@ -199,7 +199,7 @@ impl ToolCallAggregator {
         self.outcome()
     }
 
-    /// Says that no more will be heard of the calls of a choice. Those without arguments give a last
+    /// Completes the calls of a choice: no more events of them follow. Those without arguments give a last
     /// delta, if a client that receives them has not been sent `{}` yet. A call that has reached a cap
     /// stays incomplete, and is reported once more.
     ///
@@ -216,14 +216,14 @@ impl ToolCallAggregator {
     /// ```
     pub fn finish(&mut self, choice: u32) -> Ingest<'_> {
         self.begin();
-        if let Some(calls) = self.turn.choices.get_mut(choice) {
+        if let Some(calls) = self.turn.choices.get_mut(&choice) {
             for (index, call) in calls.calls.iter_mut().enumerate() {
                 if call.over_limit.is_some() {
                     self.limit = call.over_limit;
                     continue;
                 }
                 call.complete = true;
-                if call.index.is_some() && call.arguments.is_empty() && !call.was_empty {
+                if call.index.is_some() && call.record.arguments.is_empty() && !call.was_empty {
                     call.was_empty = true;
                     self.changes.push(Change::of(choice, index));
                 }
@@ -234,17 +234,23 @@ impl ToolCallAggregator {
 
     /// Every call of a choice whose name is known, in the order in which they appeared.
     pub fn snapshot(&self, choice: u32) -> Vec<ToolCallRecord> {
-        self.turn.choices.get(choice).map(Choice::records).unwrap_or_default()
+        let calls = self.turn.choices.get(&choice);
+        calls.map(|calls| calls.records().cloned().collect()).unwrap_or_default()
+    }
+
+    /// The calls of [`snapshot`](Self::snapshot), borrowed.
+    pub fn records(&self, choice: u32) -> impl Iterator<Item = &ToolCallRecord> {
+        self.turn.choices.get(&choice).into_iter().flat_map(Choice::records)
     }
 
     /// The choices that have calls.
     pub fn choices(&self) -> impl Iterator<Item = u32> {
-        self.turn.choices.iter().filter(|(_, calls)| calls.has_calls()).map(|(choice, _)| choice)
+        self.turn.choices.iter().filter(|(_, calls)| calls.has_calls()).map(|(choice, _)| *choice)
     }
 
     /// Whether a choice has a call.
     pub fn has_calls(&self, choice: u32) -> bool {
-        self.turn.choices.get(choice).is_some_and(Choice::has_calls)
+        self.turn.choices.get(&choice).is_some_and(Choice::has_calls)
     }
 
     /// Whether any choice has a call.
@@ -252,20 +258,20 @@ impl ToolCallAggregator {
         self.choices().next().is_some()
     }
 
-    /// Whether the backend has said its last word on a call.
+    /// Whether the backend has completed a call.
     pub fn is_complete(&self, choice: u32, index: usize) -> bool {
-        let calls = self.turn.choices.get(choice);
+        let calls = self.turn.choices.get(&choice);
         calls.and_then(|calls| calls.appeared().nth(index)).is_some_and(|call| call.complete)
     }
 
     /// Whether a call has reached a cap: its arguments are not complete, and must not be acted on.
     pub fn is_cut_off(&self, choice: u32, index: usize) -> bool {
-        let calls = self.turn.choices.get(choice);
+        let calls = self.turn.choices.get(&choice);
         let call = calls.and_then(|calls| calls.appeared().nth(index));
         call.is_some_and(|call| call.over_limit.is_some())
     }
 
-    /// False as soon as a payload has said `parallel_tool_calls: false`.
+    /// False as soon as a payload had `parallel_tool_calls: false`.
     pub fn supports_parallel_calls(&self) -> bool {
         !self.turn.no_parallel_calls
     }
@@ -278,11 +284,11 @@ impl ToolCallAggregator {
             return;
         };
         self.turn.responses.remove(&choice);
-        if let Some(calls) = self.turn.choices.remove(choice) {
+        if let Some(calls) = self.turn.choices.remove(&choice) {
             self.turn.calls -= calls.calls.len();
             self.turn.held -= calls.held;
             for call in calls.appeared() {
-                self.turn.ids.remove(call.id.as_str());
+                self.turn.ids.remove(call.record.id.as_str());
             }
         }
     }
@@ -334,7 +340,7 @@ impl ToolCallAggregator {
         let mut offset = 0;
         for (choice, text) in texts {
             let structured =
-                self.turn.choices.get(choice).is_some_and(Choice::has_structured_calls);
+                self.turn.choices.get(&choice).is_some_and(Choice::has_structured_calls);
             if !structured {
                 for block in self.extract(text, 0, Rest::Ended).blocks {
                     self.apply_block(choice, &block, offset);

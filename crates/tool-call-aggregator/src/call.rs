@@ -6,33 +6,30 @@ use crate::arguments_value::Numbers;
 use crate::event::{Arguments, CallEvent};
 use crate::limits::Limit;
 use crate::options::{FragmentMode, RepeatPolicy};
-use crate::twin::{Meaning, Meanings, mean_the_same};
+use crate::record::ToolCallRecord;
+use crate::twin::{ValueDigests, have_equal_value};
 
 /// A call of a choice. It appears to the outside when its name is known.
 #[derive(Debug, Default)]
 pub(crate) struct Call {
-    /// The id that the client sees; empty until the call appears.
-    pub(crate) id: String,
-    /// Its place among the calls that have appeared.
+    /// What the outside sees of it. The id is empty until the call appears.
+    pub(crate) record: ToolCallRecord,
+    /// Its index among the calls that have appeared.
     pub(crate) index: Option<usize>,
-    pub(crate) name: String,
-    pub(crate) arguments: String,
-    /// The backend's id of the call.
-    pub(crate) backend_id: Option<Box<str>>,
     /// The call that had the same backend id before.
     pub(crate) same_id: Option<usize>,
     /// The backend's id of the item that holds it.
     pub(crate) item_id: Option<Box<str>>,
     pub(crate) chat_index: Option<u64>,
     pub(crate) output_index: Option<u64>,
-    /// The text block that it stands in.
+    /// The text block that holds it.
     pub(crate) block: Option<(usize, u64)>,
     pub(crate) complete: bool,
     pub(crate) origin: Origin,
     /// The cap that it has reached: nothing more is taken.
     pub(crate) over_limit: Option<Limit>,
-    /// What its arguments mean, for as long as they stay what they are.
-    meanings: Meanings,
+    /// Of its arguments, for as long as they stay what they are.
+    digests: ValueDigests,
     /// How many bytes of the arguments have come as increments.
     streamed: usize,
     known_from: KnownFrom,
@@ -75,7 +72,7 @@ pub(crate) enum Effect {
     None,
     /// They have grown; this is how long they were.
     Appended(usize),
-    /// They were replaced.
+    /// They, or the name, were replaced.
     Replaced,
 }
 
@@ -95,7 +92,7 @@ impl Call {
         Self { origin, ..Self::default() }
     }
 
-    /// Takes what an event says about the arguments.
+    /// Takes the arguments of an event.
     pub(crate) fn take(&mut self, arguments: Arguments<'_>, mode: FragmentMode) -> Effect {
         match arguments {
             Arguments::Increment(text) => match mode {
@@ -104,7 +101,9 @@ impl Call {
                 FragmentMode::Cumulative => self.take_snapshot(text),
             },
             Arguments::Snapshot(text) => self.take_snapshot(text),
-            Arguments::Initial(text) if self.arguments.is_empty() => self.take_snapshot(text),
+            Arguments::Initial(text) if self.record.arguments.is_empty() => {
+                self.take_snapshot(text)
+            }
             Arguments::Rewritten(text) if self.known_from != KnownFrom::Text => {
                 self.known_from = KnownFrom::Value;
                 self.replace(text)
@@ -118,7 +117,7 @@ impl Call {
         let known = match (arguments, mode) {
             (Arguments::Increment(_), _) if self.complete => return 0,
             (Arguments::Increment(_), FragmentMode::Increments) => self.streamed_ahead().len(),
-            _ => self.arguments.len(),
+            _ => self.record.arguments.len(),
         };
         match arguments {
             Arguments::Absent => 0,
@@ -131,13 +130,13 @@ impl Call {
 
     /// What a snapshot has given that has not come as increments yet.
     fn streamed_ahead(&self) -> &str {
-        self.arguments.get(self.streamed..).unwrap_or_default()
+        self.record.arguments.get(self.streamed..).unwrap_or_default()
     }
 
     /// Appends an increment, if nothing but appending is to be done.
     #[inline]
     pub(crate) fn stream_on(&mut self, text: &str) -> Option<Range<usize>> {
-        let before = self.arguments.len();
+        let before = self.record.arguments.len();
         if text.is_empty()
             || self.complete
             || self.over_limit.is_some()
@@ -146,9 +145,9 @@ impl Call {
         {
             return None;
         }
-        self.arguments.push_str(text);
-        self.streamed = self.arguments.len();
-        self.meanings = Meanings::default();
+        self.record.arguments.push_str(text);
+        self.streamed = self.record.arguments.len();
+        self.digests = ValueDigests::default();
         Some(before..self.streamed)
     }
 
@@ -159,22 +158,22 @@ impl Call {
         if self.known_from == KnownFrom::Value {
             self.known_from = KnownFrom::Text;
             let effect = self.replace(text);
-            self.streamed = self.arguments.len();
+            self.streamed = self.record.arguments.len();
             return effect;
         }
         self.known_from = KnownFrom::Text;
-        let before = self.arguments.len();
+        let before = self.record.arguments.len();
         // Bytes that a snapshot has already given are not new.
         let known = self.streamed_ahead();
         if known.is_empty() {
-            self.arguments.push_str(text);
+            self.record.arguments.push_str(text);
         } else if known.starts_with(text) {
             self.streamed += text.len();
             return Effect::None;
         } else {
-            self.arguments.push_str(text.strip_prefix(known).unwrap_or(text));
+            self.record.arguments.push_str(text.strip_prefix(known).unwrap_or(text));
         }
-        self.streamed = self.arguments.len();
+        self.streamed = self.record.arguments.len();
         self.appended(before)
     }
 
@@ -182,7 +181,9 @@ impl Call {
         if text.is_empty() {
             return Effect::None;
         }
-        if self.origin == Origin::Both && mean_the_same(text, &self.arguments, Numbers::Written) {
+        if self.origin == Origin::Both
+            && have_equal_value(text, &self.record.arguments, Numbers::Written)
+        {
             return Effect::None;
         }
         self.known_from = KnownFrom::Text;
@@ -190,27 +191,27 @@ impl Call {
     }
 
     fn replace(&mut self, text: &str) -> Effect {
-        let before = self.arguments.len();
-        if let Some(rest) = text.strip_prefix(self.arguments.as_str()) {
-            self.arguments.push_str(rest);
+        let before = self.record.arguments.len();
+        if let Some(rest) = text.strip_prefix(self.record.arguments.as_str()) {
+            self.record.arguments.push_str(rest);
             return self.appended(before);
         }
-        self.arguments.clear();
-        self.arguments.push_str(text);
+        self.record.arguments.clear();
+        self.record.arguments.push_str(text);
         self.streamed = 0;
-        self.meanings = Meanings::default();
+        self.digests = ValueDigests::default();
         Effect::Replaced
     }
 
     fn appended(&mut self, before: usize) -> Effect {
-        if self.arguments.len() == before {
+        if self.record.arguments.len() == before {
             return Effect::None;
         }
-        self.meanings = Meanings::default();
+        self.digests = ValueDigests::default();
         Effect::Appended(before)
     }
 
-    /// Whether an event says again what was said: a chat frame that repeats the header of a call and
+    /// Whether an event repeats what came before: a chat frame that repeats the header of a call and
     /// all of its arguments, or, by policy, the increment that was just taken.
     pub(crate) fn is_repeat(
         &self,
@@ -222,13 +223,13 @@ impl Call {
             return false;
         };
         let repeats_header = event.call_id.is_some() && event.name.is_some();
-        (repeats_header && !text.is_empty() && self.arguments == text)
+        (repeats_header && !text.is_empty() && self.record.arguments == text)
             || (policy == RepeatPolicy::DropImmediateRepeats
                 && self.last == payload
-                && self.arguments.ends_with(text))
+                && self.record.arguments.ends_with(text))
     }
 
-    /// The backend has said its last word.
+    /// The call is complete.
     pub(crate) fn finish(&mut self, arguments: Arguments<'_>) {
         self.complete = true;
         if matches!(arguments, Arguments::Snapshot(_)) {
@@ -238,7 +239,7 @@ impl Call {
 
     /// The bytes that it holds, but for its ids.
     pub(crate) fn held(&self) -> usize {
-        self.name.len() + self.arguments.len()
+        self.record.name.len() + self.record.arguments.len()
     }
 
     /// Remembers an event.
@@ -246,9 +247,9 @@ impl Call {
         self.last = payload;
     }
 
-    /// What the arguments mean, worked out once.
-    pub(crate) fn meaning(&mut self, numbers: Numbers) -> Meaning {
-        self.meanings.get(&self.arguments, numbers)
+    /// A digest of the arguments' value, computed once.
+    pub(crate) fn digest(&mut self, numbers: Numbers) -> u64 {
+        self.digests.get(&self.record.arguments, numbers)
     }
 
     /// How the arguments can be compared with those of an event: where either side was parsed before

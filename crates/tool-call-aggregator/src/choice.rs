@@ -7,18 +7,15 @@ use crate::call::{Call, Origin};
 use crate::delta::{Frame, ToolCallDelta};
 use crate::event::{Arguments, CallEvent};
 use crate::record::ToolCallRecord;
-use crate::twin::{Meanings, mean_the_same};
+use crate::twin::{ValueDigests, have_equal_value};
 
 /// All choices of a turn that have a call.
-#[derive(Debug, Default)]
-pub(crate) struct Choices {
-    by_number: BTreeMap<u32, Choice>,
-}
+pub(crate) type Choices = BTreeMap<u32, Choice>;
 
-/// The calls of one choice. `matching.rs` says which of them an event is about.
+/// The calls of one choice. `matching.rs` finds the one that an event is about.
 #[derive(Debug, Default)]
 pub(crate) struct Choice {
-    /// In the order in which they were first heard of.
+    /// In the order of their first events.
     pub(crate) calls: Vec<Call>,
     /// Those whose name is known, in the order in which it became known.
     appeared: Vec<usize>,
@@ -26,7 +23,7 @@ pub(crate) struct Choice {
     pub(crate) structured: Vec<usize>,
     /// How many of them came from the text alone.
     texts: usize,
-    /// The call that was last spoken of; `None` also if that call was not taken.
+    /// The call of the last event; `None` also if that call was not taken.
     pub(crate) current: Option<usize>,
     /// The bytes of arguments, names and ids.
     pub(crate) held: usize,
@@ -34,7 +31,7 @@ pub(crate) struct Choice {
     pub(crate) by_item_id: HashMap<Box<str>, usize>,
     pub(crate) by_chat_index: HashMap<u64, usize>,
     pub(crate) by_output_index: HashMap<u64, usize>,
-    /// By a text block's start and a digest of what it says.
+    /// By a text block's start and a digest of its content.
     pub(crate) by_block: HashMap<(usize, u64), usize>,
     pub(crate) legacy: Option<usize>,
 }
@@ -45,47 +42,7 @@ pub(crate) struct Change {
     pub(crate) choice: u32,
     pub(crate) call: usize,
     pub(crate) appended: Range<usize>,
-    pub(crate) replaced: bool,
     pub(crate) frame: Frame,
-}
-
-// === impl Choices ===
-
-impl Choices {
-    pub(crate) fn get(&self, choice: u32) -> Option<&Choice> {
-        self.by_number.get(&choice)
-    }
-
-    pub(crate) fn get_mut(&mut self, choice: u32) -> Option<&mut Choice> {
-        self.by_number.get_mut(&choice)
-    }
-
-    pub(crate) fn get_or_create(&mut self, choice: u32) -> &mut Choice {
-        self.by_number.entry(choice).or_default()
-    }
-
-    pub(crate) fn remove(&mut self, choice: u32) -> Option<Choice> {
-        self.by_number.remove(&choice)
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Choice)> {
-        self.by_number.iter().map(|(choice, calls)| (*choice, calls))
-    }
-
-    pub(crate) fn delta(&self, change: &Change) -> Option<ToolCallDelta<'_>> {
-        let call = self.get(change.choice)?.calls.get(change.call)?;
-        Some(ToolCallDelta {
-            choice: change.choice,
-            index: call.index?,
-            id: &call.id,
-            name: &call.name,
-            arguments: &call.arguments,
-            appended: call.arguments.get(change.appended.clone()).unwrap_or_default(),
-            replaced: change.replaced,
-            complete: call.complete,
-            frame: change.frame,
-        })
-    }
 }
 
 // === impl Change ===
@@ -94,7 +51,23 @@ impl Change {
     /// A change that adds nothing.
     #[inline]
     pub(crate) fn of(choice: u32, call: usize) -> Self {
-        Self { choice, call, appended: 0..0, replaced: false, frame: Frame::Increment }
+        Self { choice, call, appended: 0..0, frame: Frame::Increment }
+    }
+
+    pub(crate) fn delta<'a>(&self, choices: &'a Choices) -> Option<ToolCallDelta<'a>> {
+        let call = choices.get(&self.choice)?.calls.get(self.call)?;
+        let ToolCallRecord { id, name, arguments, .. } = &call.record;
+        Some(ToolCallDelta {
+            choice: self.choice,
+            index: call.index?,
+            id,
+            name,
+            arguments,
+            appended: arguments.get(self.appended.clone()).unwrap_or_default(),
+            replaced: self.frame == Frame::Replaced,
+            complete: call.complete,
+            frame: self.frame,
+        })
     }
 }
 
@@ -114,25 +87,18 @@ impl Choice {
         self.appeared.len() > self.texts
     }
 
-    pub(crate) fn records(&self) -> Vec<ToolCallRecord> {
-        self.appeared()
-            .map(|call| ToolCallRecord {
-                id: call.id.clone(),
-                backend_id: call.backend_id.as_deref().map(str::to_owned),
-                name: call.name.clone(),
-                arguments: call.arguments.clone(),
-            })
-            .collect()
+    pub(crate) fn records(&self) -> impl Iterator<Item = &ToolCallRecord> {
+        self.appeared().map(|call| &call.record)
     }
 
-    /// The place of the next call to appear.
+    /// The index of the next call to appear.
     pub(crate) fn next_index(&self) -> usize {
         self.appeared.len()
     }
 
     pub(crate) fn appear(&mut self, call: usize, id: String) {
         self.calls[call].index = Some(self.appeared.len());
-        self.calls[call].id = id;
+        self.calls[call].record.id = id;
         self.appeared.push(call);
         match self.calls[call].origin {
             Origin::Structured => self.structured.push(call),
@@ -164,7 +130,7 @@ impl Choice {
         Some((current, appended))
     }
 
-    /// The call that means the same as this one, among those of the other origin.
+    /// The call with the same name and value, among those of the other origin.
     pub(crate) fn twin(
         &mut self,
         name: &str,
@@ -175,14 +141,14 @@ impl Choice {
             return None;
         }
         let text = arguments.whole()?;
-        let mut meanings = Meanings::default();
+        let mut digests = ValueDigests::default();
         for call in &self.appeared {
             let known = &mut self.calls[*call];
             let is_other = (known.origin == Origin::Text) != (origin == Origin::Text);
-            if is_other && known.name == name {
+            if is_other && known.record.name == name {
                 let numbers = known.numbers(arguments);
-                if known.meaning(numbers) == meanings.get(text, numbers)
-                    && mean_the_same(&known.arguments, text, numbers)
+                if known.digest(numbers) == digests.get(text, numbers)
+                    && have_equal_value(&known.record.arguments, text, numbers)
                 {
                     return Some(*call);
                 }

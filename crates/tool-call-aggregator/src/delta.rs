@@ -37,7 +37,7 @@ pub struct Deltas<'a> {
 pub struct ToolCallDelta<'a> {
     /// The choice.
     pub choice: u32,
-    /// The call's place among the calls of the choice.
+    /// The call's index among the calls of the choice.
     pub index: usize,
     /// The id that the client sees.
     pub id: &'a str,
@@ -47,10 +47,10 @@ pub struct ToolCallDelta<'a> {
     pub arguments: &'a str,
     /// What has been added to them. All of them, where they were replaced.
     pub appended: &'a str,
-    /// Whether the backend took back what it had said before. What was sent to a client cannot be
+    /// Whether the backend took back what it had sent before. What was sent to a client cannot be
     /// taken back: a stream has to end as failed.
     pub replaced: bool,
-    /// Whether the backend has said its last word on the call.
+    /// Whether the backend has completed the call.
     pub complete: bool,
     pub(crate) frame: Frame,
 }
@@ -58,12 +58,14 @@ pub struct ToolCallDelta<'a> {
 /// What a delta is to a client that receives all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Frame {
-    /// The first it hears of the call.
+    /// The first of the call.
     Header,
     /// More of a call that it knows.
     Increment,
     /// What it holds already, because `{}` was written for no arguments.
     Known,
+    /// What it was sent has changed.
+    Replaced,
 }
 
 /// The backend has taken back arguments, or a name, that may have been sent already.
@@ -77,7 +79,7 @@ impl<'a> Iterator for Deltas<'a> {
 
     fn next(&mut self) -> Option<ToolCallDelta<'a>> {
         let choices = self.choices;
-        self.changes.find_map(|change| choices.delta(change))
+        self.changes.find_map(|change| change.delta(choices))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -123,7 +125,8 @@ impl<'a> ToolCallDelta<'a> {
         }
     }
 
-    fn new_arguments(&self) -> &'a str {
+    /// What a client adds to the arguments that it has: `{}` if the call is complete without any.
+    pub fn new_arguments(&self) -> &'a str {
         if self.frame == Frame::Known {
             ""
         } else if self.complete && self.arguments.is_empty() {

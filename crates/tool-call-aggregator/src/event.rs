@@ -1,6 +1,6 @@
-//! What a backend says about one call, in borrowed text: the way in without a `serde_json::Value`.
+//! An event of one call, in borrowed text: the way in without a `serde_json::Value`.
 
-/// One statement about one call.
+/// An event of one call.
 ///
 /// ```
 /// use tool_call_aggregator::{CallEvent, ToolCallAggregator};
@@ -16,17 +16,17 @@ pub struct CallEvent<'a> {
     /// The backend's id of the item that holds the call. Items with different ids hold different
     /// calls, also if the calls have the same id. The call's own id counts as absent here.
     pub item_id: Option<&'a str>,
-    /// The call's place, where that identifies it.
+    /// The call's position, where that identifies it.
     pub position: Option<Position>,
     /// The name of the tool.
     pub name: Option<&'a str>,
-    /// What is said about the arguments.
+    /// What it has of the arguments.
     pub arguments: Arguments<'a>,
-    /// Whether this is the last word on the call.
+    /// Whether the call is complete with it.
     pub complete: bool,
 }
 
-/// The place of a call.
+/// The position of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Position {
     /// `index` in `delta.tool_calls[]` of a chat stream.
@@ -35,13 +35,13 @@ pub enum Position {
     FunctionCall,
     /// `output_index` of the Responses API.
     OutputIndex(u64),
-    /// The place in `message.tool_calls[]`, or in a list of whole calls.
+    /// The index in `message.tool_calls[]`, or in a list of whole calls.
     InMessage(usize),
     /// The byte at which a text block starts.
     TextBlock(usize),
 }
 
-/// What an event says about the arguments. Its kind is known from the wire, never from the content.
+/// What an event has of the arguments. Its kind is known from the wire, never from the content.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Arguments<'a> {
     /// Nothing.
@@ -51,7 +51,7 @@ pub enum Arguments<'a> {
     Increment(&'a str),
     /// What an item began with; it never changes what a known call holds.
     Initial(&'a str),
-    /// These are the arguments. An empty text says nothing.
+    /// These are the arguments. An empty text counts as absent.
     Snapshot(&'a str),
     /// These are the arguments, but not in the backend's own bytes: they were written anew from a
     /// parsed value. Any text from the backend itself is better.

@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// Caps, so that no model and no backend can use up memory. Reaching one is never fatal: what is over
 /// it is left out, and the outcome says so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Calls of a turn, over all choices. Default 1,024.
     pub calls: usize,

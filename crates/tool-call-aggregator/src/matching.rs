@@ -1,13 +1,13 @@
 //! Which call an event is about.
 //!
-//! By the ids that the backend gives it, then by its place, then by what was last spoken of.
+//! By the ids that the backend gives it, then by its position, then by the event before it.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::call::{Call, Origin};
 use crate::choice::Choice;
 use crate::event::{Arguments, CallEvent, Position};
-use crate::twin::mean_the_same;
+use crate::twin::have_equal_value;
 
 /// How many calls with the same id are distinguished by their names.
 const MOST_OF_ONE_ID: usize = 16;
@@ -35,12 +35,12 @@ impl Choice {
         let newest = *self.by_call_id.get(id).or_else(|| self.by_item_id.get(id))?;
         let there = self.call_at(event.position);
         if let Some(there) = there
-            && self.calls[there].backend_id.as_deref() == Some(id)
+            && self.calls[there].record.backend_id.as_deref() == Some(id)
             && !self.is_other_item_in_message(there, event)
         {
             return Some(there);
         }
-        // Some servers give every call the same id: another item, or a header for another place, is
+        // Some servers give every call the same id: another item, or a header for another position, is
         // another call.
         let call = self.with_name(newest, event);
         let is_other = self.calls[call].is_another_item(event)
@@ -48,7 +48,7 @@ impl Choice {
         (!is_other).then_some(call)
     }
 
-    /// Whether an item of a list is another one than the call at its place. An equal `output_index`
+    /// Whether an item of a list is another one than the call at its index. An equal `output_index`
     /// means one call, whatever the item ids are; lists are counted anew.
     fn is_other_item_in_message(&self, there: usize, event: &CallEvent<'_>) -> bool {
         matches!(event.position, Some(Position::InMessage(_)))
@@ -63,15 +63,15 @@ impl Choice {
         }
         let calls = std::iter::successors(Some(newest), |call| self.calls[*call].same_id);
         let mut calls = calls.take(MOST_OF_ONE_ID);
-        calls.find(|call| event.name == Some(&self.calls[*call].name)).unwrap_or(newest)
+        calls.find(|call| event.name == Some(&self.calls[*call].record.name)).unwrap_or(newest)
     }
 
-    /// The call that is known to stand at a place.
+    /// The call that is known to be at a position.
     fn call_at(&self, position: Option<Position>) -> Option<usize> {
         match position? {
             Position::ChatIndex(index) => self.by_chat_index.get(&index),
             Position::OutputIndex(index) => self.by_output_index.get(&index),
-            Position::InMessage(place) => self.structured.get(place),
+            Position::InMessage(index) => self.structured.get(index),
             Position::FunctionCall | Position::TextBlock(_) => None,
         }
         .copied()
@@ -97,7 +97,7 @@ impl Choice {
 
     fn find_by_position(&self, event: &CallEvent<'_>) -> Option<usize> {
         match event.position? {
-            // An item's id may change from event to event; its place does not.
+            // An item's id may change from event to event; its index does not.
             Position::OutputIndex(index) => {
                 let call = *self.by_output_index.get(&index)?;
                 (!self.calls[call].has_another_id(event)).then_some(call)
@@ -109,37 +109,37 @@ impl Choice {
             Position::FunctionCall => {
                 self.legacy.filter(|call| !self.calls[*call].is_another_than(event))
             }
-            Position::InMessage(place) => self.find_in_message(event, place),
+            Position::InMessage(index) => self.find_in_message(event, index),
             Position::TextBlock(start) => self.by_block.get(&block_key(start, event)).copied(),
         }
     }
 
-    /// An entry of a message is the call that was streamed under its place, or else the call at its
-    /// place. A whole call that says something else is another one, unless it was said before: some
+    /// An entry of a message is the call that was streamed under its index, or else the call at its
+    /// index. A whole call that differs is another one, unless an equal one came before: some
     /// servers send each call in a message of its own.
-    fn find_in_message(&self, event: &CallEvent<'_>, place: usize) -> Option<usize> {
-        let streamed = u64::try_from(place).ok().and_then(|index| self.by_chat_index.get(&index));
-        let at_place = self.structured.get(place);
+    fn find_in_message(&self, event: &CallEvent<'_>, index: usize) -> Option<usize> {
+        let streamed = u64::try_from(index).ok().and_then(|index| self.by_chat_index.get(&index));
+        let at_index = self.structured.get(index);
         let fits = |call: &usize| {
             let known = &self.calls[*call];
             !known.is_another_than(event) && !known.is_contradicted_by(event)
         };
-        if let Some(call) = [streamed, at_place].into_iter().flatten().copied().find(fits) {
+        if let Some(call) = [streamed, at_index].into_iter().flatten().copied().find(fits) {
             return Some(call);
         }
-        let said_before = |call: &usize| self.calls[*call].says(event);
-        at_place.and_then(|_| self.structured.iter().copied().find(said_before))
+        let is_equal = |call: &usize| self.calls[*call].equals(event);
+        at_index.and_then(|_| self.structured.iter().copied().find(is_equal))
     }
 
-    /// Without any identity an event is about the call that was last spoken of, unless it plainly
-    /// speaks of another one.
+    /// Without any identity an event is about the call of the event before it, unless it is plainly
+    /// about another one.
     fn find_anonymous(&self, event: &CallEvent<'_>) -> Option<usize> {
         let current = self.current?;
         let call = &self.calls[current];
         let is_current = match (event.name, event.arguments) {
             (None, _) => true,
-            (Some(_), Arguments::Absent | Arguments::Increment(_)) => call.name.is_empty(),
-            (Some(_), _) => call.says(event),
+            (Some(_), Arguments::Absent | Arguments::Increment(_)) => call.record.name.is_empty(),
+            (Some(_), _) => call.equals(event),
         };
         is_current.then_some(current)
     }
@@ -159,7 +159,7 @@ impl Choice {
         let (call_id, item_id) = known.ids_to_learn(event);
         // An id that was another call's is this one's now: a later response may count anew.
         if let Some(id) = call_id {
-            known.backend_id = Some(id.into());
+            known.record.backend_id = Some(id.into());
             known.same_id = self.by_call_id.insert(id.into(), call);
         }
         if let Some(id) = item_id {
@@ -168,7 +168,7 @@ impl Choice {
         }
     }
 
-    /// Forgets who stood where a call was refused: what follows there is not for the call before it.
+    /// Frees the position of a call that was refused: what follows there is not for the call before it.
     pub(crate) fn forget_position(&mut self, event: &CallEvent<'_>) {
         self.current = None;
         match event.position {
@@ -187,7 +187,7 @@ impl Choice {
         }
     }
 
-    /// Remembers where the call stands. It has one place of a kind at a time, and a place one call.
+    /// Remembers the position of the call. It has one of a kind at a time, and a position one call.
     pub(crate) fn learn_position(&mut self, call: usize, event: &CallEvent<'_>) {
         self.current = Some(call);
         let known = &mut self.calls[call];
@@ -242,18 +242,18 @@ impl Call {
         position
             && event.name.is_none()
             && (event.item_id.is_none() || event.item_id == self.item_id.as_deref())
-            && (event.call_id.is_none() || event.call_id == self.backend_id.as_deref())
+            && (event.call_id.is_none() || event.call_id == self.record.backend_id.as_deref())
     }
 
     fn has_another_id(&self, event: &CallEvent<'_>) -> bool {
-        differ(self.backend_id.as_deref(), event.call_id)
+        differ(self.record.backend_id.as_deref(), event.call_id)
     }
 
     fn has_another_name(&self, event: &CallEvent<'_>) -> bool {
-        event.name.is_some_and(|name| !self.name.is_empty() && self.name != name)
+        event.name.is_some_and(|name| !self.record.name.is_empty() && self.record.name != name)
     }
 
-    /// Whether an event for the same place is about another call.
+    /// Whether an event for the same position is about another call.
     fn is_another_than(&self, event: &CallEvent<'_>) -> bool {
         self.has_another_id(event) || self.has_another_name(event) || self.is_another_item(event)
     }
@@ -267,33 +267,34 @@ impl Call {
     /// The ids of an event that are to be remembered: the call's and the item's.
     fn ids_to_learn<'e>(&self, event: &CallEvent<'e>) -> (Option<&'e str>, Option<&'e str>) {
         let (known, given) = self.item_ids(event);
-        let call_id = event.call_id.filter(|_| self.backend_id.is_none());
+        let call_id = event.call_id.filter(|_| self.record.backend_id.is_none());
         (call_id, given.filter(|_| known.is_none()))
     }
 
     /// The id of this call's item, and of an event's. The call's own id is no item id: some servers
     /// write it in both fields, or in the wrong one.
     fn item_ids<'e>(&self, event: &CallEvent<'e>) -> (Option<&str>, Option<&'e str>) {
-        let is_call_id = |id: &str| [event.call_id, self.backend_id.as_deref()].contains(&Some(id));
+        let is_call_id =
+            |id: &str| [event.call_id, self.record.backend_id.as_deref()].contains(&Some(id));
         let known = self.item_id.as_deref().filter(|id| !is_call_id(id));
         (known, event.item_id.filter(|id| !is_call_id(id)))
     }
 
-    /// Whether a whole call without an id says something else than this one, which is whole as well.
+    /// Whether a whole call without an id differs from this one, which is whole as well.
     fn is_contradicted_by(&self, event: &CallEvent<'_>) -> bool {
-        let is_identified = self.backend_id.is_some() && event.call_id.is_some();
+        let is_identified = self.record.backend_id.is_some() && event.call_id.is_some();
         let is_other = match event.arguments {
             Arguments::Snapshot(text) | Arguments::Rewritten(text) => {
-                !mean_the_same(text, &self.arguments, self.numbers(event.arguments))
+                !have_equal_value(text, &self.record.arguments, self.numbers(event.arguments))
             }
             Arguments::Absent | Arguments::Increment(_) | Arguments::Initial(_) => false,
         };
         self.complete && !is_identified && is_other
     }
 
-    /// Whether a whole call says just what this one says.
-    fn says(&self, event: &CallEvent<'_>) -> bool {
-        let said = match event.arguments {
+    /// Whether a whole call equals this one.
+    fn equals(&self, event: &CallEvent<'_>) -> bool {
+        let arguments = match event.arguments {
             Arguments::Initial(text) | Arguments::Snapshot(text) | Arguments::Rewritten(text) => {
                 text
             }
@@ -301,19 +302,21 @@ impl Call {
             Arguments::Increment(_) => return false,
         };
         let is_same = match self.origin {
-            Origin::Structured | Origin::Text => said == self.arguments,
-            Origin::Both => mean_the_same(said, &self.arguments, self.numbers(event.arguments)),
+            Origin::Structured | Origin::Text => arguments == self.record.arguments,
+            Origin::Both => {
+                have_equal_value(arguments, &self.record.arguments, self.numbers(event.arguments))
+            }
         };
         let is_other = self.has_another_id(event) || self.is_another_item(event);
-        event.name == Some(self.name.as_str()) && is_same && !is_other
+        event.name == Some(self.record.name.as_str()) && is_same && !is_other
     }
 }
 
-fn differ(known: Option<&str>, said: Option<&str>) -> bool {
-    known.zip(said).is_some_and(|(known, said)| known != said)
+fn differ(known: Option<&str>, given: Option<&str>) -> bool {
+    known.zip(given).is_some_and(|(known, given)| known != given)
 }
 
-/// A block is the same if it starts at the same place and says the same.
+/// A block is the same if it has the same start and content.
 fn block_key(start: usize, event: &CallEvent<'_>) -> (usize, u64) {
     let mut hasher = DefaultHasher::new();
     event.name.hash(&mut hasher);

@@ -1,6 +1,6 @@
-//! What an aggregator can be told about its backend.
+//! Options for the habits of a backend.
 
-/// How repeated events are told from new ones.
+/// How repeated events are distinguished from new ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RepeatPolicy {
     /// By the wire alone: sequence numbers, identities, and the kind of an event. An increment is

@@ -3,7 +3,7 @@
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 /// One call. It serialises as an entry of `message.tool_calls[]`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolCallRecord {
     /// The id that the client sees.
     pub id: String,

@@ -1,7 +1,7 @@
-//! The shapes in which backends speak of calls, reduced to [`CallEvent`]s.
+//! The shapes in which backends send calls, reduced to [`CallEvent`](crate::event::CallEvent)s.
 //!
-//! A shape is told by its `type`, its `method` or its fields, and says what an event is: the next part
-//! of the arguments, or all of them. Nothing is told by the content of arguments.
+//! A shape is recognised by its `type`, its `method` or its fields, and shows what an event is: the next
+//! part of the arguments, or all of them. The content of arguments is never used for that.
 
 mod chat;
 mod delta_text;
@@ -12,20 +12,10 @@ mod texts;
 
 use serde_json::Value;
 
-use crate::event::CallEvent;
+use crate::aggregator::ToolCallAggregator;
 pub(crate) use delta_text::DeltaText;
 use fields::{Object, choice_of, object};
 pub(crate) use texts::texts;
-
-/// What the reader of a payload reports to.
-pub(crate) trait Sink {
-    /// Whether an event with this stamp is new; one without any always is.
-    fn admit(&mut self, choice: u32, stamp: Stamp<'_>) -> bool;
-    /// What is said about one call.
-    fn call(&mut self, choice: u32, event: &CallEvent<'_>);
-    /// The backend makes one call at a time.
-    fn no_parallel_calls(&mut self);
-}
 
 /// What tells an event from its repetition.
 #[derive(Debug, Clone, Copy, Default)]
@@ -43,7 +33,7 @@ impl Stamp<'_> {
 /// The choice that a payload, or a part of one, belongs to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ChoiceOf {
-    /// The one that the caller has named, whatever the payload says.
+    /// The one that the caller has named, whatever the payload has.
     Caller(u32),
     /// The one that the payload has named last, or the default.
     Payload(u32),
@@ -82,67 +72,84 @@ pub(crate) enum Whole {
     Yes,
 }
 
-/// How many envelopes are opened; nobody uses more than three.
+/// How many envelopes are opened; no known backend uses more than three.
 const DEEPEST_ENVELOPE: usize = 8;
 
 /// Reads a payload of any known shape.
-pub(crate) fn read(payload: &Value, choice: ChoiceOf, whole: Whole, sink: &mut dyn Sink) {
-    read_within(payload, choice, whole, 0, sink);
+pub(crate) fn read(
+    payload: &Value,
+    choice: ChoiceOf,
+    whole: Whole,
+    calls: &mut ToolCallAggregator,
+) {
+    read_within(payload, choice, whole, 0, calls);
 }
 
-fn read_within(payload: &Value, choice: ChoiceOf, whole: Whole, depth: usize, sink: &mut dyn Sink) {
+fn read_within(
+    payload: &Value,
+    choice: ChoiceOf,
+    whole: Whole,
+    depth: usize,
+    calls: &mut ToolCallAggregator,
+) {
     match payload {
-        Value::Object(event) => read_event(event, choice, whole, depth, sink),
-        Value::Array(entries) if depth == 0 => read_list(entries, choice, whole, sink),
+        Value::Object(event) => read_event(event, choice, whole, depth, calls),
+        Value::Array(entries) if depth == 0 => read_list(entries, choice, whole, calls),
         _ => {}
     }
 }
 
-/// A list of calls without ids is told apart by their places.
-fn read_list(entries: &[Value], choice: ChoiceOf, whole: Whole, sink: &mut dyn Sink) {
-    let mut place = 0;
+/// Calls of a list without ids are distinguished by their indices.
+fn read_list(entries: &[Value], choice: ChoiceOf, whole: Whole, calls: &mut ToolCallAggregator) {
+    let mut index = 0;
     for entry in entries {
         match entry {
             Value::Object(call) if item::is_call(call) => {
                 if whole == Whole::No && item::is_chat_entry(call) {
-                    chat::read_entry(call, None, choice, sink);
+                    chat::read_entry(call, None, choice, calls);
                 } else {
-                    item::read_listed(call, place, choice, sink);
+                    item::read_listed(call, index, choice, calls);
                 }
-                place += 1;
+                index += 1;
             }
-            _ => read_within(entry, choice, whole, 1, sink),
+            _ => read_within(entry, choice, whole, 1, calls),
         }
     }
 }
 
-fn read_event(event: &Object, choice: ChoiceOf, whole: Whole, depth: usize, sink: &mut dyn Sink) {
+fn read_event(
+    event: &Object,
+    choice: ChoiceOf,
+    whole: Whole,
+    depth: usize,
+    calls: &mut ToolCallAggregator,
+) {
     let choice = choice.or_named(choice_of(event));
     if fields::is_echo(event) {
         return;
     }
     if fields::flag(event, &["parallel_tool_calls", "parallelToolCalls"]) == Some(false) {
-        sink.no_parallel_calls();
+        calls.on_no_parallel_calls();
     }
     let envelope = object(event, &["params"]).or_else(|| object(event, &["msg"]));
     if let Some(inner) = envelope {
         if depth < DEEPEST_ENVELOPE {
-            read_event(inner, choice, whole, depth + 1, sink);
+            read_event(inner, choice, whole, depth + 1, calls);
         }
         return;
     }
-    if !sink.admit(choice.number(), responses::stamp(event)) {
+    if !calls.admit(choice.number(), responses::stamp(event)) {
         return;
     }
-    if responses::read(event, choice, sink) {
+    if responses::read(event, choice, calls) {
         return;
     }
     if item::is_call(event) {
-        item::read(event, choice, whole, sink);
+        item::read(event, choice, whole, calls);
         return;
     }
     if let Some(item) = object(event, &["item"]).filter(|item| item::is_call(item)) {
-        item::read(item, choice, whole, sink);
+        item::read(item, choice, whole, calls);
     }
-    chat::read(event, choice, whole, sink);
+    chat::read(event, choice, whole, calls);
 }

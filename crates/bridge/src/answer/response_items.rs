@@ -3,19 +3,16 @@
 use std::{fmt, mem};
 
 use bytes::BytesMut;
-use codex_app_server::MessagePhase;
-use codex_app_server::turn::event::ReasoningItem;
+use model_turn::{MessagePhase, ReasoningItem};
 use openai_wire::responses::{
-    self as wire, CustomToolCall, EncryptedContent, EventWriter, FunctionCall, IncompleteReason,
-    ItemStatus, MessageRole, OutputContent, OutputItem, OutputMessage, OutputRefusal, OutputText,
-    Reasoning, ResponseError, ResponseState, ResponseStatus, ResponseWriter, SummaryText,
+    CustomToolCall, EncryptedContent, EventWriter, FunctionCall, IncompleteReason, ItemStatus,
+    MessageRole, OutputContent, OutputItem, OutputMessage, OutputRefusal, OutputText, Reasoning,
+    ResponseError, ResponseState, ResponseStatus, ResponseWriter, SummaryText,
 };
-use openai_wire::{ApiError, CallHead, CallKind, CallPart, Usage};
+use openai_wire::{ApiError, CallHead, CallKind, FinishReason, Usage, comment};
 use tool_call_aggregator::SuffixSource;
 
-use super::{Answer, FULL};
-use crate::finish::FinishReason;
-use crate::reply::Output;
+use crate::output::{AnswerEnd, Closing, Output, Piece};
 
 /// What a call without arguments is written as: clients parse them.
 const NO_ARGUMENTS: &str = "{}";
@@ -26,8 +23,10 @@ pub struct ResponseItems {
     response: ResponseWriter,
     /// What writes the events, if it is a stream.
     events: Option<EventWriter>,
-    /// Events that wait to be sent; whoever sends them takes them out.
-    pub buffer: BytesMut,
+    /// Whether the client gets to see reasoning itself.
+    encrypted: EncryptedContent,
+    /// Events that wait to be sent, or in the end the whole response.
+    buffer: BytesMut,
     ids: ItemIds,
     /// Items that are done.
     output: Vec<OutputItem>,
@@ -37,7 +36,7 @@ pub struct ResponseItems {
     said: String,
     summary: Summary,
     /// What kind of text follows.
-    phase: Option<wire::MessagePhase>,
+    phase: Option<MessagePhase>,
     finish: FinishReason,
     status: ResponseStatus,
     usage: Option<Usage>,
@@ -58,25 +57,26 @@ struct ItemIds(SuffixSource);
 // === impl ResponseItems ===
 
 impl ResponseItems {
-    /// A response that is streamed; its first events are there at once. `encrypted` says whether
-    /// the client gets to see reasoning itself, and `ids` has the ends of the items' ids.
-    pub fn streamed(
+    /// A response; the first events of a stream are there at once. `encrypted` says whether the client
+    /// gets to see reasoning itself, and `ids` has the ends of the items' ids.
+    pub fn new(
         response: ResponseWriter,
         encrypted: EncryptedContent,
         ids: SuffixSource,
+        stream: bool,
     ) -> Self {
-        let mut events = EventWriter::new(encrypted);
-        let mut buffer = BytesMut::with_capacity(4 * 1024);
-        events.begun(&response, &mut buffer);
-        Self { events: Some(events), buffer, ..Self::collected(response, ids) }
-    }
-
-    /// A response that is written when it has ended.
-    pub fn collected(response: ResponseWriter, ids: SuffixSource) -> Self {
+        let mut buffer = BytesMut::new();
+        let events = stream.then(|| {
+            buffer.reserve(4 * 1024);
+            let mut events = EventWriter::new(encrypted);
+            events.begun(&response, &mut buffer);
+            events
+        });
         Self {
             response,
-            events: None,
-            buffer: BytesMut::new(),
+            events,
+            encrypted,
+            buffer,
             ids: ItemIds(ids),
             output: Vec::new(),
             open: None,
@@ -94,11 +94,6 @@ impl ResponseItems {
         &self.output
     }
 
-    /// How far the response is.
-    pub fn status(&self) -> &ResponseStatus {
-        &self.status
-    }
-
     /// The response object as it is by now.
     pub fn response_json(&self, encrypted: EncryptedContent) -> String {
         self.json(&self.state(), encrypted)
@@ -109,52 +104,17 @@ impl ResponseItems {
         self.json(&ResponseState { output: &[], ..self.state() }, EncryptedContent::LeftOut)
     }
 
-    /// The response cannot be asked for later, whatever was said at first.
-    pub fn not_stored(&mut self) {
-        self.response.not_stored();
-    }
-
-    /// The response has ended, in the way that [`Answer::finish`] was told; `at` is in seconds since
-    /// 1970. [`Self::end`] tells it.
-    pub fn complete(&mut self, at: u64, usage: Usage) {
-        self.close(ItemStatus::Completed);
-        self.usage = Some(usage);
-        self.status = match self.finish {
-            FinishReason::Length => ResponseStatus::Incomplete(IncompleteReason::MaxOutputTokens),
-            FinishReason::ContentFilter => {
-                ResponseStatus::Incomplete(IncompleteReason::ContentFilter)
-            }
-            FinishReason::Stop | FinishReason::ToolCalls | FinishReason::FunctionCall => {
-                ResponseStatus::Completed { at }
-            }
-        };
-    }
-
-    /// The response was cancelled. [`Self::end`] tells it.
-    pub fn cancel(&mut self, usage: Usage) {
+    fn cancel(&mut self) {
         match self.open {
             // A client would act on a call that is done.
             Some(OutputItem::FunctionCall(_) | OutputItem::CustomToolCall(_)) => self.leave_open(),
-            _ => self.close(ItemStatus::Incomplete),
+            _ => self.close_item(ItemStatus::Incomplete),
         }
-        self.usage = Some(usage);
         self.status = ResponseStatus::Cancelled;
     }
 
-    /// The response has failed, and that is told. An item that is open is never done.
-    pub fn fail(&mut self, error: &ApiError) {
-        self.leave_open();
-        if let Some(events) = &mut self.events {
-            // Before the end of the response, as OpenAI does it: clients that give up at the first of
-            // the two would not find the whole error in the other.
-            events.error(error, &mut self.buffer);
-        }
-        self.status = ResponseStatus::Failed(ResponseError::from(error));
-        self.end();
-    }
-
-    /// Tells the end. Nothing more is told after that.
-    pub fn end(&mut self) {
+    /// Writes the end of a stream. Nothing is written after that.
+    fn end(&mut self) {
         if let Some(mut events) = self.events.take() {
             let mut buffer = mem::take(&mut self.buffer);
             events.ended(&self.response, &self.state(), &mut buffer);
@@ -175,7 +135,7 @@ impl ResponseItems {
 
     /// Begins an item; the one before is done.
     fn open(&mut self, item: OutputItem) {
-        self.close(ItemStatus::Completed);
+        self.close_item(ItemStatus::Completed);
         if let Some(events) = &mut self.events {
             events.item_added(self.output.len(), &item, &mut self.buffer);
         }
@@ -183,7 +143,7 @@ impl ResponseItems {
     }
 
     /// The open item is done, if there is one.
-    fn close(&mut self, status: ItemStatus) {
+    fn close_item(&mut self, status: ItemStatus) {
         if let Some(OutputItem::FunctionCall(_)) = self.open
             && self.said.is_empty()
         {
@@ -321,22 +281,15 @@ impl ResponseItems {
         }
         self.summary.done.push(part);
     }
-}
 
-impl Output for ResponseItems {
-    /// Messages are items of their own.
-    fn message(&mut self, phase: Option<MessagePhase>) -> &'static str {
+    fn begin_message(&mut self, phase: Option<MessagePhase>) {
         if let Some(OutputItem::Message(_)) = self.open {
-            self.close(ItemStatus::Completed);
+            self.close_item(ItemStatus::Completed);
         }
-        self.phase = phase.map(|phase| match phase {
-            MessagePhase::Commentary => wire::MessagePhase::Commentary,
-            MessagePhase::FinalAnswer => wire::MessagePhase::FinalAnswer,
-        });
-        ""
+        self.phase = phase;
     }
 
-    fn text(&mut self, text: &str) {
+    fn add_text(&mut self, text: &str) {
         if text.is_empty() {
             return;
         }
@@ -349,11 +302,7 @@ impl Output for ResponseItems {
         }
     }
 
-    fn block(&mut self, xml: &str) {
-        self.text(xml);
-    }
-
-    fn reasoning(&mut self, text: &str) {
+    fn add_summary(&mut self, text: &str) {
         if text.is_empty() {
             return;
         }
@@ -369,59 +318,69 @@ impl Output for ResponseItems {
         }
     }
 
-    fn reasoning_part(&mut self) {
-        self.close_part();
-    }
-
-    fn reasoning_item(&mut self, item: &ReasoningItem) {
+    fn end_reasoning(&mut self, item: &ReasoningItem) {
         self.close_part();
         if !matches!(self.open, Some(OutputItem::Reasoning(_))) {
             self.open_reasoning();
         }
-        // Parts that were not told piece by piece are told now. An empty one never is.
-        let told = self.summary.done.len();
-        for text in item.summary.iter().filter(|text| !text.is_empty()).skip(told) {
-            self.reasoning(text);
+        // Parts that were not sent piece by piece are sent now. An empty one never is.
+        let sent = self.summary.done.len();
+        for text in item.summary.iter().filter(|text| !text.is_empty()).skip(sent) {
+            self.add_summary(text);
             self.close_part();
         }
         if let Some(OutputItem::Reasoning(reasoning)) = &mut self.open {
             reasoning.encrypted_content.clone_from(&item.encrypted_content);
         }
-        self.close(ItemStatus::Completed);
+        self.close_item(ItemStatus::Completed);
     }
 
-    fn call(&mut self, part: &CallPart<'_>) {
-        if let Some(head) = part.head {
-            self.open_call(&head, part.kind);
-        }
-        if !part.text.is_empty() {
-            self.add_to_call(part.text);
-        }
-    }
-
-    /// Its consumer can begin, however much the model still writes.
-    fn call_end(&mut self) {
-        self.close(ItemStatus::Completed);
-    }
-
-    fn refusal(&mut self, text: &str) {
+    fn add_refusal(&mut self, text: &str) {
         self.open_item_of_message();
         if let Some(OutputItem::Message(message)) = &mut self.open {
             message
                 .content
                 .push(OutputContent::Refusal(OutputRefusal { refusal: text.to_owned() }));
         }
-        self.close(ItemStatus::Completed);
+        self.close_item(ItemStatus::Completed);
     }
 }
 
-impl Answer for ResponseItems {
+impl Output for ResponseItems {
+    const STORED: bool = true;
+
+    fn write(&mut self, piece: Piece<'_>) {
+        match piece {
+            Piece::Message(phase) => self.begin_message(phase),
+            Piece::Text(text) | Piece::Block(text) => self.add_text(text),
+            Piece::Reasoning(text) => self.add_summary(text),
+            Piece::ReasoningPart => self.close_part(),
+            Piece::ReasoningItem(item) => self.end_reasoning(item),
+            Piece::Call(part) => {
+                if let Some(head) = part.head {
+                    self.open_call(&head, part.kind);
+                }
+                if !part.text.is_empty() {
+                    self.add_to_call(part.text);
+                }
+            }
+            // Its consumer can begin, however much the model still writes.
+            Piece::CallEnd => self.close_item(ItemStatus::Completed),
+            Piece::Refusal(text) => self.add_refusal(text),
+        }
+    }
+
+    /// Messages are items of their own.
+    fn separator(&self) -> &'static str {
+        ""
+    }
+
     /// A response has one choice.
-    fn choose(&mut self, _choice: u32) {}
+    fn choose(&mut self, _: u32) {}
 
     fn finish(&mut self, reason: FinishReason) {
         self.finish = reason;
-        self.close(match reason {
+        self.close_item(match reason {
             FinishReason::Length | FinishReason::ContentFilter => ItemStatus::Incomplete,
             FinishReason::Stop | FinishReason::ToolCalls | FinishReason::FunctionCall => {
                 ItemStatus::Completed
@@ -429,12 +388,54 @@ impl Answer for ResponseItems {
         });
     }
 
-    fn is_full(&self) -> bool {
-        self.buffer.len() >= FULL
+    fn has_content(&self) -> bool {
+        self.open.is_some() || !self.output.is_empty()
     }
 
-    fn has_spoken(&self) -> bool {
-        self.open.is_some() || !self.output.is_empty()
+    fn buffer(&mut self) -> &mut BytesMut {
+        &mut self.buffer
+    }
+
+    /// An item that is open is never done.
+    fn fail(&mut self, error: &ApiError) {
+        self.leave_open();
+        if let Some(events) = &mut self.events {
+            // Before the end of the response, as OpenAI does it: clients that give up at the first of
+            // the two would not find the whole error in the other.
+            events.error(error, &mut self.buffer);
+        }
+        self.status = ResponseStatus::Failed(ResponseError::from(error));
+    }
+
+    fn complete(&mut self, end: AnswerEnd, usage: Option<&Usage>, at: u64) {
+        self.usage = Some(usage.copied().unwrap_or_default());
+        match (end, self.finish) {
+            (AnswerEnd::Cancelled, _) => return self.cancel(),
+            (AnswerEnd::Completed, FinishReason::Length) => {
+                self.status = ResponseStatus::Incomplete(IncompleteReason::MaxOutputTokens);
+            }
+            (AnswerEnd::Completed, FinishReason::ContentFilter) => {
+                self.status = ResponseStatus::Incomplete(IncompleteReason::ContentFilter);
+            }
+            (
+                AnswerEnd::Completed,
+                FinishReason::Stop | FinishReason::ToolCalls | FinishReason::FunctionCall,
+            ) => self.status = ResponseStatus::Completed { at },
+        }
+        self.close_item(ItemStatus::Completed);
+    }
+
+    fn close(&mut self, closing: &Closing<'_>) {
+        if !closing.stored {
+            self.response.not_stored();
+        }
+        if self.events.is_some() {
+            self.end();
+            comment(closing.telemetry, &mut self.buffer);
+        } else {
+            let json = self.response_json(self.encrypted);
+            self.buffer.extend_from_slice(json.as_bytes());
+        }
     }
 }
 

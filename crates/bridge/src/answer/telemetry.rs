@@ -21,7 +21,7 @@ struct CallTelemetry {
 }
 
 /// The comment at the end of a stream.
-pub fn telemetry(reports: &[ChoiceReport], stop_after_tools: StopAfterTools) -> String {
+pub(super) fn telemetry(reports: &[ChoiceReport], stop_after_tools: StopAfterTools) -> String {
     let one = |report: &ChoiceReport| CallTelemetry {
         tool_call_count: report.call_count,
         tool_call_truncated: report.truncated,

@@ -3,7 +3,7 @@
 //! Many clients show nothing but these words, so that they must do without code and status. Which words
 //! they are never depends on the upstream's own, so that a record without those is still played alike.
 
-use codex_app_server::{Failure, FailureKind};
+use model_turn::{Failure, FailureKind};
 
 use super::{AskedUpstream, start_of};
 

@@ -5,9 +5,10 @@ use std::time::Instant;
 
 use tool_call_aggregator::{ParsedTextBlock, ScanEvent, ScanEvents};
 
-use super::calls::{Spoken, block_input};
+use super::Reply;
+use super::calls::{CompleteCall, block_input};
 use super::ending::Ending;
-use super::{Output, Reply};
+use crate::output::Output;
 use crate::policy::{OutputMode, TextBlocks};
 
 /// What comes after a text.
@@ -77,14 +78,14 @@ impl Reply {
             let policy = Arc::clone(&self.policy);
             let other = policy.tools.other(&block.name);
             let input = other.filter(|tool| tool.is_custom).map(|_| block_input(block));
-            let call = Spoken::block(block, self.text_start, other, input.as_deref());
-            self.forward(call, now, out);
+            let call = CompleteCall::block(block, self.text_start, other, input.as_deref());
+            self.forward(&call, now, out);
         }
     }
 
     fn show_unclosed_block(&mut self, block: &str, out: &mut impl Output) {
         if let Some(end) = self.visible.push_unclosed_block(block, out) {
-            self.ending = Some(Ending::Finished(end.into()));
+            self.ending = Some(Ending::Finished(end));
         }
     }
 

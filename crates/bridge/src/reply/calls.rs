@@ -2,21 +2,22 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::mem;
 use std::sync::Arc;
 
-use codex_app_server::turn::event::{ToolCall, ToolCallKind};
-use codex_app_server::{Failure, InputDeviation, ToolName};
+use model_turn::{Failure, InputDeviation, ToolCall, ToolCallKind, ToolName};
 use openai_wire::{CallHead, CallKind, CallPart};
 use serde_json::{Value, json};
 use tool_call_aggregator::obsidian::{XmlOptions, render_obsidian_xml};
 use tool_call_aggregator::{
-    Arguments, ArgumentsValue, CallEvent, IdPolicy, Ingest, Limit, ParsedTextBlock, Position,
+    Arguments, ArgumentsValue, CallEvent, IdPolicy, Ingest, ParsedTextBlock, Position,
     SuffixSource, TextPatterns, TextScanner, ToolCallAggregator, ToolCallDelta, UseTool,
     backend_call_id,
 };
 
+use super::ending::Ending;
 use super::failures::{changed, too_large};
-use crate::finish::InputDeviations;
+use crate::finish::{EndReason, InputDeviations};
 use crate::policy::{DeclaredTools, OtherTool, OutputMode, TurnPolicy};
 
 /// Spaces before each line of a rendered block.
@@ -33,52 +34,27 @@ pub(super) struct Calls {
     from_text: usize,
     /// How many calls were forwarded before they were whole.
     streamed: usize,
-    /// How many values differ in the blocks that were made for calls.
-    altered_values: usize,
     /// The call that is being forwarded.
     open: Option<OpenCall>,
     dropped: bool,
     deviations: InputDeviations,
-    /// What was forwarded, to find repetitions; empty unless these are dropped.
-    known: HashMap<NameAndValue, Sources>,
+    /// What was forwarded, and whether it came as a structured call and as a block, to find
+    /// repetitions; empty unless these are dropped.
+    known: HashMap<NameAndValue, [bool; 2]>,
 }
 
-/// A call, as the model said it.
+/// A call of which all is known: structured, or a block in the text.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Spoken<'a> {
+pub(super) struct CompleteCall<'a> {
+    call_id: Option<&'a str>,
+    item_id: Option<&'a str>,
     namespace: Option<&'a str>,
     name: &'a str,
     kind: CallKind,
     /// Its arguments, or its input.
     text: &'a str,
-    way: Way<'a>,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Way<'a> {
-    Structured { call_id: &'a str, item_id: Option<&'a str> },
-    Block { raw: &'a str, position: usize },
-}
-
-/// What became of a call.
-pub(super) enum CallOutcome<'a> {
-    /// It is forwarded.
-    New {
-        part: CallPart<'a>,
-        /// Its block, where blocks are shown.
-        xml: Option<String>,
-    },
-    /// It was said before in another way: as a block and as a structured call.
-    Known,
-    /// It is identical to an earlier one, and dropped.
-    Repeated,
-    /// There are more calls than allowed, and it is dropped.
-    TooMany,
-    /// It is over a limit of the aggregator, and dropped: it is missing or incomplete, and nobody
-    /// may act on it.
-    TooLarge(Limit),
-    /// The backend says something else about a call that was forwarded.
-    Changed,
+    /// Its block, and where that begins in all of the text.
+    block: Option<(&'a str, usize)>,
 }
 
 /// A call that was forwarded in part.
@@ -87,19 +63,11 @@ struct OpenCall {
     /// The backend's.
     call_id: String,
     kind: CallKind,
-    /// Of arguments that were forwarded.
-    bytes: usize,
+    has_text: bool,
 }
 
 /// Equal for identical calls.
 type NameAndValue = (String, ArgumentsValue);
-
-/// Where a call came from.
-#[derive(Debug)]
-struct Sources {
-    structured: bool,
-    as_block: bool,
-}
 
 // === impl Calls ===
 
@@ -118,7 +86,6 @@ impl Calls {
             forwarded: 0,
             from_text: 0,
             streamed: 0,
-            altered_values: 0,
             open: None,
             dropped: false,
             deviations: InputDeviations::default(),
@@ -155,10 +122,6 @@ impl Calls {
         }
     }
 
-    pub(super) fn count_of_altered_values(&self) -> usize {
-        self.altered_values
-    }
-
     /// Whether a call was forwarded in part.
     pub(super) fn is_open(&self) -> bool {
         self.open.is_some()
@@ -175,15 +138,14 @@ impl Calls {
 
     /// Whether the backend knows each call again by the id that a client sends back.
     pub(super) fn ids_come_back(&self) -> bool {
-        let records = self.aggregator.snapshot(self.choice);
-        records.iter().all(|record| backend_call_id(&record.id) == record.backend_id)
+        let mut records = self.aggregator.records(self.choice);
+        records.all(|record| backend_call_id(&record.id) == record.backend_id)
     }
 
     /// Names and ids of what was forwarded.
     pub(super) fn names_and_ids(&self) -> (Vec<String>, Vec<String>) {
-        let records = self.aggregator.snapshot(self.choice);
-        let forwarded = records.into_iter().take(self.forwarded);
-        forwarded.map(|record| (record.name, record.id)).unzip()
+        let forwarded = self.aggregator.records(self.choice).take(self.forwarded);
+        forwarded.map(|record| (record.name.clone(), record.id.clone())).unzip()
     }
 
     /// Begins to forward a call; `None` if that is decided when it is whole.
@@ -202,7 +164,7 @@ impl Calls {
         let mut deltas = self.aggregator.ingest(self.choice, &event).deltas;
         // One that is known already may be a repetition.
         let delta = deltas.next().filter(ToolCallDelta::is_first)?;
-        self.open = Some(OpenCall { call_id: call_id.to_owned(), kind, bytes: 0 });
+        self.open = Some(OpenCall { call_id: call_id.to_owned(), kind, has_text: false });
         self.streamed += 1;
         Some(part(&delta, name.namespace.as_deref(), kind))
     }
@@ -210,7 +172,7 @@ impl Calls {
     /// More arguments of the open call.
     pub(super) fn extend(&mut self, arguments: &str) -> Result<Option<CallPart<'_>>, Failure> {
         let Some(open) = &mut self.open else { return Ok(None) };
-        open.bytes += arguments.len();
+        open.has_text |= !arguments.is_empty();
         let kind = open.kind;
         let event = CallEvent {
             call_id: Some(&open.call_id),
@@ -224,18 +186,18 @@ impl Calls {
 
     /// The open call is whole: gives what is left to forward of it. [`Self::close`] follows.
     pub(super) fn complete(&mut self, call: &ToolCall) -> Result<Option<CallPart<'_>>, Failure> {
-        let spoken = Spoken::structured(call);
-        let (whole, kind) = (spoken.event(), spoken.kind);
+        let whole = CompleteCall::structured(call);
+        let kind = whole.kind;
         if call.arguments.is_empty() {
-            if self.open.as_ref().is_some_and(|open| open.bytes > 0) {
+            if self.open.as_ref().is_some_and(|open| open.has_text) {
                 return Err(changed());
             }
-            self.aggregator.ingest(self.choice, &whole);
+            self.aggregator.ingest(self.choice, &whole.event());
             // For no arguments a client is sent some when there will be none.
             let last = self.aggregator.finish(self.choice).deltas.last();
             return Ok(last.map(|delta| part(&delta, None, kind)));
         }
-        let Ingest { mut deltas, limit, .. } = self.aggregator.ingest(self.choice, &whole);
+        let Ingest { mut deltas, limit, .. } = self.aggregator.ingest(self.choice, &whole.event());
         match (limit, deltas.next()) {
             (Some(limit), _) => Err(too_large(limit)),
             (None, Some(delta)) if delta.replaced => Err(changed()),
@@ -253,102 +215,100 @@ impl Calls {
         self.policy.max_calls.is_some_and(|most| self.forwarded >= most.get())
     }
 
-    pub(super) fn take<'a>(&'a mut self, spoken: Spoken<'a>) -> CallOutcome<'a> {
-        let key = self.policy.dedup.then(|| spoken.name_and_value());
-        if let Some(outcome) = key.as_ref().and_then(|key| self.repetition(key, spoken.way)) {
-            return outcome;
+    /// What to forward of a call: nothing if it was forwarded before, as a block or as a structured
+    /// call. An error is how the choice has to end.
+    pub(super) fn take<'a>(
+        &'a mut self,
+        call: &CompleteCall<'a>,
+    ) -> Result<Option<CallPart<'a>>, Ending> {
+        let key = self.policy.dedup.then(|| call.name_and_value());
+        if key.as_ref().is_some_and(|key| self.is_known(key, call.is_block())) {
+            return Ok(None);
         }
         let has_most = self.has_most();
-        let Ingest { mut deltas, limit, .. } = self.aggregator.ingest(self.choice, &spoken.event());
+        let Ingest { mut deltas, limit, .. } = self.aggregator.ingest(self.choice, &call.event());
         if let Some(limit) = limit {
             self.dropped = true;
-            return CallOutcome::TooLarge(limit);
+            return Err(match self.forwarded {
+                // Without any call the answer would look whole.
+                0 => Ending::Failed(too_large(limit)),
+                _ => Ending::Finished(EndReason::CallCap),
+            });
         }
         let Some(delta) = deltas.next() else {
-            return CallOutcome::Known;
+            return Ok(None);
         };
         if !delta.is_first() {
-            return CallOutcome::Changed;
+            return Err(Ending::Failed(changed()));
         }
         if has_most {
             self.dropped = true;
-            return CallOutcome::TooMany;
+            return Err(Ending::Finished(EndReason::CallCap));
         }
         self.forwarded += 1;
-        if let Way::Block { .. } = spoken.way {
-            self.from_text += 1;
-        }
-        self.known.extend(key.map(|key| (key, Sources::of(spoken.way))));
-        let (xml, altered) = spoken.xml(&self.policy).unzip();
-        self.altered_values += altered.unwrap_or(0);
-        CallOutcome::New { part: part(&delta, spoken.namespace, spoken.kind), xml }
+        self.from_text += usize::from(call.is_block());
+        self.known.extend(key.map(|key| (key, [!call.is_block(), call.is_block()])));
+        Ok(Some(part(&delta, call.namespace, call.kind)))
     }
 
-    /// Whether a call was forwarded before: dropped if it was said in the same way, and otherwise
-    /// the same call.
-    fn repetition(&mut self, key: &NameAndValue, way: Way<'_>) -> Option<CallOutcome<'static>> {
-        let known = self.known.get_mut(key)?;
-        let way = match way {
-            Way::Structured { .. } => &mut known.structured,
-            Way::Block { .. } => &mut known.as_block,
+    /// Whether a call was forwarded before. From the same source it is another one, which is dropped.
+    fn is_known(&mut self, key: &NameAndValue, is_block: bool) -> bool {
+        let Some(sources) = self.known.get_mut(key) else {
+            return false;
         };
-        if !std::mem::replace(way, true) {
-            return Some(CallOutcome::Known);
-        }
-        self.dropped = true;
-        Some(CallOutcome::Repeated)
+        self.dropped |= mem::replace(&mut sources[usize::from(is_block)], true);
+        true
     }
 }
 
-// === impl Spoken ===
+// === impl CompleteCall ===
 
-impl<'a> Spoken<'a> {
+impl<'a> CompleteCall<'a> {
     pub(super) fn structured(call: &'a ToolCall) -> Self {
-        let way = Way::Structured { call_id: &call.call_id, item_id: call.item_id.as_deref() };
         Self {
+            call_id: Some(&call.call_id),
+            item_id: call.item_id.as_deref(),
             namespace: call.name.namespace.as_deref(),
             name: &call.name.name,
             kind: call_kind(call.kind),
             text: &call.arguments,
-            way,
+            block: None,
         }
     }
 
-    /// A block of a text that began `offset` bytes into everything that was said. `input` is that of a
-    /// custom tool.
+    /// A block of a text that began `offset` bytes into all text. `input` is that of a custom tool.
     pub(super) fn block(
         block: &'a ParsedTextBlock,
         offset: usize,
         other: Option<&'a OtherTool>,
         input: Option<&'a str>,
     ) -> Self {
-        let way = Way::Block { raw: &block.raw, position: offset + block.start };
         Self {
+            call_id: None,
+            item_id: None,
             namespace: other.and_then(|tool| tool.namespace.as_deref()),
             name: other.map_or(&block.name, |tool| &tool.name),
             kind: if input.is_some() { CallKind::Custom } else { CallKind::Function },
             text: input.unwrap_or(&block.args_text),
-            way,
+            block: Some((&block.raw, offset + block.start)),
         }
+    }
+
+    fn is_block(&self) -> bool {
+        self.block.is_some()
     }
 
     /// Bytes of visible text that it has.
-    pub(super) fn text_bytes(self) -> usize {
-        match self.way {
-            Way::Structured { .. } => 0,
-            Way::Block { raw, .. } => raw.len(),
-        }
+    pub(super) fn text_bytes(&self) -> usize {
+        self.block.map_or(0, |(raw, _)| raw.len())
     }
 
-    /// The model's own words, for counting.
-    pub(super) fn words(self) -> [&'a str; 2] {
-        match self.way {
-            Way::Structured { .. } => [self.name, self.text],
-            Way::Block { raw, .. } => [raw, ""],
-        }
+    /// What the model wrote for it, for counting tokens.
+    pub(super) fn countable_text(&self) -> [&'a str; 2] {
+        self.block.map_or([self.name, self.text], |(raw, _)| [raw, ""])
     }
 
-    fn name_and_value(self) -> NameAndValue {
+    fn name_and_value(&self) -> NameAndValue {
         let value = match self.kind {
             CallKind::Function => ArgumentsValue::of(self.text),
             // A text is another one with another blank, also if it is JSON.
@@ -358,57 +318,41 @@ impl<'a> Spoken<'a> {
     }
 
     /// As [`DeclaredTools`] names it.
-    fn qualified_name(self) -> String {
+    fn qualified_name(&self) -> String {
         match self.namespace {
             Some(namespace) => format!("{namespace}.{}", self.name),
             None => self.name.to_owned(),
         }
     }
 
-    fn event(self) -> CallEvent<'a> {
-        match self.way {
-            Way::Structured { call_id, item_id } => {
-                CallEvent { item_id, ..CallEvent::whole(call_id, self.name, self.text) }
-            }
-            Way::Block { position, .. } => CallEvent {
-                position: Some(Position::TextBlock(position)),
-                name: Some(self.name),
-                arguments: Arguments::Snapshot(self.text),
-                complete: true,
-                ..CallEvent::default()
-            },
+    fn event(&self) -> CallEvent<'a> {
+        CallEvent {
+            call_id: self.call_id,
+            item_id: self.item_id,
+            position: self.block.map(|(_, start)| Position::TextBlock(start)),
+            name: Some(self.name),
+            arguments: Arguments::Snapshot(self.text),
+            complete: true,
         }
     }
 
     /// The model's own block byte for byte, or one made for the call, and how many values differ in it.
-    fn xml(self, policy: &TurnPolicy) -> Option<(String, usize)> {
-        match (policy.mode, self.way) {
-            (OutputMode::OpenAiJson, _) => None,
-            (OutputMode::ObsidianXml, Way::Block { raw, .. }) => Some((raw.to_owned(), 0)),
-            (OutputMode::ObsidianXml, Way::Structured { .. }) => {
-                let name = self.qualified_name();
-                let arguments = match self.kind {
-                    CallKind::Function => Cow::from(self.text),
-                    CallKind::Custom => Cow::from(json!({"input": self.text}).to_string()),
-                };
-                let options = XmlOptions {
-                    escaping: policy.xml_escaping,
-                    indent: INDENT,
-                    schema: policy.tools.schema(&name),
-                };
-                let rendered = render_obsidian_xml((name.as_str(), &*arguments), &options);
-                Some((rendered.xml, rendered.altered))
-            }
+    pub(super) fn xml(&self, policy: &TurnPolicy) -> (Cow<'a, str>, usize) {
+        if let Some((raw, _)) = self.block {
+            return (raw.into(), 0);
         }
-    }
-}
-
-// === impl Sources ===
-
-impl Sources {
-    fn of(way: Way<'_>) -> Self {
-        let structured = matches!(way, Way::Structured { .. });
-        Self { structured, as_block: !structured }
+        let name = self.qualified_name();
+        let arguments = match self.kind {
+            CallKind::Function => Cow::from(self.text),
+            CallKind::Custom => Cow::from(json!({"input": self.text}).to_string()),
+        };
+        let options = XmlOptions {
+            escaping: policy.xml_escaping,
+            indent: INDENT,
+            schema: policy.tools.schema(&name),
+        };
+        let rendered = render_obsidian_xml((name.as_str(), &*arguments), &options);
+        (rendered.xml.into(), rendered.altered)
     }
 }
 
@@ -420,7 +364,7 @@ fn part<'a>(delta: &ToolCallDelta<'a>, namespace: Option<&'a str>, kind: CallKin
         head: delta.is_first().then_some(head),
         kind,
         text: match kind {
-            CallKind::Function => delta.as_function_call().arguments,
+            CallKind::Function => delta.new_arguments(),
             // An empty text is one, too.
             CallKind::Custom => delta.appended,
         },

@@ -1,14 +1,14 @@
-//! How a choice ends, and what is told of it then.
+//! How a choice ends, and what is reported of it then.
 
 use std::time::Instant;
 
-use codex_app_server::{Failure, FailureKind};
+use model_turn::{Failure, FailureKind};
 
 use super::blocks::Rest;
 use super::failures::{answer_too_large, unfinished};
-use super::visible::VisibleEnd;
-use super::{Ended, Output, Reply};
+use super::{Ended, Reply};
 use crate::finish::{ChoiceReport, EndReason};
+use crate::output::Output;
 use crate::policy::{CallShape, OutputMode};
 
 /// How a choice is to end.
@@ -34,12 +34,12 @@ impl Reply {
         self.end.is_some_and(EndReason::is_cut)
     }
 
-    /// Whether a client that sends back what it got sends back what the model said: it ended by itself,
-    /// and nothing was cut, left out or told otherwise.
-    pub fn told_everything(&self) -> bool {
+    /// Whether a client that sends back what it got sends back what the model wrote: it ended by itself,
+    /// and nothing was cut, left out or rewritten.
+    pub fn forwarded_everything(&self) -> bool {
         let ended_by_itself = matches!(self.end, Some(EndReason::Completed | EndReason::ToolCalls));
         let has_calls = self.calls.count() > 0;
-        // Blocks are made of calls, or calls of blocks; and the legacy way of calls has no ids.
+        // Blocks are made of calls, or calls of blocks; and the legacy shape of calls has no ids.
         let calls_as_they_are = self.policy.mode == OutputMode::OpenAiJson
             && self.policy.shape == CallShape::ToolCalls
             && self.calls.count_of_text() == 0
@@ -71,7 +71,7 @@ impl Reply {
             streamed_calls: self.calls.count_of_streamed(),
             blocks: self.blocks,
             input_deviations: self.calls.deviations(),
-            altered_values: self.calls.count_of_altered_values(),
+            altered_values: self.altered_values,
             truncated: cut || self.calls.has_dropped(),
             call_names,
             call_ids,
@@ -157,18 +157,6 @@ impl Reply {
                 let has_calls = self.calls.count() > 0;
                 Ended::Finished(reason.finish_reason(has_calls, self.policy.shape))
             }
-        }
-    }
-}
-
-// === impl EndReason ===
-
-impl From<VisibleEnd> for EndReason {
-    fn from(end: VisibleEnd) -> Self {
-        match end {
-            VisibleEnd::StopSequence => Self::StopSequence,
-            VisibleEnd::MaxTokens => Self::MaxTokens,
-            VisibleEnd::HeldText => Self::HeldText,
         }
     }
 }

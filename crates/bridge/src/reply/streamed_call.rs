@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
-use codex_app_server::ToolName;
-use codex_app_server::turn::event::{ToolCall, ToolCallKind, TurnEvent};
+use model_turn::{ToolCall, ToolCallKind, ToolName, TurnEvent};
 
 use super::calls::call_kind;
 use super::ending::Ending;
-use super::{Output, Reply, Speech};
+use super::{Reply, Speech};
 use crate::finish::EndReason;
+use crate::output::{Output, Piece};
 use crate::policy::StopAfterTools;
 
 // === impl Reply ===
@@ -48,7 +48,7 @@ impl Reply {
         }
         if let Some(part) = self.calls.start(call_id, name, call_kind(kind)) {
             self.visible.begin_call(None, &self.policy.delimiter, out);
-            out.call(&part);
+            out.write(Piece::Call(&part));
             self.trail.on_call(part.head.map_or("", |head| head.id));
             self.visible.count(&name.name);
         }
@@ -58,7 +58,7 @@ impl Reply {
         match self.calls.extend(text) {
             Ok(None) => {}
             Ok(Some(part)) => {
-                out.call(&part);
+                out.write(Piece::Call(&part));
                 self.visible.count(part.text);
             }
             Err(failure) => self.ending = Some(Ending::Failed(failure)),
@@ -72,13 +72,13 @@ impl Reply {
             Ok(rest) => {
                 // A custom tool may have no input at all.
                 if let Some(rest) = rest.filter(|rest| !rest.text.is_empty()) {
-                    out.call(&rest);
+                    out.write(Piece::Call(&rest));
                     // What stands for no arguments is not the model's.
                     if !call.arguments.is_empty() {
                         self.visible.count(rest.text);
                     }
                 }
-                out.call_end();
+                out.write(Piece::CallEnd);
             }
             Err(failure) => {
                 self.ending = Some(Ending::Failed(failure));

@@ -3,8 +3,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::boundary::last_boundary;
-
 /// A tokenizer.
 pub trait Tokenizer: Send + Sync {
     /// The number of tokens that `text` is made of.
@@ -66,7 +64,7 @@ impl TokenLimit {
             }
         }
         // No token is shorter than a byte.
-        let sure = last_boundary(&self.open, self.limit - self.settled);
+        let sure = self.open.floor_char_boundary(self.limit - self.settled);
         self.pass_to(sure, visible);
         None
     }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use codex_app_server::MessagePhase;
+use model_turn::MessagePhase;
 
-use super::Output;
-use super::boundary::last_boundary;
 use super::stop_sequences::StopSequences;
 use super::token_limit::{TokenLimit, Tokenizer};
+use crate::finish::EndReason;
+use crate::output::{Output, Piece};
 use crate::policy::{Preamble, TurnPolicy};
 
 /// The visible text of one choice.
@@ -22,7 +22,8 @@ pub(super) struct VisibleText {
 struct Limited {
     limit: Option<TokenLimit>,
     sent: Sent,
-    end: Option<VisibleEnd>,
+    /// Why no more text is visible.
+    end: Option<EndReason>,
 }
 
 /// What was sent, and what may still be.
@@ -53,15 +54,6 @@ struct Sent {
     said: String,
 }
 
-/// Why no more text is visible.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum VisibleEnd {
-    StopSequence,
-    MaxTokens,
-    /// More text after a call than may be held back.
-    HeldText,
-}
-
 // === impl VisibleText ===
 
 impl VisibleText {
@@ -82,12 +74,12 @@ impl VisibleText {
         }
     }
 
-    /// Takes text that is not part of a call; says whether it is the last.
-    pub(super) fn push(&mut self, text: &str, out: &mut impl Output) -> Option<VisibleEnd> {
+    /// Takes text that is not part of a call; returns the reason if it is the last.
+    pub(super) fn push(&mut self, text: &str, out: &mut impl Output) -> Option<EndReason> {
         let Self { stop, limited } = self;
         if stop.push(text, |part| limited.push(part, out)).is_some() {
             limited.flush(out);
-            limited.end.get_or_insert(VisibleEnd::StopSequence);
+            limited.end.get_or_insert(EndReason::StopSequence);
         }
         limited.end
     }
@@ -97,7 +89,7 @@ impl VisibleText {
         &mut self,
         block: &str,
         out: &mut impl Output,
-    ) -> Option<VisibleEnd> {
+    ) -> Option<EndReason> {
         if !self.limited.sent.is_after_call() {
             return self.push(block, out);
         }
@@ -113,14 +105,15 @@ impl VisibleText {
     pub(super) fn begin_message(&mut self, phase: Option<MessagePhase>, out: &mut impl Output) {
         let sent = &mut self.limited.sent;
         if sent.tail.is_empty() {
-            sent.separator = out.message(phase);
+            out.write(Piece::Message(phase));
+            sent.separator = out.separator();
         } else {
             sent.tail_messages.push((sent.tail.len(), phase));
         }
     }
 
     /// What follows does not continue the text so far.
-    pub(super) fn flush(&mut self, out: &mut impl Output) -> Option<VisibleEnd> {
+    pub(super) fn flush(&mut self, out: &mut impl Output) -> Option<EndReason> {
         let Self { stop, limited } = self;
         stop.flush(|part| limited.push(part, out));
         limited.flush(out);
@@ -143,11 +136,11 @@ impl VisibleText {
             if sent.after_block && !delimiter.is_empty() {
                 // It separates two messages as well.
                 sent.separator = "";
-                out.text(delimiter);
+                out.write(Piece::Text(delimiter));
                 sent.content_bytes += delimiter.len();
             }
             sent.separate(out);
-            out.block(block);
+            out.write(Piece::Block(block));
             sent.content_bytes += block.len();
             sent.after_block = true;
         }
@@ -212,7 +205,7 @@ impl Limited {
             None => *end = sent.take(text, out),
             Some(limit) => {
                 let met = limit.push(text, |part| *end = end.or_else(|| sent.take(part, out)));
-                *end = end.or(met.map(|_| VisibleEnd::MaxTokens));
+                *end = end.or(met.map(|_| EndReason::MaxTokens));
             }
         }
     }
@@ -221,7 +214,7 @@ impl Limited {
         let Self { limit, sent, end } = self;
         if let (Some(limit), None) = (limit, &end) {
             let met = limit.flush(|part| *end = end.or_else(|| sent.take(part, out)));
-            *end = end.or(met.map(|_| VisibleEnd::MaxTokens));
+            *end = end.or(met.map(|_| EndReason::MaxTokens));
         }
     }
 }
@@ -229,7 +222,7 @@ impl Limited {
 // === impl Sent ===
 
 impl Sent {
-    fn take(&mut self, text: &str, out: &mut impl Output) -> Option<VisibleEnd> {
+    fn take(&mut self, text: &str, out: &mut impl Output) -> Option<EndReason> {
         if let Some(most) = self.max_preamble {
             self.hold_preamble(most, text, out);
             return None;
@@ -237,9 +230,9 @@ impl Sent {
         match self.max_tail {
             Some(most) if self.is_after_call() && !self.is_unclosed_block => {
                 // How much was held must not depend on the chunks.
-                let held = last_boundary(text, most - self.tail.len());
+                let held = text.floor_char_boundary(most - self.tail.len());
                 self.tail.push_str(&text[..held]);
-                (held < text.len()).then_some(VisibleEnd::HeldText)
+                (held < text.len()).then_some(EndReason::HeldText)
             }
             _ => {
                 if self.is_unclosed_block {
@@ -254,7 +247,7 @@ impl Sent {
     /// Text before a forced call.
     #[cold]
     fn hold_preamble(&mut self, most: usize, text: &str, out: &mut impl Output) {
-        let held = last_boundary(text, most - self.tail.len());
+        let held = text.floor_char_boundary(most - self.tail.len());
         self.tail.push_str(&text[..held]);
         if held < text.len() {
             // It looks like an answer.
@@ -281,7 +274,8 @@ impl Sent {
         let mut done = 0;
         for (at, phase) in std::mem::take(&mut self.tail_messages) {
             self.send(&tail[done..at], out);
-            self.separator = out.message(phase);
+            out.write(Piece::Message(phase));
+            self.separator = out.separator();
             done = at;
         }
         self.send(&tail[done..], out);
@@ -295,7 +289,7 @@ impl Sent {
         }
         let separator = std::mem::take(&mut self.separator);
         if self.content_bytes > 0 {
-            out.text(separator);
+            out.write(Piece::Text(separator));
             self.content_bytes += separator.len();
             self.has_joined = true;
         }
@@ -304,7 +298,7 @@ impl Sent {
     fn send(&mut self, text: &str, out: &mut impl Output) {
         if !text.is_empty() {
             self.separate(out);
-            out.text(text);
+            out.write(Piece::Text(text));
             self.said.push_str(text);
             self.content_bytes += text.len();
             self.after_block = false;

@@ -54,7 +54,7 @@ pub fn prepare(request: ChatRequest, options: &RequestOptions<'_>) -> Result<Pre
     if history.items.is_empty() && settings.instructions.as_deref().unwrap_or_default().is_empty() {
         return Err(ApiError::invalid("messages", "There is no message with any content."));
     }
-    Ok(wanted.with(history, settings))
+    Ok(wanted.with(history, options))
 }
 
 fn too_many_choices(n: u32, most: u32) -> ApiError {

@@ -1,6 +1,6 @@
 //! The content of a message in Codex's terms.
 
-use codex_app_server::ContentPart;
+use model_turn::ContentPart;
 use openai_wire::ApiError;
 use openai_wire::chat::Part;
 

@@ -1,9 +1,9 @@
 //! The conversation of a request as the history of a turn.
 
-use codex_app_server::{CallInput, ContentPart, HistoryItem, MessagePhase, Role, ToolOutput};
+use model_turn::{CallInput, ContentPart, HistoryItem, MessagePhase, Role, ToolOutput};
 use openai_wire::ApiError;
 use openai_wire::chat::{CalledTool, CustomCall, FunctionCall, Message, Part};
-use openai_wire::responses::{self, InputItem, MessageRole};
+use openai_wire::responses::{InputItem, MessageRole};
 
 use super::call_ids::{CallIds, LONGEST_ID, ResultOf, cut};
 use super::content::{Author, ContentReader};
@@ -136,7 +136,7 @@ impl History {
             }
             InputItem::Message { role: MessageRole::Assistant, content, phase, .. } => {
                 let content = self.contents.read(content, Author::TextOnly, place, CONTENT)?;
-                self.say(Role::Assistant, content, phase.map(in_codex_terms));
+                self.say(Role::Assistant, content, phase);
             }
             InputItem::FunctionCall { call_id, namespace, name, arguments, .. } => {
                 let call_id = self.calls.call(call_id, place, 0);
@@ -221,13 +221,6 @@ impl History {
 
 /// Where a message has its parts.
 const CONTENT: &str = "content";
-
-fn in_codex_terms(phase: responses::MessagePhase) -> MessagePhase {
-    match phase {
-        responses::MessagePhase::Commentary => MessagePhase::Commentary,
-        responses::MessagePhase::FinalAnswer => MessagePhase::FinalAnswer,
-    }
-}
 
 fn other_result(id: &str, place: Place) -> ApiError {
     let member = match place {

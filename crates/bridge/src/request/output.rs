@@ -1,7 +1,7 @@
 //! How the answer is given: its output mode, the blocks in its text, its form.
 
-use codex_app_server::{HistoryItem, Role};
 use memchr::memmem;
+use model_turn::{HistoryItem, Role};
 use openai_wire::ApiError;
 use openai_wire::responses::{ReasoningSummary, ResponseFormat, Tool, ToolChoice};
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use codex_app_server::{CallInput, ContentPart, HistoryItem, ToolInput, ToolOutput};
+use model_turn::{CallInput, ContentPart, HistoryItem, ToolInput, ToolOutput};
 
 use super::Prepared;
 

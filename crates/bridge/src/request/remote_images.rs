@@ -1,6 +1,6 @@
 //! Images that a request names by their address.
 
-use codex_app_server::{ContentPart, HistoryItem, ToolOutput};
+use model_turn::{ContentPart, HistoryItem, ToolOutput};
 use openai_wire::ApiError;
 
 use super::Prepared;

@@ -1,6 +1,6 @@
 //! A request for a response.
 
-use codex_app_server::{HistoryItem, Role};
+use model_turn::{HistoryItem, Role};
 use openai_wire::ApiError;
 use openai_wire::responses::{InputItem, MessageRole, Part, ReasoningSummary, ResponsesRequest};
 
@@ -75,5 +75,5 @@ pub fn prepare_response(
     if history.items.is_empty() && settings.instructions.as_deref().unwrap_or_default().is_empty() {
         return Err(ApiError::invalid("input", "There is no item with any content."));
     }
-    Ok(wanted.with(history, settings))
+    Ok(wanted.with(history, options))
 }

@@ -7,7 +7,7 @@
 
 mod form;
 
-use codex_app_server::JsonSchema;
+use model_turn::JsonSchema;
 use serde_json::{Map, Value, json};
 
 use form::{Form, Node};

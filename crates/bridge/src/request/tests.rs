@@ -8,7 +8,7 @@ mod remote_images;
 mod tolerated;
 mod tools;
 
-use codex_app_server::{ContentPart, HistoryItem, Role, ToolOutput, TurnRequest};
+use model_turn::{ContentPart, HistoryItem, Role, ToolOutput, TurnRequest};
 use openai_wire::ApiError;
 use openai_wire::chat::ChatRequest;
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use codex_app_server::{HistoryItem, Role, Tool, ToolInput, ToolName};
+use model_turn::{HistoryItem, Role, Tool, ToolInput, ToolName};
 use openai_wire::ApiError;
 use openai_wire::responses::{
     self as wire, AllowedMode, ChosenTool, InputItem, ToolChoice, ToolKind, Tools,

@@ -1,7 +1,7 @@
 //! Calls in text: which blocks are calls, and what is held back for them.
 
 use bridge::{OutputMode, TextBlocks, TurnPolicy};
-use codex_app_server::FailureKind;
+use model_turn::FailureKind;
 use serde_json::json;
 use tool_call_aggregator::Limits;
 use tool_call_aggregator::obsidian::XmlEscaping;

@@ -1,8 +1,8 @@
 //! How a turn ends that does not end as it should, and what comes after an end.
 
-use bridge::{EndReason, FinishReason, TurnPolicy};
-use codex_app_server::FailureKind;
-use codex_app_server::turn::event::TurnEnd;
+use bridge::{EndReason, TurnPolicy};
+use model_turn::{FailureKind, TurnEnd};
+use openai_wire::FinishReason;
 use tool_call_aggregator::Limits;
 
 use crate::play::{

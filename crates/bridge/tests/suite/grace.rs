@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use bridge::{EndReason, FinishReason, StopAfterTools, TextBlocks, TurnPolicy};
+use bridge::{EndReason, StopAfterTools, TextBlocks, TurnPolicy};
+use openai_wire::FinishReason;
 
 use crate::play::{Answer, Sent, answer, called, completed, json, play, text, with_calls};
 use crate::script::{block, call, call_as, end, say, wait};

@@ -1,16 +1,14 @@
 //! Calls of other kinds than functions, and text before a call that the request demands.
 
 use bridge::{
-    Collected, DeclaredTools, InputDeviations, OtherTool, Output as _, Preamble, Reply, TurnPolicy,
+    ChatHead, ChatMessage, Closing, DeclaredTools, InputDeviations, OtherTool, Output as _, Piece,
+    Preamble, TurnPolicy,
 };
-use codex_app_server::turn::event::{ToolCall, ToolCallKind, TurnEvent};
-use codex_app_server::{InputDeviation, ToolName};
+use model_turn::{InputDeviation, ToolCall, ToolCallKind, ToolName, TurnEvent};
 use openai_wire::{CallHead, CallKind, CallPart};
 use serde_json::{Value, json};
-use std::sync::Arc;
-use std::time::Instant;
 
-use crate::play::{Sent, called, json, play, play_whole, text, xml};
+use crate::play::{Sent, called, json, play, play_whole, text, whole, xml};
 use crate::script::{Line, call_as, end, say};
 
 fn patch_tool() -> ToolName {
@@ -39,15 +37,7 @@ fn custom(call_id: &str, input: &str, deviation: Option<InputDeviation>) -> Line
 
 /// The message that a client gets of a turn that is not streamed.
 fn message(policy: &TurnPolicy, script: &[Line]) -> Value {
-    let mut out = Collected::new(policy.mode, policy.shape, 1);
-    let suffix = Arc::new(|| "text".to_owned());
-    let mut reply = Reply::new(Arc::new(policy.clone()), 0, None, suffix);
-    for line in script {
-        let Line::Event(event) = line else { continue };
-        reply.on_event(event.clone(), Instant::now(), &mut out);
-    }
-    let choices = out.into_choices(&mut [reply.report()]);
-    serde_json::to_value(&choices[0].message).unwrap()
+    whole(policy, 1, script)["choices"][0]["message"].take()
 }
 
 #[test]
@@ -142,13 +132,15 @@ fn text_stands_before_the_refusal_of_a_demanded_call() {
 
 #[test]
 fn a_part_without_a_head_belongs_to_the_last_call() {
-    let mut out = Collected::new(json().mode, json().shape, 1);
+    let head = ChatHead { id: "id", created: 7, model: "m", choices: 1, include_usage: false };
+    let mut out = ChatMessage::new(&head, json().mode, json().shape);
     let head = CallHead { id: "1", namespace: None, name: "a" };
     let part = CallPart { index: 0, head: None, kind: CallKind::Function, text: "{" };
-    out.call(&part);
-    out.call(&CallPart { head: Some(head), ..part });
-    out.call(&CallPart { text: "}", ..part });
-    let reply = Reply::new(Arc::new(json()), 0, None, Arc::new(String::new));
-    let choices = out.into_choices(&mut [reply.report()]);
-    assert_eq!(choices[0].message.calls[0].text, "{}");
+    out.write(Piece::Call(&part));
+    out.write(Piece::Call(&CallPart { head: Some(head), ..part }));
+    out.write(Piece::Call(&CallPart { text: "}", ..part }));
+    out.close(&Closing { usage: None, stored: false, telemetry: "" });
+    let answer: Value = serde_json::from_slice(out.buffer()).unwrap();
+    let calls = &answer["choices"][0]["message"]["tool_calls"];
+    assert_eq!(calls[0]["function"]["arguments"], "{}");
 }

@@ -1,8 +1,7 @@
 //! What holds for every turn and policy.
 
 use bridge::{EndReason, Ended, OutputMode, TurnPolicy};
-use codex_app_server::FailureKind;
-use codex_app_server::turn::event::TurnEvent;
+use model_turn::{FailureKind, TurnEvent};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -192,7 +191,7 @@ proptest! {
         let has_calls = played.report.call_count > 0;
         match played.ended {
             Some(Ended::Finished(reason)) => {
-                prop_assert_eq!(has_calls, reason == bridge::FinishReason::ToolCalls);
+                prop_assert_eq!(has_calls, reason == openai_wire::FinishReason::ToolCalls);
             }
             Some(Ended::Failed(_)) => prop_assert!(!has_calls),
             None => prop_assert!(false, "no end"),

@@ -1,14 +1,10 @@
 //! Several messages in one answer: a blank line between them in a chat, items in a response.
 
-use std::sync::Arc;
-use std::time::Instant;
-
-use bridge::{Answer as _, CallShape, Collected, OutputMode, Reply, TurnPolicy};
-use codex_app_server::MessagePhase;
-use codex_app_server::turn::event::TurnEvent;
+use bridge::TurnPolicy;
+use model_turn::{MessagePhase, TurnEvent};
 
 use crate::play::{
-    called, completed, json, play, play_whole, rendered, shown, text, with_calls, xml,
+    called, completed, json, play, play_whole, rendered, shown, text, whole, with_calls, xml,
 };
 use crate::script::{Line, block, call, end, message, say, think};
 
@@ -102,22 +98,8 @@ fn a_separator_is_content_and_no_words_of_the_model() {
 #[test]
 fn a_chat_separates_messages_with_a_blank_line() {
     let script = [say("Let me look."), message(), say("Here it is."), end()];
-    let policy = Arc::new(json());
-    let mut out = Collected::new(OutputMode::OpenAiJson, CallShape::ToolCalls, 2);
-    let mut reports = Vec::new();
     // Each choice has a state of its own.
-    for choice in 0..2 {
-        out.choose(choice);
-        let suffix = Arc::new(|| "text".to_owned());
-        let mut reply = Reply::new(Arc::clone(&policy), choice, None, suffix);
-        for line in &script {
-            let Line::Event(event) = line else { continue };
-            let _ = reply.on_event(event.clone(), Instant::now(), &mut out);
-        }
-        reports.push(reply.report());
-    }
-    for choice in out.into_choices(&mut reports) {
-        let content = choice.message.content.as_deref();
-        assert_eq!(content, Some("Let me look.\n\nHere it is."));
+    for choice in whole(&json(), 2, &script)["choices"].as_array().unwrap() {
+        assert_eq!(choice["message"]["content"], "Let me look.\n\nHere it is.");
     }
 }

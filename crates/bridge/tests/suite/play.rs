@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bridge::{
-    CallShape, ChoiceReport, EndReason, Ended, FinishReason, Output, OutputMode, Preamble, Reply,
-    StopAfterTools, TextBlocks, Tokenizer, TurnPolicy,
+    AnswerOptions, CallShape, ChatHead, ChatMessage, ChoiceReport, Closing, EndReason, Ended,
+    Input, Output, OutputMode, Piece, Preamble, Reply, StopAfterTools, TextBlocks, Tokenizer,
+    TurnPolicy, Want,
 };
-use codex_app_server::turn::event::TurnEvent;
-use codex_app_server::{FailureKind, MessagePhase};
-use openai_wire::{CallHead, CallPart};
-use serde_json::json;
+use bytes::BytesMut;
+use model_turn::{FailureKind, TurnEvent};
+use openai_wire::{ApiError, CallHead, CallPart, FinishReason};
+use serde_json::{Value, json};
 use tool_call_aggregator::Limits;
 use tool_call_aggregator::obsidian::{XmlEscaping, XmlOptions, to_obsidian_xml};
 
@@ -63,7 +64,7 @@ pub(crate) struct Played {
     pub(crate) report: ChoiceReport,
     /// Whether the response's end was heard before the answer ended, or with it.
     pub(crate) response_ended: bool,
-    pub(crate) told_everything: bool,
+    pub(crate) forwarded_everything: bool,
 }
 
 #[derive(Debug, Default)]
@@ -75,6 +76,8 @@ struct Recorder {
     call_open: bool,
     content_bytes: usize,
     last_call_end: Option<usize>,
+    /// Stays empty.
+    buffer: BytesMut,
 }
 
 /// A token for each word; a word begins with its space.
@@ -143,11 +146,37 @@ pub(crate) fn play_whole(policy: TurnPolicy, script: &[Line]) -> Played {
         }
     }
     assert_eq!(sent_before_end, out.chunks.len() + out.sent.len(), "nothing follows the end");
-    let told_everything = reply.told_everything();
+    let forwarded_everything = reply.forwarded_everything();
     let report = reply.report();
     out.agrees_with(&report);
     let (sent, chunks) = (out.sent, out.chunks);
-    Played { sent, chunks, ended, report, response_ended, told_everything }
+    Played { sent, chunks, ended, report, response_ended, forwarded_everything }
+}
+
+/// A chat completion that is not streamed, of so many choices that all say the same.
+pub(crate) fn whole(policy: &TurnPolicy, choices: u32, script: &[Line]) -> Value {
+    let head = ChatHead { id: "id", created: 7, model: "m", choices, include_usage: false };
+    let message = ChatMessage::new(&head, policy.mode, policy.shape);
+    let options = AnswerOptions {
+        policy: Arc::new(policy.clone()),
+        choices,
+        stream: false,
+        include_usage: false,
+        keep_alive: None,
+        tokenizer: None,
+        id_suffix: Arc::new(|| SUFFIX.to_owned()),
+    };
+    let now = Instant::now();
+    let mut answer = bridge::Answer::new(message, options, now);
+    for choice in 0..choices {
+        for line in script {
+            let Line::Event(event) = line else { continue };
+            answer.step(Input::Event { choice, event: event.clone() }, now);
+        }
+    }
+    answer.step(Input::Settle { usage: None, at: 9 }, now);
+    assert_eq!(answer.wants(), Want::Nothing);
+    serde_json::from_slice(&answer.take_bytes(now)).unwrap()
 }
 
 pub(crate) fn text(text: &str) -> Sent {
@@ -240,11 +269,7 @@ impl Recorder {
     }
 }
 
-impl Output for Recorder {
-    fn message(&mut self, _phase: Option<MessagePhase>) -> &'static str {
-        BREAK
-    }
-
+impl Recorder {
     fn text(&mut self, text: &str) {
         assert!(!text.is_empty());
         self.chunks.push(text.to_owned());
@@ -289,10 +314,41 @@ impl Output for Recorder {
     fn call_end(&mut self) {
         assert!(std::mem::take(&mut self.call_open), "the end of no call");
     }
+}
 
-    fn refusal(&mut self, text: &str) {
-        self.sent.push(Sent::Refusal(text.to_owned()));
+impl Output for Recorder {
+    fn write(&mut self, piece: Piece<'_>) {
+        match piece {
+            Piece::Text(text) => self.text(text),
+            Piece::Block(xml) => self.block(xml),
+            Piece::Reasoning(text) => self.reasoning(text),
+            Piece::ReasoningPart => self.reasoning("\n\n"),
+            Piece::Call(part) => self.call(part),
+            Piece::CallEnd => self.call_end(),
+            Piece::Refusal(text) => self.sent.push(Sent::Refusal(text.to_owned())),
+            Piece::Message(_) | Piece::ReasoningItem(_) => {}
+        }
     }
+
+    fn separator(&self) -> &'static str {
+        BREAK
+    }
+
+    fn choose(&mut self, _: u32) {}
+
+    fn finish(&mut self, _: FinishReason) {}
+
+    fn has_content(&self) -> bool {
+        !self.sent.is_empty()
+    }
+
+    fn buffer(&mut self) -> &mut BytesMut {
+        &mut self.buffer
+    }
+
+    fn fail(&mut self, _: &ApiError) {}
+
+    fn close(&mut self, _: &Closing<'_>) {}
 }
 
 // === impl Words ===

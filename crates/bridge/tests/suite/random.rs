@@ -4,8 +4,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use bridge::{OutputMode, Preamble, StopAfterTools, TextBlocks, TurnPolicy};
-use codex_app_server::FailureKind;
-use codex_app_server::turn::event::{TurnEnd, TurnEvent};
+use model_turn::{FailureKind, TurnEnd, TurnEvent};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;

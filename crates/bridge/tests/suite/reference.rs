@@ -1,12 +1,9 @@
 //! The same answer, made the plain way: from the whole turn at once, without chunks, time or state that
 //! is held back.
 
-use bridge::{
-    EndReason, FinishReason, OutputMode, Preamble, StopAfterTools, TextBlocks, Tokenizer,
-    TurnPolicy,
-};
-use codex_app_server::turn::event::TurnEvent;
-use codex_app_server::{Failure, FailureKind};
+use bridge::{EndReason, OutputMode, Preamble, StopAfterTools, TextBlocks, Tokenizer, TurnPolicy};
+use model_turn::{Failure, FailureKind, TurnEvent};
+use openai_wire::FinishReason;
 use serde_json::{Value, json};
 use tool_call_aggregator::{ParsedTextBlock, ScanEvent, TextPatterns};
 

@@ -1,8 +1,7 @@
 //! What is reported about a choice, whole.
 
 use bridge::{BlockCounts, ChoiceReport, EndReason, InputDeviations, TextBlocks, TurnPolicy};
-use codex_app_server::FailureKind;
-use codex_app_server::turn::event::{ReasoningKind, TurnEvent};
+use model_turn::{FailureKind, ReasoningKind, TurnEvent};
 
 use crate::play::{completed, json, play, play_whole, reasoning, text, xml};
 use crate::script::{Line, USAGE, block, call_as, end, fail, say, think};

@@ -6,12 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use bridge::{
-    Answer as _, Ended, FinishReason, Output, Reply, ResponseItems, TurnPolicy, api_error,
+    AnswerEnd, Closing, Ended, Output, Piece, Reply, ResponseItems, TurnPolicy, api_error,
 };
-use codex_app_server::MessagePhase;
-use codex_app_server::turn::event::{ReasoningItem, TurnEvent};
+use model_turn::{MessagePhase, ReasoningItem, TurnEvent};
 use openai_wire::responses::{Echo, EncryptedContent, InputItem, ResponseHead, ResponseWriter};
-use openai_wire::{ApiError, CallHead, CallKind, CallPart, ErrorType, Usage};
+use openai_wire::{ApiError, CallHead, CallKind, CallPart, ErrorType, FinishReason, Usage};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -50,6 +49,9 @@ struct Both {
     read: ReadResponse,
     whole: Value,
 }
+
+/// The response is stored, and nothing is said of its calls.
+const CLOSING: Closing<'_> = Closing { usage: None, stored: true, telemetry: "" };
 
 const TEXTS: &[&str] = &["one", " two", "\n\n", "é\u{1}\"", "data: {}\n\n"];
 
@@ -106,24 +108,25 @@ fn ids() -> SuffixSource {
     Arc::new(move || next.fetch_add(1, Ordering::Relaxed).to_string())
 }
 
+pub(crate) fn writer() -> ResponseWriter {
+    ResponseWriter::new(&ResponseHead {
+        id: "resp_1",
+        created_at: 7,
+        model: "m",
+        instructions: None,
+        max_output_tokens: None,
+        parallel_tool_calls: true,
+        previous_response_id: None,
+        store: true,
+        echo: &Echo::default(),
+    })
+}
+
 /// Tells an answer to both kinds of items.
 fn both(encrypted: EncryptedContent, tell: impl Fn(&mut ResponseItems)) -> Both {
-    let response = || {
-        ResponseWriter::new(&ResponseHead {
-            id: "resp_1",
-            created_at: 7,
-            model: "m",
-            instructions: None,
-            max_output_tokens: None,
-            parallel_tool_calls: true,
-            previous_response_id: None,
-            store: true,
-            echo: &Echo::default(),
-        })
-    };
-    let mut streamed = ResponseItems::streamed(response(), encrypted, ids());
+    let mut streamed = ResponseItems::new(writer(), encrypted, ids(), true);
     tell(&mut streamed);
-    let mut collected = ResponseItems::collected(response(), ids());
+    let mut collected = ResponseItems::new(writer(), encrypted, ids(), false);
     tell(&mut collected);
     assert_eq!(streamed.output(), collected.output());
     let whole: Value = serde_json::from_str(&collected.response_json(encrypted)).unwrap();
@@ -131,47 +134,46 @@ fn both(encrypted: EncryptedContent, tell: impl Fn(&mut ResponseItems)) -> Both 
         let sent_back = InputItem::parse(&item.to_string()).unwrap();
         assert_eq!(sent_back.id(), item["id"].as_str());
     }
-    let stream = std::str::from_utf8(&streamed.buffer).unwrap();
-    Both { read: read_response(stream), whole }
+    let stream = std::str::from_utf8(streamed.buffer()).unwrap();
+    // The comment about its calls is none of its events.
+    let events = stream.strip_suffix(": \n\n").unwrap_or(stream);
+    Both { read: read_response(events), whole }
 }
 
 fn finish(out: &mut ResponseItems, end: End) {
     match end {
         End::Finished(reason) => {
             out.finish(reason);
-            out.complete(9, Usage::default());
-            out.end();
+            out.complete(AnswerEnd::Completed, Some(&Usage::default()), 9);
         }
-        End::Cancelled => {
-            out.cancel(Usage::default());
-            out.end();
-        }
+        End::Cancelled => out.complete(AnswerEnd::Cancelled, Some(&Usage::default()), 9),
         End::Failed => out.fail(&ApiError::new(502, ErrorType::ServerError, "No.")),
     }
+    out.close(&CLOSING);
 }
 
 fn tell(told: &[Told], out: &mut impl Output) {
     for (number, told) in told.iter().enumerate() {
         match told {
             Told::Message(phase) => {
-                out.message(*phase);
+                out.write(Piece::Message(*phase));
             }
-            Told::Text(text) => out.text(text),
-            Told::Block(xml) => out.block(xml),
-            Told::Reasoning(text) => out.reasoning(text),
-            Told::ReasoningPart => out.reasoning_part(),
-            Told::ReasoningItem(item) => out.reasoning_item(item),
-            Told::Refusal(text) => out.refusal(text),
+            Told::Text(text) => out.write(Piece::Text(text)),
+            Told::Block(xml) => out.write(Piece::Block(xml)),
+            Told::Reasoning(text) => out.write(Piece::Reasoning(text)),
+            Told::ReasoningPart => out.write(Piece::ReasoningPart),
+            Told::ReasoningItem(item) => out.write(Piece::ReasoningItem(item)),
+            Told::Refusal(text) => out.write(Piece::Refusal(text)),
             Told::Call(pieces, whole) => {
                 let id = format!("call_{number}");
                 let head = CallHead { id: &id, namespace: None, name: "f" };
                 let part = CallPart { index: 0, head: None, kind: CallKind::Function, text: "" };
-                out.call(&CallPart { head: Some(head), ..part });
+                out.write(Piece::Call(&CallPart { head: Some(head), ..part }));
                 for text in *pieces {
-                    out.call(&CallPart { text, ..part });
+                    out.write(Piece::Call(&CallPart { text, ..part }));
                 }
                 if *whole {
-                    out.call_end();
+                    out.write(Piece::CallEnd);
                 }
             }
         }
@@ -200,7 +202,10 @@ fn run(policy: &TurnPolicy, script: &[Line], out: &mut ResponseItems) {
         match ended {
             None => {}
             Some(Ended::Finished(reason)) => return finish(out, End::Finished(reason)),
-            Some(Ended::Failed(failure)) => return out.fail(&api_error(&failure)),
+            Some(Ended::Failed(failure)) => {
+                out.fail(&api_error(&failure));
+                return out.close(&CLOSING);
+            }
         }
     }
 }

@@ -1,7 +1,8 @@
 //! A turn as a script: what the model says, in which chunks, and when.
 
-use codex_app_server::turn::event::{ReasoningKind, ToolCall, ToolCallKind, TurnEnd, TurnEvent};
-use codex_app_server::{Failure, FailureKind, TokenUsage};
+use model_turn::{
+    Failure, FailureKind, ReasoningKind, TokenUsage, ToolCall, ToolCallKind, TurnEnd, TurnEvent,
+};
 
 /// The figures of every response that ends.
 pub(crate) const USAGE: TokenUsage = TokenUsage {

@@ -2,8 +2,9 @@
 
 use std::num::NonZeroUsize;
 
-use bridge::{CallShape, EndReason, FinishReason, OutputMode, StopAfterTools, TurnPolicy};
-use codex_app_server::turn::event::TurnEvent;
+use bridge::{CallShape, EndReason, OutputMode, StopAfterTools, TurnPolicy};
+use model_turn::TurnEvent;
+use openai_wire::FinishReason;
 
 use crate::play::{
     Sent, answer, called, completed, json, play, rendered, shown, text, with_calls, xml,

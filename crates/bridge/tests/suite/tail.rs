@@ -1,7 +1,8 @@
 //! Text after the last call.
 
-use bridge::{EndReason, FinishReason, StopAfterTools, TextBlocks, TurnPolicy};
-use codex_app_server::FailureKind;
+use bridge::{EndReason, StopAfterTools, TextBlocks, TurnPolicy};
+use model_turn::FailureKind;
+use openai_wire::FinishReason;
 
 use crate::play::{
     Answer, Sent, answer, called, json, play, play_whole, reasoning, rendered, shown, text,

@@ -1,7 +1,8 @@
 //! Stop sequences and the limit of tokens, which are about visible text alone.
 
-use bridge::{EndReason, FinishReason, TextBlocks, TurnPolicy};
-use codex_app_server::FailureKind;
+use bridge::{EndReason, TextBlocks, TurnPolicy};
+use model_turn::FailureKind;
+use openai_wire::FinishReason;
 
 use crate::play::{
     answer, called, completed, failed, json, play, play_whole, rendered, shown, text, with_calls,

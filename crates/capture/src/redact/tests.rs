@@ -6,8 +6,9 @@ use bridge::{
     CallShape, DeclaredTools, EndReason, OtherTool, OutputMode, Preamble, StopAfterTools,
     TextBlocks, TurnPolicy,
 };
-use codex_app_server::turn::event::{ReasoningItem, ToolCall, ToolCallKind, TurnEnd};
-use codex_app_server::{FailureKind, MessagePhase, ToolName};
+use model_turn::{
+    FailureKind, MessagePhase, ReasoningItem, ToolCall, ToolCallKind, ToolName, TurnEnd,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tool_call_aggregator::Limits;
@@ -78,7 +79,7 @@ fn header(policy: &TurnPolicy, stream: bool, choices: u32) -> Header {
         choices,
         id: "chatcmpl-1".to_owned(),
         created: 1_700_000_000,
-        policy: policy.into(),
+        policy: policy.clone(),
         response: None,
         request: json!({"messages": [{"role": "user", "content": "private words"}]}),
     }

@@ -63,8 +63,7 @@ impl Tokenizer for Inputs {
 
     fn head(&self, text: &str, tokens: usize) -> usize {
         let wanted = next(&self.tokens).unwrap_or(tokens.saturating_mul(USUAL_TOKEN));
-        let most = wanted.min(text.len());
-        (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0)
+        text.floor_char_boundary(wanted)
     }
 }
 

@@ -1,3 +1,5 @@
+use model_turn::TurnEvent;
+
 use super::*;
 use crate::record::{Entry, ReadError};
 use crate::replay::Verdict;
@@ -42,6 +44,34 @@ fn an_answer_that_lacks_its_end_is_another_one_unless_the_client_left() {
         }
         assert!(!matches!(verdict(&record), Verdict::OtherAnswer { .. }), "{name}");
     }
+}
+
+#[test]
+fn a_choice_that_does_not_end_has_the_reason_that_was_recorded() {
+    let mut record = read(&recorded("parallel-calls.jsonl"));
+    let is_call =
+        |entry: &Entry| matches!(&entry.what, What::Event { event: TurnEvent::ToolCall(_), .. });
+    let first = record.entries.iter().position(is_call).unwrap();
+    let reports = record.reports().to_vec();
+    record.entries.truncate(first + 1);
+    for what in [What::Cut { limit: 1 }, What::End(reports.clone())] {
+        record.entries.push(Entry { at: 0, what });
+    }
+    let replayed = record.replay(Instant::now());
+    assert_eq!(replayed.reports[0].stop_reason, reports[0].stop_reason);
+}
+
+#[test]
+fn a_client_may_leave_after_the_turns_have_ended() {
+    let mut record = read(&recorded("response-with-reasoning-and-calls.jsonl"));
+    let is_end = |entry: &Entry| matches!(entry.what, What::Usage(_) | What::Closed { .. });
+    record.entries.retain(|entry| !is_end(entry));
+    let is_sent = |entry: &Entry| matches!(entry.what, What::Sent(_));
+    let last = record.entries.iter().rposition(is_sent).unwrap();
+    record.entries.remove(last);
+    assert!(matches!(verdict(&record), Verdict::OtherAnswer { .. }));
+    record.entries.push(Entry { at: 0, what: What::Abandon(EndReason::ClientGone) });
+    assert!(matches!(verdict(&record), Verdict::SameSoFar { .. }));
 }
 
 #[test]

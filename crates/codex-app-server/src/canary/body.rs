@@ -1,9 +1,9 @@
 //! The canary's request, as the model got it: what of it is Codex's own? Pure.
 
+use model_turn::Role;
 use serde_json::{Map, Value};
 
 use super::{BrokenPromise, Promise, TOOL, parameters};
-use crate::history::Role;
 
 /// Around the message that Codex adds for accounts whose owners have asked for it.
 const GIT_ATTRIBUTION: [&str; 2] = ["<git_attribution>", "</git_attribution>"];

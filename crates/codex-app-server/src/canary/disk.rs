@@ -1,6 +1,6 @@
 //! What a turn leaves on disk.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ const PIECE: usize = 1 << 20;
 /// The files of a folder before a turn.
 pub(super) struct Files {
     folder: PathBuf,
-    stamps: HashMap<PathBuf, Stamp>,
+    stamps: BTreeMap<PathBuf, Stamp>,
 }
 
 /// Differs if a file was written in between.
@@ -24,7 +24,7 @@ type Stamp = (Option<SystemTime>, u64);
 
 impl Files {
     pub(super) fn of(folder: PathBuf) -> io::Result<Self> {
-        let mut stamps = HashMap::new();
+        let mut stamps = BTreeMap::new();
         collect(&folder, &mut HashSet::new(), &mut stamps)?;
         Ok(Self { folder, stamps })
     }
@@ -51,7 +51,7 @@ impl Files {
 fn collect(
     folder: &Path,
     seen: &mut HashSet<PathBuf>,
-    stamps: &mut HashMap<PathBuf, Stamp>,
+    stamps: &mut BTreeMap<PathBuf, Stamp>,
 ) -> io::Result<()> {
     let Some(real) = unless_gone(fs::canonicalize(folder))? else { return Ok(()) };
     if !seen.insert(real) {

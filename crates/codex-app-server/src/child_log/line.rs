@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::StartedCall;
 use crate::protocol::incoming::Text;
-use crate::tool_names::ToolName;
+use crate::tool_names::towards_codex;
 
 /// How long the time of a line is, as Codex writes it, and at the most.
 const TIME_WIDTH: usize = "2026-11-18T00:45:18.356930Z".len();
@@ -242,7 +242,7 @@ fn added(sequence: Option<u64>, output_index: Option<u64>, item: Item) -> LogLin
     else {
         return LogLine::Unused;
     };
-    let name = ToolName::towards_codex(item.namespace.as_deref(), name);
+    let name = towards_codex(item.namespace.as_deref(), name);
     let call = StartedCall { output_index, item_id: item_id.as_str().into(), call_id, name };
     LogLine::CallAdded { item_id, sequence, call }
 }

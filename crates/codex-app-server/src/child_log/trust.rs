@@ -1,8 +1,9 @@
 //! Whether what the log reports is used.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 
 use super::LogEvent;
@@ -101,12 +102,12 @@ impl LogTrust {
             }
             moves
         });
-        self.seen().clear();
+        self.seen.lock().clear();
     }
 
     /// Keeps what the log reports, for as long as it is checked.
     pub(super) fn witness(&self, thread_id: &str, event: &LogEvent) {
-        let mut seen = self.seen();
+        let mut seen = self.seen.lock();
         match event {
             LogEvent::CallStarted(call) if seen.len() < MOST_CALLS => {
                 let call_id = call.call_id.clone();
@@ -130,14 +131,10 @@ impl LogTrust {
         loop {
             let mut witnessed = std::pin::pin!(self.witnessed.notified());
             witnessed.as_mut().enable();
-            if self.seen().values().any(|(id, seen)| id == call_id && seen == arguments) {
+            if self.seen.lock().values().any(|(id, seen)| id == call_id && seen == arguments) {
                 return;
             }
             witnessed.await;
         }
-    }
-
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

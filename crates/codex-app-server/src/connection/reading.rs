@@ -5,13 +5,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use memchr::memmem::{find, find_iter};
+use model_turn::{Failure, FailureKind};
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tracing::Span;
 
 use super::{Connection, Direction, Notification, Reply, UNHEARD};
-use crate::failure::{Failure, FailureKind};
 use crate::ids::ThreadId;
 use crate::line::{Line, LineEnds, LineSplitter};
 use crate::message::{Message, MessageError, is_history_echo};
@@ -105,7 +105,7 @@ impl Connection {
     }
 
     fn on_response(&self, id: u64, reply: Reply) {
-        match self.waiting().remove(&id) {
+        match self.waiting.lock().remove(&id) {
             Some(sender) => {
                 let _ = sender.send(reply);
             }

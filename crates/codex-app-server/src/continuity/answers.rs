@@ -1,10 +1,10 @@
 //! The outputs of calls as answers to the turn that waits for them.
 
+use model_turn::{ContentPart, HistoryItem, ToolOutput};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::raw_item::RawItem;
-use crate::history::{ContentPart, HistoryItem, ToolOutput};
 use crate::tool_names::ToolNames;
 
 /// The answer to a call that Codex has asked us to make.

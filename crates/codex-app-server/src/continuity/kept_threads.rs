@@ -1,9 +1,10 @@
 //! The threads that are kept for conversations that may go on.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::answers::{Answer, answers};
@@ -59,7 +60,7 @@ impl KeptThreads {
         let mut why = None;
         // Dropped after the lock: a thread that goes has something to say to its child.
         let mut useless = Vec::new();
-        let mut threads = self.lock();
+        let mut threads = self.shelf.lock();
         for (first, fingerprint) in trail.ends() {
             match threads.take(fingerprint, |kept| judge(kept, first, trail, items)) {
                 Some(Taken::Found(kept, how)) => return Ok(Found { kept, how }),
@@ -88,44 +89,41 @@ impl KeptThreads {
     pub(crate) fn keep(&self, owner: Arc<str>, kept: KeptThread) {
         let Some(said) = kept.said() else { return };
         let (fingerprint, bytes) = (said.transcript.fingerprint(), said.transcript.bytes());
-        let going = self.lock().put(fingerprint, owner, bytes, kept, Instant::now());
+        let going = self.shelf.lock().put(fingerprint, owner, bytes, kept, Instant::now());
         drop(going);
         self.filled.notify_one();
     }
 
     /// Lets go of every thread.
     pub(crate) fn let_go(&self) {
-        let going = self.lock().remove_where(|_| true, FreshReason::Off);
+        let going = self.shelf.lock().remove_where(|_| true, FreshReason::Off);
         drop(going);
     }
 
     /// Lets go of every thread of a child.
     pub(crate) fn forget(&self, connection: &Arc<Connection>) {
-        let going = self.lock().remove_where(|kept| kept.is_of(connection), FreshReason::ChildGone);
+        let going =
+            self.shelf.lock().remove_where(|kept| kept.is_of(connection), FreshReason::ChildGone);
         drop(going);
     }
 
     /// Lets go of threads as their time comes, for ever.
     pub(crate) async fn expire(&self) {
         loop {
-            let next = self.lock().next_expiry();
+            let next = self.shelf.lock().next_expiry();
             match next {
                 Some(at) => tokio::time::sleep_until(at.into()).await,
                 None => self.filled.notified().await,
             }
-            let going = self.lock().expire(Instant::now());
+            let going = self.shelf.lock().expire(Instant::now());
             drop(going);
         }
     }
 
     pub(crate) fn counts(&self) -> KeptCounts {
-        let kept = self.lock();
+        let kept = self.shelf.lock();
         let held = kept.things().filter(|kept| kept.is_held()).count();
         KeptCounts { idle: kept.things().count() - held, held, bytes: kept.bytes() }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Shelf<KeptThread>> {
-        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

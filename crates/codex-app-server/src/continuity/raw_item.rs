@@ -5,13 +5,14 @@
 
 use std::borrow::Cow;
 
+use model_turn::{
+    CallInput, ContentPart, HistoryItem, MessagePhase, Role, ToolCallKind, ToolName, ToolOutput,
+};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::custom_input::decode;
-use crate::history::{CallInput, ContentPart, HistoryItem, MessagePhase, Role, ToolOutput};
-use crate::tool_names::{ToolName, ToolNames};
-use crate::turn::event::ToolCallKind;
+use crate::tool_names::ToolNames;
 
 /// An item of a thread.
 #[derive(Debug)]

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use model_turn::HistoryItem;
+
 use super::transcript::{Fingerprint, FingerprintKey, Transcript};
-use crate::history::HistoryItem;
 
 /// The way through a history, item by item.
 #[derive(Debug)]
@@ -47,12 +48,12 @@ impl Trail {
         let thought = self.transcript.add(item, json);
         if let HistoryItem::ToolOutput { call_id, .. } = item {
             self.last_outputs.push(call_id.clone());
-        } else if item.is_the_models() {
+        } else if item.is_from_model() {
             self.last_outputs.clear();
         }
         let kind = match thought {
             Some(thought) => StepKind::Thought(thought),
-            None if item.is_the_models() => StepKind::Said,
+            None if item.is_from_model() => StepKind::Said,
             None => StepKind::Heard,
         };
         self.steps.push(TrailStep { fingerprint: self.transcript.fingerprint(), kind });

@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
+use model_turn::{HistoryItem, ToolName};
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
 
 use super::raw_item::RawItem;
-use crate::history::{CustomCalls, HistoryItem};
-use crate::tool_names::{ToolName, ToolNames};
+use crate::history::{CustomCalls, to_json};
+use crate::tool_names::ToolNames;
 
 /// What goes on with an item larger than this is not worth the time that it takes to read it again.
 const LARGEST_ITEM: usize = 1024 * 1024;
@@ -117,7 +118,7 @@ impl Transcript {
             HistoryItem::ToolCall { name, .. } => name.clone(),
             _ => ToolName::default(),
         };
-        self.write(&item.to_json(&name, &self.custom).map_err(|_| Unsayable)?);
+        self.write(&to_json(&item, &name, &self.custom).map_err(|_| Unsayable)?);
         Ok(())
     }
 

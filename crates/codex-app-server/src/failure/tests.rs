@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 
 fn kind(message: &str, info: Value) -> (FailureKind, String, Option<u16>) {
-    let failure = Failure::from_codex(&TurnError {
+    let failure = from_codex(&TurnError {
         message: message.to_owned(),
         codex_error_info: Some(info),
         additional_details: None,
@@ -78,7 +78,7 @@ fn a_failed_response_keeps_the_upstreams_own_words() {
 #[test]
 fn the_body_of_a_400_is_kept_whole() {
     let body = json!({"error": {"message": "Invalid 'input'", "code": "invalid_value"}});
-    let failure = Failure::from_codex(&TurnError {
+    let failure = from_codex(&TurnError {
         message: body.to_string(),
         codex_error_info: Some(json!("other")),
         additional_details: None,
@@ -102,7 +102,7 @@ fn a_body_that_is_no_json_is_kept_too() {
     for (message, words) in
         [("<html>", "<html>"), ("", "the upstream refused the request without a word")]
     {
-        let failure = Failure::from_codex(&TurnError {
+        let failure = from_codex(&TurnError {
             message: message.to_owned(),
             codex_error_info: Some(json!("other")),
             additional_details: None,

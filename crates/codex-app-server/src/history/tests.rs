@@ -57,7 +57,7 @@ fn items_have_codex_shape() {
             output: ToolOutput::Text("done".into()),
         },
     ]);
-    let alias = ToolName::from("a.b").alias().name;
+    let alias = crate::tool_names::alias(&"a.b".into()).name;
     let prefixes = [
         "msg_", "msg_", "rs_", "msg_", "fc_", "fco_", "fc_", "fco_", "fc_", "fco_", "ctc_", "ctco_",
     ];

@@ -7,7 +7,7 @@ fn describe(line: &str) -> String {
         }
         Ok(Message::Response { id, outcome: Err(error) }) => format!("response {id} {error}"),
         Ok(Message::Request { id, method, .. }) => format!("request {id} {method}"),
-        Ok(Message::Turn(event)) => format!("turn {} {:?}", event.thread_id, event.happening),
+        Ok(Message::Turn(event)) => format!("turn {} {:?}", event.thread_id, event.event),
         Ok(Message::Notification { method, .. }) => format!("notification {method}"),
         Err(error) => format!("error: {error}").split(':').next().unwrap().to_owned(),
     }

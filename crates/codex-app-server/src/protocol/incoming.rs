@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 
+use model_turn::{MessagePhase, TokenUsage};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-
-use crate::history::MessagePhase;
 
 /// A string that is borrowed where it holds no escapes, also inside an `Option`.
 ///
@@ -444,22 +443,6 @@ pub struct RawResponseCompleted<'a> {
     pub response_id: String,
     /// Token counts, if the upstream sent any.
     pub usage: Option<TokenUsage>,
-}
-
-/// Token counts of one response.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TokenUsage {
-    /// Prompt, cached part included.
-    pub input_tokens: u64,
-    /// Part of the prompt that came from the cache.
-    pub cached_input_tokens: u64,
-    /// Answer, reasoning included.
-    pub output_tokens: u64,
-    /// Part of the answer that was reasoning.
-    pub reasoning_output_tokens: u64,
-    /// Sum.
-    pub total_tokens: u64,
 }
 
 /// `error`.

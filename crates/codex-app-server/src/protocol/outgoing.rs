@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
+use model_turn::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
-
-use crate::json_schema::JsonSchema;
 
 /// What a request is asked with.
 pub trait Params {

@@ -48,17 +48,17 @@ fn ordinary_names_stay_and_difficult_ones_are_replaced() {
         assert!(is_taken_by_codex(&alias.name), "{name} became {alias}");
         assert_eq!(names.original(&alias), name.into());
     }
-    assert!(ToolName::from("mcp__git__log").alias().name.starts_with("t_mcp__git__log_"));
+    assert!(alias(&"mcp__git__log".into()).name.starts_with("t_mcp__git__log_"));
 }
 
 #[test]
 fn namespaces_have_rules_of_their_own() {
     for name in [inside("github", "exec_command"), inside("clock", "sleep")] {
-        assert_eq!(name.alias(), name);
+        assert_eq!(alias(&name), name);
     }
     for namespace in ["mcp__files", "web", "a.b", &"x".repeat(65)] {
         let name = inside(namespace, "search");
-        let alias = name.alias();
+        let alias = alias(&name);
         assert_eq!(alias.name, "search");
         let taken = alias.namespace.clone().unwrap();
         assert!(taken.len() <= 64 && is_taken_by_codex(&taken), "{namespace} became {taken}");
@@ -74,7 +74,7 @@ fn functions_is_the_namespace_of_tools_without_one() {
     let mut names = ToolNames::default();
     assert_eq!(names.declare(&custom(name.clone())), Some("exec".into()));
     for namespace in [None, Some("functions"), Some("")] {
-        let towards_codex = ToolName::towards_codex(namespace, "exec".to_owned());
+        let towards_codex = towards_codex(namespace, "exec".to_owned());
         assert_eq!(names.original(&towards_codex), name);
         assert_eq!(names.declared(&towards_codex), Some(ToolCallKind::Custom));
     }
@@ -99,7 +99,7 @@ fn a_call_has_the_name_and_the_input_of_the_declared_tool() {
     let expected = call(inside("mcp__x", "apply_patch"), own, "a\nb");
     assert_eq!(names.translated(call(patch.clone(), function, arguments)), expected);
     let raw = ToolCall {
-        deviation: Some(crate::InputDeviation::Raw),
+        deviation: Some(model_turn::InputDeviation::Raw),
         ..call(inside("mcp__x", "apply_patch"), own, "a")
     };
     assert_eq!(names.translated(call(patch.clone(), function, "a")), raw);

@@ -4,10 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 
+use model_turn::TurnEvent;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-
-use super::event::TurnEvent;
 
 /// The consumer has fallen too far behind.
 #[derive(Debug, PartialEq, Eq)]
@@ -75,8 +74,8 @@ impl EventReceiver {
 mod tests {
     use std::future::poll_fn;
 
-    use super::super::event::TurnEnd;
     use super::*;
+    use model_turn::TurnEnd;
 
     #[tokio::test]
     async fn a_consumer_that_does_not_read_overflows_and_still_gets_the_last_event() {

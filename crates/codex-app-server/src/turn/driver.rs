@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use model_turn::{Failure, FailureKind};
 use serde::de::IgnoredAny;
 use tokio::sync::{SemaphorePermit, oneshot};
 
@@ -17,7 +18,6 @@ use crate::connection::Connection;
 use crate::continuity::kept_thread::{KeptThread, ThreadState};
 use crate::continuity::kept_threads::{Found, GoingOn};
 use crate::continuity::{Continued, FreshReason};
-use crate::failure::{Failure, FailureKind};
 use crate::ids::ThreadId;
 use crate::login_watch::LoginWatch;
 use crate::protocol::incoming::TurnStartResult;

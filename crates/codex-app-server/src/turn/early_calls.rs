@@ -6,10 +6,10 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use super::event::ToolCall;
+use model_turn::ToolCall;
+
 use super::streamed::{Contradiction, Streamed};
 use crate::child_log::StartedCall;
-use crate::tool_names::ToolName;
 
 /// Calls that wait for the items before them, and bytes of their arguments.
 const MOST_WAITING: usize = 64;
@@ -42,15 +42,6 @@ struct OpenCall {
 struct WaitingCall {
     started: StartedCall,
     arguments: String,
-}
-
-/// What is to be streamed next.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Opened {
-    pub(crate) call_id: String,
-    pub(crate) name: ToolName,
-    /// Arguments that have waited.
-    pub(crate) arguments: String,
 }
 
 // === impl EarlyCalls ===
@@ -103,8 +94,8 @@ impl EarlyCalls {
         None
     }
 
-    /// The call that can be streamed from now on, if there is one.
-    pub(crate) fn open_next(&mut self, now: Instant) -> Option<Opened> {
+    /// The call that can be streamed from now on, if there is one, and its arguments that have waited.
+    pub(crate) fn open_next(&mut self, now: Instant) -> Option<(&StartedCall, String)> {
         if self.open.is_some() {
             return None;
         }
@@ -113,10 +104,8 @@ impl EarlyCalls {
         self.waiting_bytes -= arguments.len();
         let mut streamed = Streamed::new();
         streamed.stream(&arguments);
-        let opened =
-            Opened { call_id: started.call_id.clone(), name: started.name.clone(), arguments };
-        self.open = Some(OpenCall { started, arguments: streamed, since: now });
-        Some(opened)
+        let open = self.open.insert(OpenCall { started, arguments: streamed, since: now });
+        Some((&open.started, arguments))
     }
 
     /// An item that is no call has come whole.

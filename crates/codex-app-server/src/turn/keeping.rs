@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
+use model_turn::{TokenUsage, ToolCall, ToolCallKind};
 use serde_json::Value;
 
-use super::event::{ToolCall, ToolCallKind};
 use crate::continuity::kept_thread::Said;
 use crate::continuity::transcript::{Transcript, Unsayable};
-use crate::protocol::incoming::TokenUsage;
 use crate::tool_names::ToolNames;
 
 /// Codex replaces a history by a summary of its own when the upstream says that it has become very

@@ -10,15 +10,15 @@ mod step;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use model_turn::{Failure, FailureKind, MessagePhase, ReasoningItem, TurnEnd, TurnEvent};
+
 use super::early_calls::EarlyCalls;
-use super::event::{ReasoningItem, TurnEnd, TurnEvent};
 use super::keeping::Keeping;
 use super::streamed::{Contradiction, Streamed};
-use super::thread_event::{Happening, Utterance};
+use super::thread_event::{ItemKind, ThreadEvent};
 use crate::continuity::kept_thread::ThreadState;
 use crate::custom_input::InputDecoder;
-use crate::failure::{Failure, FailureKind};
-use crate::history::MessagePhase;
+use crate::failure::from_codex;
 use crate::ids::TurnId;
 use crate::protocol::incoming::TurnStatus;
 use crate::stats::Counter;
@@ -50,7 +50,7 @@ pub(crate) struct TurnMachine {
     last_event_at: Instant,
     turn_id: Option<TurnId>,
     /// Events that came before the turn's id was known.
-    held: Vec<(String, Happening<'static>)>,
+    held: Vec<(String, ThreadEvent<'static>)>,
     phase: Phase,
     open_message: Option<Streamed>,
     /// A message has begun of which nothing is told yet.
@@ -118,8 +118,8 @@ enum Phase {
 impl Default for TurnLimits {
     fn default() -> Self {
         Self {
-            timeout: Duration::from_secs(600),
-            idle_timeout: Duration::from_secs(300),
+            timeout: Duration::from_mins(10),
+            idle_timeout: Duration::from_mins(5),
             probe_after: Some(Duration::from_secs(10)),
         }
     }
@@ -187,32 +187,32 @@ impl TurnMachine {
         if self.interrupt != Interrupt::None {
             self.send_interrupt(now, steps);
         }
-        for (turn_id, happening) in std::mem::take(&mut self.held) {
-            self.on_event(&turn_id, happening, now, steps);
+        for (turn_id, event) in std::mem::take(&mut self.held) {
+            self.on_event(&turn_id, event, now, steps);
         }
     }
 
     pub(crate) fn on_event(
         &mut self,
         turn_id: &str,
-        happening: Happening<'_>,
+        event: ThreadEvent<'_>,
         now: Instant,
         steps: &mut Steps,
     ) {
-        if matches!(happening, Happening::TurnStarted) {
+        if matches!(event, ThreadEvent::TurnStarted) {
             return self.turn_known(turn_id, now, steps);
         }
         match &self.turn_id {
-            None => self.hold(turn_id, happening, now, steps),
+            None => self.hold(turn_id, event, now, steps),
             Some(id) if id.as_str() != turn_id => {
                 steps.push_back(Step::Count(Counter::StaleEvent));
             }
             Some(_) => {
                 self.last_event_at = now;
                 match self.phase {
-                    Phase::Running => self.run(happening, now, steps),
-                    Phase::Held => self.wait_for_outputs(&happening, now, steps),
-                    Phase::Ending { .. } => self.wind_down(&happening, steps),
+                    Phase::Running => self.run(event, now, steps),
+                    Phase::Held => self.wait_for_outputs(&event, now, steps),
+                    Phase::Ending { .. } => self.wind_down(&event, steps),
                     Phase::Closed => steps.push_back(Step::Count(Counter::StaleEvent)),
                 }
             }
@@ -220,19 +220,19 @@ impl TurnMachine {
     }
 
     /// Keeps an event until the turn has a name. What the log reports can be left out.
-    fn hold(&mut self, turn_id: &str, happening: Happening<'_>, now: Instant, steps: &mut Steps) {
-        if let Happening::Logged(event) = &happening {
+    fn hold(&mut self, turn_id: &str, event: ThreadEvent<'_>, now: Instant, steps: &mut Steps) {
+        if let ThreadEvent::Logged(logged) = &event {
             let held: usize = self.held.iter().map(|(_, held)| held.log_bytes()).sum();
-            if self.held.len() < MAX_HELD && held + event.bytes() <= MAX_HELD_LOG_BYTES {
-                self.held.push((turn_id.to_owned(), happening.into_owned()));
+            if self.held.len() < MAX_HELD && held + logged.bytes() <= MAX_HELD_LOG_BYTES {
+                self.held.push((turn_id.to_owned(), event.into_owned()));
             }
             return;
         }
         if self.held.len() >= MAX_HELD {
-            self.held.retain(|(_, held)| !matches!(held, Happening::Logged(_)));
+            self.held.retain(|(_, held)| !matches!(held, ThreadEvent::Logged(_)));
         }
         if self.held.len() < MAX_HELD {
-            self.held.push((turn_id.to_owned(), happening.into_owned()));
+            self.held.push((turn_id.to_owned(), event.into_owned()));
         } else {
             let words = "Codex speaks of a turn without naming it";
             self.fail(Failure::new(FailureKind::Unexpected, words), now, steps);
@@ -289,25 +289,25 @@ impl TurnMachine {
         }
     }
 
-    fn run(&mut self, happening: Happening<'_>, now: Instant, steps: &mut Steps) {
-        if self.early.is_open() && is_output_beside_a_call(&happening) {
+    fn run(&mut self, event: ThreadEvent<'_>, now: Instant, steps: &mut Steps) {
+        if self.early.is_open() && is_output_beside_a_call(&event) {
             return self.distrust_log("something else came before a call was whole", now, steps);
         }
-        if self.refusals.is_awaited() && !leaves_a_refusal_open(&happening) {
+        if self.refusals.is_awaited() && !leaves_a_refusal_open(&event) {
             self.give_up_refusal(now, steps);
             if self.phase != Phase::Running {
-                return self.wind_down(&happening, steps);
+                return self.wind_down(&event, steps);
             }
         }
-        match happening {
-            Happening::TurnStarted | Happening::Other => {}
-            Happening::Logged(event) => self.on_logged(event, now, steps),
-            Happening::TurnCompleted { status: TurnStatus::Completed, .. }
+        match event {
+            ThreadEvent::TurnStarted | ThreadEvent::Other => {}
+            ThreadEvent::Logged(event) => self.on_logged(event, now, steps),
+            ThreadEvent::TurnCompleted { status: TurnStatus::Completed, .. }
                 if self.refusals.is_awaited() =>
             {
                 self.refusals.turn_completed(now);
             }
-            Happening::TurnCompleted { status, error } => {
+            ThreadEvent::TurnCompleted { status, error } => {
                 self.refuse_if_nothing_else(status, steps);
                 let last = self.last_event(status, error);
                 let can_go_on = last == TurnEvent::End(TurnEnd::Completed)
@@ -321,10 +321,10 @@ impl TurnMachine {
                     self.close(steps);
                 }
             }
-            Happening::Error { error, will_retry: false } => {
-                self.finish(TurnEvent::Failed(Failure::from_codex(&error)), now, steps);
+            ThreadEvent::Error { error, will_retry: false } => {
+                self.finish(TurnEvent::Failed(from_codex(&error)), now, steps);
             }
-            Happening::Error { error, will_retry: true } => {
+            ThreadEvent::Error { error, will_retry: true } => {
                 if self.has_emitted() {
                     let detail = error.additional_details.unwrap_or(error.message);
                     self.refuse_repetition(&detail, now, steps);
@@ -338,34 +338,34 @@ impl TurnMachine {
                     steps.push_back(Step::Count(Counter::CodexRetry));
                 }
             }
-            Happening::HistoryReplaced => {
+            ThreadEvent::HistoryReplaced => {
                 let words = "Codex replaces the history by a summary of its own";
                 self.fail(Failure::new(FailureKind::Unexpected, words), now, steps);
             }
-            Happening::MessageCompleted(whole) => {
+            ThreadEvent::MessageCompleted(whole) => {
                 self.complete_message(&whole, now, steps);
                 self.early.on_item();
                 self.open_next_call(now, steps);
             }
             // What comes when the notes are closed, nobody could go on from.
-            Happening::Said { what: Utterance::Other, .. } if self.response_ended => {
+            ThreadEvent::NewItem { kind: ItemKind::Other, .. } if self.response_ended => {
                 self.notes = Notes::None;
             }
-            Happening::Said { raw, what: Utterance::Other } => self.note(&raw),
+            ThreadEvent::NewItem { raw, kind: ItemKind::Other } => self.note(&raw),
             _ if self.response_ended => self.refuse_second_request(now, steps),
-            Happening::ReasoningStarted => {}
+            ThreadEvent::ReasoningStarted => {}
             // Nothing comes between the start of a call and its end.
-            Happening::Text(text) if text.is_empty() && self.early.is_open() => {}
-            Happening::Text(text) => {
+            ThreadEvent::Text(text) if text.is_empty() && self.early.is_open() => {}
+            ThreadEvent::Text(text) => {
                 if let Some(message) = &mut self.open_message {
                     message.stream(&text);
                 }
                 self.text(text.into_owned(), steps);
             }
-            Happening::Reasoning { kind, part, text } => {
+            ThreadEvent::Reasoning { kind, part, text } => {
                 self.output(TurnEvent::Reasoning { kind, part, text: text.into_owned() }, steps);
             }
-            Happening::Said { raw, what: Utterance::Reasoning(item) } => {
+            ThreadEvent::NewItem { raw, kind: ItemKind::Reasoning(item) } => {
                 self.note(&raw);
                 if self.has_emitted() {
                     steps.push_back(Step::Emit(TurnEvent::ReasoningItem(item)));
@@ -375,7 +375,7 @@ impl TurnMachine {
                 self.early.on_item();
                 self.open_next_call(now, steps);
             }
-            Happening::MessageStarted(phase) => match &self.open_message {
+            ThreadEvent::MessageStarted(phase) => match &self.open_message {
                 None => {
                     self.open_message = Some(Streamed::new());
                     self.untold_message = Some(Begun { phase });
@@ -385,17 +385,17 @@ impl TurnMachine {
                     self.refuse_repetition("a second message began in an open one", now, steps);
                 }
             },
-            Happening::Said { raw, what: Utterance::Call(call) } => {
+            ThreadEvent::NewItem { raw, kind: ItemKind::Call(call) } => {
                 self.note(&raw);
                 if let Notes::Open(keeping) = &mut self.notes {
                     keeping.on_call(&call);
                 }
                 self.complete_call(call, now, steps);
             }
-            Happening::ResponseCompleted { response_id, usage } if self.withholds_all() => {
+            ThreadEvent::ResponseCompleted { response_id, usage } if self.withholds_all() => {
                 self.await_refusal(response_id, usage, now, steps);
             }
-            Happening::ResponseCompleted { response_id, usage } => {
+            ThreadEvent::ResponseCompleted { response_id, usage } => {
                 self.response_ended = true;
                 let said = self.close_notes(usage.as_ref());
                 let is_held = self.calls > 0 && said.is_some();

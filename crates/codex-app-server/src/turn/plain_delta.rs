@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use memchr::memchr2;
 
-use super::thread_event::{Happening, ThreadEvent};
+use super::thread_event::{RoutedEvent, ThreadEvent};
 
 /// Reads a delta of text in the very form in which Codex writes it, if nothing in it is escaped.
 ///
 /// The whole line is looked at, so that nothing else passes for one; every other form is `None`,
 /// and left to the parser.
-pub(crate) fn plain_delta(line: &str) -> Option<ThreadEvent<'_>> {
+pub(crate) fn plain_delta(line: &str) -> Option<RoutedEvent<'_>> {
     let rest =
         line.strip_prefix(r#"{"method":"item/agentMessage/delta","params":{"threadId":""#)?;
     let (thread_id, rest) = id(rest)?;
@@ -21,10 +21,10 @@ pub(crate) fn plain_delta(line: &str) -> Option<ThreadEvent<'_>> {
     let time = rest.strip_prefix(r#""},"emittedAtMs":"#)?.strip_suffix('}')?;
     let is_time = !time.is_empty() && time.bytes().all(|byte| byte.is_ascii_digit());
     let is_plain = delta.bytes().all(|byte| byte >= b' ');
-    (is_time && is_plain).then(|| ThreadEvent {
+    (is_time && is_plain).then(|| RoutedEvent {
         thread_id: Cow::Borrowed(thread_id),
         turn_id: Cow::Borrowed(turn_id),
-        happening: Happening::Text(Cow::Borrowed(delta)),
+        event: ThreadEvent::Text(Cow::Borrowed(delta)),
     })
 }
 
@@ -52,8 +52,8 @@ mod tests {
             .to_string()
     }
 
-    fn parts<'a>(event: &'a ThreadEvent<'_>) -> (&'a str, &'a str, &'a str) {
-        let Happening::Text(text) = &event.happening else { panic!("no text") };
+    fn parts<'a>(event: &'a RoutedEvent<'_>) -> (&'a str, &'a str, &'a str) {
+        let ThreadEvent::Text(text) = &event.event else { panic!("no text") };
         (&event.thread_id, &event.turn_id, text)
     }
 

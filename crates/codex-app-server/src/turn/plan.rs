@@ -5,24 +5,25 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
+use model_turn::{
+    Failure, HistoryItem, InvalidTurn, JsonSchema, Role, Tool, ToolInput, ToolName, TurnEnd,
+    TurnEvent, TurnRequest, Upstream,
+};
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 
 use super::channel::{self, EventSender};
-use super::event::{TurnEnd, TurnEvent};
 use super::keeping::Keeping;
 use super::thread_link::ThreadLink;
-use super::{Command, Consumer, InvalidTurn, Turn, TurnOptions, TurnRequest, Upstream};
+use super::{Command, Consumer, Turn, TurnOptions};
 use crate::catalog::DEMO_MODEL;
 use crate::continuity::kept_threads::{Found, KeptThreads};
 use crate::continuity::trail::Trail;
 use crate::continuity::transcript::{FingerprintKey, Transcript};
 use crate::continuity::{Continued, FreshReason};
-use crate::failure::Failure;
-use crate::history::{self, HistoryItem, Role, Tool, ToolInput};
-use crate::json_schema::JsonSchema;
+use crate::history;
 use crate::protocol::outgoing::{DynamicTool, ThreadStart, TurnStart};
-use crate::tool_names::{ToolName, ToolNames};
+use crate::tool_names::ToolNames;
 
 /// The only provider of the configuration; a thread's overrides go below it.
 const PROVIDER: &str = "model_providers.upstream";

@@ -1,19 +1,19 @@
 //! Every running turn of a child, found by its thread.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use model_turn::{Failure, FailureKind, TurnEvent};
+use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, oneshot};
 use tracing::Span;
 
 use super::channel::EventSender;
-use super::event::TurnEvent;
 use super::machine::{PendingCall, Step, Steps, TurnMachine};
-use super::thread_event::ThreadEvent;
+use super::thread_event::RoutedEvent;
 use crate::continuity::kept_thread::{ThreadFate, ThreadState};
-use crate::failure::{Failure, FailureKind};
 use crate::ids::{ThreadId, TurnId};
 use crate::stats::Counter;
 
@@ -167,19 +167,19 @@ fn overflow() -> Failure {
 
 impl Router {
     pub(crate) fn insert(&self, route: Route) {
-        self.lock().by_thread.insert(route.thread.clone(), route);
+        self.routes.lock().by_thread.insert(route.thread.clone(), route);
     }
 
     /// Whether any turn has a limit of time.
     pub(crate) fn needs_the_clock(&self) -> bool {
-        let routes = self.lock();
+        let routes = self.routes.lock();
         routes.by_thread.len() > routes.held
     }
 
     /// Puts a turn in the place of one that is held, and gives the calls that it is to answer; `None`
     /// if there is no such turn any more.
     pub(crate) fn resume(&self, mut route: Route) -> Option<Vec<PendingCall>> {
-        let mut routes = self.lock();
+        let mut routes = self.routes.lock();
         let held = routes.by_thread.get_mut(route.thread.as_str())?;
         if !held.machine.is_held() {
             return None;
@@ -193,7 +193,7 @@ impl Router {
     /// Nobody wants to go on in a thread.
     pub(crate) fn let_go(&self, thread: &ThreadId, fate: &ThreadFate, wire: &impl Wire) {
         // Where the thread stands changes under the lock alone.
-        let mut routes = self.lock();
+        let mut routes = self.routes.lock();
         match fate.settle(ThreadState::Gone) {
             ThreadState::Gone => {}
             ThreadState::Idle => wire.unsubscribe(thread),
@@ -206,18 +206,18 @@ impl Router {
 
     /// Whether a consumer waits for events of this turn.
     pub(crate) fn is_running(&self, thread: &str, turn: &str) -> bool {
-        let routes = self.lock();
+        let routes = self.routes.lock();
         routes.by_thread.get(thread).is_some_and(|route| route.machine.is_running(turn))
     }
 
     /// Whether the model has begun to answer in every turn.
     pub(crate) fn all_are_answering(&self) -> bool {
-        self.lock().by_thread.values().all(|route| route.machine.has_emitted())
+        self.routes.lock().by_thread.values().all(|route| route.machine.has_emitted())
     }
 
     /// Where a line of the log about the turn of `thread` belongs.
     pub(crate) fn span_of(&self, thread: &str) -> Span {
-        self.lock().by_thread.get(thread).map_or_else(Span::none, |route| route.span.clone())
+        self.routes.lock().by_thread.get(thread).map_or_else(Span::none, |route| route.span.clone())
     }
 
     /// Steps the turn of `thread`; `false` if there is none.
@@ -227,16 +227,16 @@ impl Router {
         wire: &impl Wire,
         change: impl FnOnce(&mut TurnMachine, Instant, &mut Steps),
     ) -> bool {
-        let mut routes = self.lock();
+        let mut routes = self.routes.lock();
         let known = routes.step(thread, wire, change);
         self.tell_if_empty(&routes);
         known
     }
 
-    pub(crate) fn on_event(&self, event: ThreadEvent<'_>, wire: &impl Wire) {
-        let ThreadEvent { thread_id, turn_id, happening } = event;
+    pub(crate) fn on_event(&self, event: RoutedEvent<'_>, wire: &impl Wire) {
+        let RoutedEvent { thread_id, turn_id, event } = event;
         let known = self.step(&thread_id, wire, |machine, now, steps| {
-            machine.on_event(&turn_id, happening, now, steps);
+            machine.on_event(&turn_id, event, now, steps);
         });
         if !known {
             wire.count(Counter::StaleEvent);
@@ -263,7 +263,7 @@ impl Router {
     pub(crate) async fn until_empty(&self) {
         loop {
             let emptied = self.emptied.notified();
-            if self.lock().by_thread.is_empty() {
+            if self.routes.lock().by_thread.is_empty() {
                 return;
             }
             emptied.await;
@@ -271,7 +271,7 @@ impl Router {
     }
 
     fn step_all(&self, wire: &impl Wire, change: impl Fn(&mut TurnMachine, Instant, &mut Steps)) {
-        let mut routes = self.lock();
+        let mut routes = self.routes.lock();
         let Routes { by_thread, held } = &mut *routes;
         *held = 0;
         by_thread.retain(|_, route| {
@@ -286,10 +286,6 @@ impl Router {
         if routes.by_thread.is_empty() {
             self.emptied.notify_waiters();
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Routes> {
-        self.routes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -2,31 +2,30 @@
 
 use std::borrow::Cow;
 
+use model_turn::{MessagePhase, ReasoningItem, ReasoningKind, TokenUsage, ToolCall, ToolCallKind};
 use serde::de::{Deserialize as _, DeserializeSeed, Deserializer, Error as _};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::event::{ReasoningItem, ReasoningKind, ToolCall, ToolCallKind};
 use crate::child_log::LogEvent;
-use crate::history::MessagePhase;
 use crate::protocol::incoming::{
     AgentMessageDelta, ErrorNotification, ItemNotification, RawItem, RawItemNotification,
-    RawResponseCompleted, ReasoningSummaryDelta, ReasoningTextDelta, Text, TokenUsage, TurnError,
+    RawResponseCompleted, ReasoningSummaryDelta, ReasoningTextDelta, Text, TurnError,
     TurnNotification, TurnState, TurnStatus,
 };
-use crate::tool_names::ToolName;
+use crate::tool_names::towards_codex;
 
-/// Something that happened in a turn.
+/// An event of a turn, and where it belongs.
 #[derive(Debug)]
-pub(crate) struct ThreadEvent<'a> {
+pub(crate) struct RoutedEvent<'a> {
     pub(crate) thread_id: Cow<'a, str>,
     pub(crate) turn_id: Cow<'a, str>,
-    pub(crate) happening: Happening<'a>,
+    pub(crate) event: ThreadEvent<'a>,
 }
 
-/// What happened.
+/// What Codex reports of a turn.
 #[derive(Debug)]
-pub(crate) enum Happening<'a> {
+pub(crate) enum ThreadEvent<'a> {
     TurnStarted,
     Text(Cow<'a, str>),
     Reasoning {
@@ -35,11 +34,11 @@ pub(crate) enum Happening<'a> {
         text: Cow<'a, str>,
     },
     ReasoningStarted,
-    /// There is a new item in the thread.
-    Said {
+    /// The thread has a new item.
+    NewItem {
         /// The item, as Codex has it.
         raw: Cow<'a, str>,
-        what: Utterance,
+        kind: ItemKind,
     },
     /// Codex is about to replace the history by a summary of its own.
     HistoryReplaced,
@@ -59,13 +58,13 @@ pub(crate) enum Happening<'a> {
     },
     /// The child's log reports something.
     Logged(LogEvent),
-    /// A sign of life that says nothing new.
+    /// A sign of life without anything new.
     Other,
 }
 
-/// What a new item is, as far as it is not told otherwise.
+/// What a new item is, as far as no other notification reports it.
 #[derive(Debug)]
-pub(crate) enum Utterance {
+pub(crate) enum ItemKind {
     Call(ToolCall),
     Reasoning(ReasoningItem),
     Other,
@@ -108,85 +107,85 @@ impl TurnMethod {
 
 /// Reads the parameters of a notification.
 impl<'de> DeserializeSeed<'de> for TurnMethod {
-    type Value = ThreadEvent<'de>;
+    type Value = RoutedEvent<'de>;
 
     fn deserialize<D: Deserializer<'de>>(self, params: D) -> Result<Self::Value, D::Error> {
         Ok(match self {
             Self::TurnStarted => {
                 let started = TurnNotification::deserialize(params)?;
-                event(started.thread_id, started.turn.id.into(), Happening::TurnStarted)
+                routed(started.thread_id, started.turn.id.into(), ThreadEvent::TurnStarted)
             }
             Self::TurnCompleted => {
                 let completed = TurnNotification::deserialize(params)?;
                 let TurnState { id, status, error } = completed.turn;
-                event(completed.thread_id, id.into(), Happening::TurnCompleted { status, error })
+                routed(completed.thread_id, id.into(), ThreadEvent::TurnCompleted { status, error })
             }
             Self::AgentMessageDelta => {
                 let delta = AgentMessageDelta::deserialize(params)?;
-                event(delta.thread_id, delta.turn_id, Happening::Text(delta.delta))
+                routed(delta.thread_id, delta.turn_id, ThreadEvent::Text(delta.delta))
             }
             Self::ReasoningSummaryDelta => {
                 let delta = ReasoningSummaryDelta::deserialize(params)?;
                 let (kind, part) = (ReasoningKind::Summary, delta.summary_index);
-                let happening = Happening::Reasoning { kind, part, text: delta.delta };
-                event(delta.thread_id, delta.turn_id, happening)
+                let event = ThreadEvent::Reasoning { kind, part, text: delta.delta };
+                routed(delta.thread_id, delta.turn_id, event)
             }
             Self::ReasoningTextDelta => {
                 let delta = ReasoningTextDelta::deserialize(params)?;
                 let (kind, part) = (ReasoningKind::Raw, delta.content_index);
-                let happening = Happening::Reasoning { kind, part, text: delta.delta };
-                event(delta.thread_id, delta.turn_id, happening)
+                let event = ThreadEvent::Reasoning { kind, part, text: delta.delta };
+                routed(delta.thread_id, delta.turn_id, event)
             }
             Self::ItemStarted => {
                 let started = ItemNotification::deserialize(params)?;
-                let happening = match started.item.r#type.as_ref() {
-                    "agentMessage" => Happening::MessageStarted(started.item.phase()),
-                    "reasoning" => Happening::ReasoningStarted,
-                    "contextCompaction" => Happening::HistoryReplaced,
-                    _ => Happening::Other,
+                let event = match started.item.r#type.as_ref() {
+                    "agentMessage" => ThreadEvent::MessageStarted(started.item.phase()),
+                    "reasoning" => ThreadEvent::ReasoningStarted,
+                    "contextCompaction" => ThreadEvent::HistoryReplaced,
+                    _ => ThreadEvent::Other,
                 };
-                event(started.thread_id, started.turn_id, happening)
+                routed(started.thread_id, started.turn_id, event)
             }
             Self::ItemCompleted => {
                 let completed = ItemNotification::deserialize(params)?;
                 let text = completed.item.text.map_or(Cow::Borrowed(""), |text| text.0);
-                let happening = match completed.item.r#type.as_ref() {
-                    "agentMessage" => Happening::MessageCompleted(text),
-                    _ => Happening::Other,
+                let event = match completed.item.r#type.as_ref() {
+                    "agentMessage" => ThreadEvent::MessageCompleted(text),
+                    _ => ThreadEvent::Other,
                 };
-                event(completed.thread_id, completed.turn_id, happening)
+                routed(completed.thread_id, completed.turn_id, event)
             }
             Self::RawItemCompleted => {
                 let raw = RawItemNotification::deserialize(params)?;
-                let what = utterance(raw.item).map_err(D::Error::custom)?;
-                let happening = Happening::Said { raw: raw.item.get().into(), what };
-                event(raw.thread_id, raw.turn_id, happening)
+                let kind = item_kind(raw.item).map_err(D::Error::custom)?;
+                let event = ThreadEvent::NewItem { raw: raw.item.get().into(), kind };
+                routed(raw.thread_id, raw.turn_id, event)
             }
             Self::RawResponseCompleted => {
                 let RawResponseCompleted { thread_id, turn_id, response_id, usage } =
                     RawResponseCompleted::deserialize(params)?;
-                event(thread_id, turn_id, Happening::ResponseCompleted { response_id, usage })
+                routed(thread_id, turn_id, ThreadEvent::ResponseCompleted { response_id, usage })
             }
             Self::Error => {
                 let ErrorNotification { thread_id, turn_id, error, will_retry } =
                     ErrorNotification::deserialize(params)?;
-                event(thread_id, turn_id, Happening::Error { error, will_retry })
+                routed(thread_id, turn_id, ThreadEvent::Error { error, will_retry })
             }
         })
     }
 }
 
-fn event<'a>(
+fn routed<'a>(
     thread_id: Cow<'a, str>,
     turn_id: Cow<'a, str>,
-    happening: Happening<'a>,
-) -> ThreadEvent<'a> {
-    ThreadEvent { thread_id, turn_id, happening }
+    event: ThreadEvent<'a>,
+) -> RoutedEvent<'a> {
+    RoutedEvent { thread_id, turn_id, event }
 }
 
-// === impl Happening ===
+// === impl ThreadEvent ===
 
-impl Happening<'_> {
+impl ThreadEvent<'_> {
     /// Bytes of it that the child's log reports.
     pub(crate) fn log_bytes(&self) -> usize {
         match self {
@@ -196,83 +195,68 @@ impl Happening<'_> {
     }
 
     /// A copy that outlives its line.
-    pub(crate) fn into_owned(self) -> Happening<'static> {
+    pub(crate) fn into_owned(self) -> ThreadEvent<'static> {
         fn own(text: Cow<'_, str>) -> Cow<'static, str> {
             Cow::Owned(text.into_owned())
         }
         match self {
-            Self::TurnStarted => Happening::TurnStarted,
-            Self::Text(text) => Happening::Text(own(text)),
+            Self::TurnStarted => ThreadEvent::TurnStarted,
+            Self::Text(text) => ThreadEvent::Text(own(text)),
             Self::Reasoning { kind, part, text } => {
-                Happening::Reasoning { kind, part, text: own(text) }
+                ThreadEvent::Reasoning { kind, part, text: own(text) }
             }
-            Self::ReasoningStarted => Happening::ReasoningStarted,
-            Self::HistoryReplaced => Happening::HistoryReplaced,
-            Self::Said { raw, what } => Happening::Said { raw: own(raw), what },
-            Self::MessageStarted(phase) => Happening::MessageStarted(phase),
-            Self::MessageCompleted(text) => Happening::MessageCompleted(own(text)),
+            Self::ReasoningStarted => ThreadEvent::ReasoningStarted,
+            Self::HistoryReplaced => ThreadEvent::HistoryReplaced,
+            Self::NewItem { raw, kind } => ThreadEvent::NewItem { raw: own(raw), kind },
+            Self::MessageStarted(phase) => ThreadEvent::MessageStarted(phase),
+            Self::MessageCompleted(text) => ThreadEvent::MessageCompleted(own(text)),
             Self::ResponseCompleted { response_id, usage } => {
-                Happening::ResponseCompleted { response_id, usage }
+                ThreadEvent::ResponseCompleted { response_id, usage }
             }
-            Self::Error { error, will_retry } => Happening::Error { error, will_retry },
-            Self::TurnCompleted { status, error } => Happening::TurnCompleted { status, error },
-            Self::Logged(event) => Happening::Logged(event),
-            Self::Other => Happening::Other,
+            Self::Error { error, will_retry } => ThreadEvent::Error { error, will_retry },
+            Self::TurnCompleted { status, error } => ThreadEvent::TurnCompleted { status, error },
+            Self::Logged(event) => ThreadEvent::Logged(event),
+            Self::Other => ThreadEvent::Other,
         }
     }
 }
 
-/// What a raw item tells: a call, or reasoning.
-fn utterance(item: &RawValue) -> Result<Utterance, serde_json::Error> {
+/// What a raw item is: a call, or reasoning.
+fn item_kind(item: &RawValue) -> Result<ItemKind, serde_json::Error> {
     // The two that can be large, and that are neither: not worth another look.
     const MESSAGE: &str = r#"{"type":"message","#;
     const OUTPUT: &str = r#"{"type":"function_call_output","#;
     if item.get().starts_with(MESSAGE) || item.get().starts_with(OUTPUT) {
-        return Ok(Utterance::Other);
+        return Ok(ItemKind::Other);
     }
     let raw: RawItem<'_> = serde_json::from_str(item.get())?;
     let text = |text: Option<Text<'_>>| text.map(|text| text.0.into_owned()).unwrap_or_default();
-    let call_id = text(raw.call_id);
-    let item_id = raw.id.map(|id| id.0.into_owned());
     let namespace = raw.namespace.as_ref().map(|namespace| &*namespace.0);
-    let call = match raw.r#type.as_ref() {
-        "function_call" => ToolCall {
-            call_id,
-            item_id,
-            name: ToolName::towards_codex(namespace, text(raw.name)),
+    let (kind, name, arguments) = match raw.r#type.as_ref() {
+        "function_call" => {
             // Anything but a string would be a new kind of upstream: keep its text as it is.
-            arguments: raw.arguments.map_or_else(String::new, |arguments| {
+            let arguments = raw.arguments.map_or_else(String::new, |arguments| {
                 serde_json::from_str(arguments.get()).unwrap_or_else(|_| arguments.get().to_owned())
-            }),
-            kind: ToolCallKind::Function,
-            deviation: None,
-        },
-        "custom_tool_call" => ToolCall {
-            call_id,
-            item_id,
-            name: ToolName::towards_codex(namespace, text(raw.name)),
-            arguments: text(raw.input),
-            kind: ToolCallKind::Custom,
-            deviation: None,
-        },
+            });
+            (ToolCallKind::Function, towards_codex(namespace, text(raw.name)), arguments)
+        }
+        "custom_tool_call" => {
+            (ToolCallKind::Custom, towards_codex(namespace, text(raw.name)), text(raw.input))
+        }
         // Codex would try to serve these itself, and asks the model again.
-        foreign @ ("local_shell_call" | "tool_search_call") => ToolCall {
-            call_id,
-            item_id,
-            name: foreign.into(),
-            arguments: without_internals(item)?,
-            kind: ToolCallKind::Foreign,
-            deviation: None,
-        },
+        foreign @ ("local_shell_call" | "tool_search_call") => {
+            (ToolCallKind::Foreign, foreign.into(), without_internals(item)?)
+        }
         "reasoning" => {
-            return Ok(Utterance::Reasoning(ReasoningItem {
+            return Ok(ItemKind::Reasoning(ReasoningItem {
                 summary: raw.summary.into_iter().flatten().filter_map(|part| part.text).collect(),
                 encrypted_content: raw.encrypted_content.map(|text| text.0.into_owned()),
             }));
         }
-        _ => return Ok(Utterance::Other),
+        _ => return Ok(ItemKind::Other),
     };
-    Ok(Utterance::Call(call))
+    let (call_id, item_id) = (text(raw.call_id), raw.id.map(|id| id.0.into_owned()));
+    Ok(ItemKind::Call(ToolCall { call_id, item_id, name, arguments, kind, deviation: None }))
 }
 
 /// The item without what Codex has added to it.

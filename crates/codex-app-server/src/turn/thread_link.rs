@@ -1,6 +1,8 @@
 //! What the consumer of a turn has of its thread.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::continuity::kept_thread::KeptThread;
 use crate::continuity::kept_threads::KeptThreads;
@@ -31,16 +33,16 @@ impl ThreadLink {
 
     /// How the turn got its thread.
     pub(crate) fn continued(&self) -> Continued {
-        self.lock().continued
+        self.shared.lock().continued
     }
 
     pub(crate) fn tell(&self, continued: Continued) {
-        self.lock().continued = continued;
+        self.shared.lock().continued = continued;
     }
 
     /// The turn is about to get a thread of its own after all; false if it had one already.
     pub(crate) fn gone_on_in_vain(&self) -> bool {
-        let mut shared = self.lock();
+        let mut shared = self.shared.lock();
         let had_gone_on = shared.continued.fresh_reason().is_none();
         if had_gone_on {
             shared.continued = Continued::Fresh(FreshReason::Failed);
@@ -50,20 +52,16 @@ impl ThreadLink {
 
     /// The turn has a thread, or another than before.
     pub(crate) fn hold(&self, thread: Option<KeptThread>) {
-        let before = std::mem::replace(&mut self.lock().thread, thread);
+        let before = std::mem::replace(&mut self.shared.lock().thread, thread);
         // Not under the lock: a thread that goes has something to say to its child.
         drop(before);
     }
 
     /// Keeps the thread for the next request of the same conversation.
     pub(crate) fn keep(&self) {
-        let thread = self.lock().thread.take();
+        let thread = self.shared.lock().thread.take();
         if let (Some((kept, owner)), Some(thread)) = (&self.keeper, thread) {
             kept.keep(Arc::clone(owner), thread);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Shared> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -8,9 +8,10 @@
 
 mod places;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio_util::task::TaskTracker;
 
@@ -28,7 +29,7 @@ use places::{Place, Places};
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 /// How long a thread waits for its turn: Codex has 0.9 MB for it.
-const KEPT_FOR: Duration = Duration::from_secs(600);
+const KEPT_FOR: Duration = Duration::from_mins(10);
 
 /// What a thread is started with, and who was signed in.
 #[derive(Clone)]
@@ -85,7 +86,7 @@ impl ThreadsAhead {
 
     /// A thread with this setting, if there is one that can be used at once. Nobody else gets it.
     pub(crate) fn take(&self, setting: &Setting) -> Option<ThreadId> {
-        let taken = self.lock().take(setting);
+        let taken = self.places.lock().take(setting);
         for thread in &taken.useless {
             self.connection.unsubscribe(thread);
         }
@@ -94,12 +95,12 @@ impl ThreadsAhead {
 
     /// How many could be used at once.
     pub(crate) fn ready(&self) -> usize {
-        self.lock().ready()
+        self.places.lock().ready()
     }
 
     /// Starts a thread for the next turn with this setting, if there is none yet and there is room.
     pub(crate) fn start_ahead(self: &Arc<Self>, setting: Setting) {
-        let Some(place) = self.lock().reserve(&setting, Instant::now()) else { return };
+        let Some(place) = self.places.lock().reserve(&setting, Instant::now()) else { return };
         if let Some(thread) = &place.replaced {
             self.connection.unsubscribe(thread);
         }
@@ -108,7 +109,7 @@ impl ThreadsAhead {
 
     /// No more threads are started ahead: the child is about to go.
     pub(crate) fn close(&self) {
-        self.lock().close();
+        self.places.lock().close();
     }
 
     /// Starts a thread.
@@ -123,14 +124,14 @@ impl ThreadsAhead {
         let Place { number, left, .. } = place;
         match self.start(&setting).await {
             Ok(thread) => {
-                if let Err(unwanted) = self.lock().fill(number, thread) {
+                if let Err(unwanted) = self.places.lock().fill(number, thread) {
                     return self.connection.unsubscribe(&unwanted);
                 }
             }
             Err(error) => {
                 // A turn that needs it will see for itself.
                 tracing::debug!(%error, "no thread could be started ahead");
-                self.lock().remove(number);
+                self.places.lock().remove(number);
                 return;
             }
         }
@@ -139,16 +140,12 @@ impl ThreadsAhead {
             _ = left => {}
             _ = closed.wait_for(Option::is_some) => {}
             () = tokio::time::sleep(self.kept_for) => {
-                let expired = self.lock().remove(number);
+                let expired = self.places.lock().remove(number);
                 if let Some(thread) = expired {
                     self.connection.unsubscribe(&thread);
                 }
             }
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Places> {
-        self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

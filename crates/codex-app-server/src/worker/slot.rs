@@ -1,6 +1,6 @@
 //! The place where a worker's child takes its turns from.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::Mutex;
 
 use crate::client::Client;
 use crate::login_file::Whose;
@@ -19,7 +19,7 @@ pub(crate) struct Slot {
 impl Slot {
     /// How much the child has to do, if there is one.
     pub(crate) fn running_turns(&self) -> Option<usize> {
-        usable(self.lock().as_ref()).map(Client::running_turns)
+        usable(self.client.lock().as_ref()).map(Client::running_turns)
     }
 
     /// Gives the turn to the child, or back if there is none that can take it: a login that was just made
@@ -34,7 +34,7 @@ impl Slot {
             turn.found.as_ref().is_some_and(|found| !found.kept.is_of(client.connection()))
         };
         let untested = |client: &Client| !turn.plan.is_for_demo() && !client.takes_real_models();
-        let client = self.lock();
+        let client = self.client.lock();
         let takes = |client: &&Client| !stale(client) && !elsewhere(client) && !untested(client);
         match usable(client.as_ref()).filter(takes) {
             Some(client) => {
@@ -46,16 +46,12 @@ impl Slot {
     }
 
     pub(crate) fn client(&self) -> Option<Client> {
-        usable(self.lock().as_ref()).cloned()
+        usable(self.client.lock().as_ref()).cloned()
     }
 
     /// Puts a child in the place of the one before.
     pub(crate) fn put(&self, client: Option<Client>) -> Option<Client> {
-        std::mem::replace(&mut *self.lock(), client)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Client>> {
-        self.client.lock().unwrap_or_else(PoisonError::into_inner)
+        std::mem::replace(&mut *self.client.lock(), client)
     }
 }
 

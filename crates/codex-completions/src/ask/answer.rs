@@ -3,8 +3,8 @@
 use std::io;
 
 use anstyle::Style;
-use codex_app_server::turn::event::{ReasoningKind, ToolCall, TurnEnd, TurnEvent};
-use codex_app_server::{Failure, TokenUsage, Turn};
+use codex_app_server::Turn;
+use model_turn::{Failure, ReasoningKind, TokenUsage, ToolCall, TurnEnd, TurnEvent};
 use serde_json::{Value, json};
 
 use crate::cli::Question;

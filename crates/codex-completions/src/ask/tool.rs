@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use codex_app_server::Tool;
+use model_turn::Tool;
 use serde_json::{Map, Value, json};
 
 /// What one `--tool` offers.

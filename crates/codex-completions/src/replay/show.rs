@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use bridge::FinishReason;
-use capture::{Choice, Record, Redaction, Replayed, Told, Verdict};
+use bridge::Collected;
+use capture::{Record, Redaction, Replayed, Told, Verdict};
+use openai_wire::FinishReason;
 use serde_json::{Value, json};
 
 use super::Finding;
@@ -60,9 +61,9 @@ pub(super) fn text(record: &Record, replayed: &Replayed) -> String {
     text
 }
 
-fn write_choice(choice: &Choice, text: &mut String) {
+fn write_choice(choice: &Collected, text: &mut String) {
     for call in &choice.calls {
-        let [id, name, arguments] = [&call.id, &call.name, &call.arguments].map(|said| plain(said));
+        let [id, name, arguments] = [&call.id, &call.name, &call.text].map(|said| plain(said));
         let _ = writeln!(text, "  call {id} {name} {arguments}");
     }
     for (name, said) in [("reasoning", &choice.reasoning), ("text", &choice.content)] {
@@ -84,11 +85,11 @@ pub(super) fn frames(replayed: &Replayed) -> String {
 }
 
 pub(super) fn json(record: &Record, replayed: &Replayed, finding: Finding) -> Value {
-    let choice = |choice: &Choice| {
+    let choice = |choice: &Collected| {
         let calls = choice
             .calls
             .iter()
-            .map(|call| json!({"id": call.id, "name": call.name, "arguments": call.arguments}));
+            .map(|call| json!({"id": call.id, "name": call.name, "arguments": call.text}));
         json!({
             "content": choice.content,
             "reasoning": choice.reasoning,
@@ -134,8 +135,8 @@ pub(super) fn finding(record: &Record, replayed: &Replayed, finding: Finding) ->
         Finding::Compared(Verdict::OtherAnswer { at }) => {
             let around = |told: &Told| {
                 let text = told.text();
-                let start = boundary(text, at.saturating_sub(AROUND));
-                let end = boundary(text, (at + AROUND).min(text.len()));
+                let start = text.floor_char_boundary(at.saturating_sub(AROUND));
+                let end = text.floor_char_boundary(at + AROUND);
                 quoted(&text[start.min(end)..end])
             };
             format!(
@@ -189,10 +190,6 @@ pub(super) fn plain(text: &str) -> String {
 /// As JSON.
 fn quoted(text: &str) -> String {
     plain(&Value::from(text).to_string())
-}
-
-fn boundary(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What is known of a server, and how it is put into lines. Free of I/O.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -40,7 +40,8 @@ pub(super) struct Turn {
     failure: Option<String>,
     #[serde(default)]
     tool_calls: Vec<String>,
-    tokens: Option<Tokens>,
+    #[serde(default)]
+    tokens: Value,
     duration_ms: Option<u64>,
 }
 
@@ -49,12 +50,6 @@ pub(super) struct Turn {
 enum State {
     Running,
     Ended,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-struct Tokens {
-    prompt: u64,
-    completion: u64,
 }
 
 #[derive(Deserialize)]
@@ -175,16 +170,13 @@ impl Turn {
         let milliseconds = i64::try_from(self.started_at).unwrap_or(i64::MAX);
         let started = Timestamp::from_millisecond(milliseconds).unwrap_or_default();
         let took = self.duration_ms.map_or_else(
-            || {
-                let started = UNIX_EPOCH + Duration::from_millis(self.started_at);
-                now.duration_since(started).unwrap_or_default()
-            },
+            || now.duration_since(started.into()).unwrap_or_default(),
             Duration::from_millis,
         );
-        let tokens = self.tokens.map_or_else(
-            || "-".to_owned(),
-            |Tokens { prompt, completion }| format!("{prompt}+{completion}"),
-        );
+        let tokens = match &self.tokens {
+            Value::Null => "-".to_owned(),
+            tokens => format!("{}+{}", text(&tokens["prompt"]), text(&tokens["completion"])),
+        };
         let end = match (self.state, &self.failure, &self.stop_reason) {
             (State::Running, ..) => "running",
             (State::Ended, Some(reason), _) | (State::Ended, None, Some(reason)) => reason,

@@ -8,6 +8,7 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE};
 use serde_json::{Value, json};
 use testkit::ScriptedIssuer;
 
+use crate::altered_codex::AlteredCodex;
 use crate::asking::{ask, with};
 use crate::http::Answer;
 use crate::proxy::{CHAT, Proxy};
@@ -58,33 +59,40 @@ async fn who_is_not_signed_in_reads_where_to_sign_in() {
 }
 
 /// A server whose owner is signed in, with the issuer as the upstream of the login.
-async fn signed_in() -> (Proxy, ScriptedIssuer) {
-    let issuer = ScriptedIssuer::start().await;
-    let (environment, base_url) = (issuer.environment(), issuer.chatgpt_base_url());
-    let mut settings: Vec<_> =
-        environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    settings.extend([UPSTREAM_OF_THE_LOGIN, ("PROXY_CHATGPT_BASE_URL", &base_url)]);
-    let proxy = Proxy::start(&settings).await;
-    run(&proxy, &issuer, &["login", "--device-code"]).await;
-    // Codex reads its configuration anew for every thread.
-    let file = proxy.folder().join("codex-home/config.toml");
-    let section = "[model_providers.upstream]\n";
-    let here = format!("{section}base_url = \"{}\"\n", issuer.responses_base_url());
-    loop {
-        // Children that start because of the login write it again.
-        let config = std::fs::read_to_string(&file).unwrap();
-        if !config.contains(&here) {
-            std::fs::write(&file, config.replace(section, &here)).unwrap();
-        }
-        if proxy.chat(&ask("Hello")).await.status == 200 {
-            return (proxy, issuer);
-        }
+struct SignedIn {
+    proxy: Proxy,
+    issuer: ScriptedIssuer,
+    /// Sends to the issuer what would go to a host that Codex knows.
+    _codex: AlteredCodex,
+}
+
+// === impl SignedIn ===
+
+impl SignedIn {
+    async fn start() -> Self {
+        let issuer = ScriptedIssuer::start().await;
+        // In each thread: one that was started ahead keeps what the configuration said before.
+        let base_url = issuer.responses_base_url();
+        let config = json!({"model_providers.upstream.base_url": base_url});
+        let here = format!(r#"/base_url/!s|"ephemeral":true|&,"config":{config}|"#);
+        let codex = AlteredCodex::asked(&here).await;
+        let (environment, base_url) = (issuer.environment(), issuer.chatgpt_base_url());
+        let mut settings: Vec<_> =
+            environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        settings.extend([UPSTREAM_OF_THE_LOGIN, ("PROXY_CHATGPT_BASE_URL", &base_url)]);
+        settings.push(("CODEX_BIN", codex.path()));
+        let proxy = Proxy::start(&settings).await;
+        run(&proxy, &issuer, &["login", "--device-code"]).await;
+        let answer = proxy.chat(&ask("Hello")).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        Self { proxy, issuer, _codex: codex }
     }
 }
 
 #[tokio::test]
 async fn a_limit_that_is_reached_says_when_it_is_over() {
-    let (proxy, issuer) = signed_in().await;
+    let signed_in = SignedIn::start().await;
+    let SignedIn { proxy, issuer, .. } = &signed_in;
     issuer.change(|script| script.used_up = true);
     for stream in [false, true] {
         let answer = proxy.chat(&with(ask("Hello"), json!({"stream": stream}))).await;
@@ -106,7 +114,8 @@ async fn a_limit_that_is_reached_says_when_it_is_over() {
 
 #[tokio::test]
 async fn a_login_that_is_not_taken_any_more_says_so() {
-    let (proxy, issuer) = signed_in().await;
+    let signed_in = SignedIn::start().await;
+    let SignedIn { proxy, issuer, .. } = &signed_in;
     issuer.change(|script| {
         script.unauthorized_responses = u64::MAX;
         script.login_expired = true;

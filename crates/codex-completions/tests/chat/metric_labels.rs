@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
-use codex_app_server::FailureKind;
 use http_body_util::Full;
 use hyper::header::AUTHORIZATION;
 use hyper::{Method, Request};
+use model_turn::FailureKind;
 use serde_json::json;
 use server::METRICS;
 

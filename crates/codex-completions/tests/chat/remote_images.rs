@@ -5,11 +5,11 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use codex_app_server::Upstream;
 use configuration::{Flags, Inputs, Settings};
 use http_body_util::Full;
 use hyper::Request;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use model_turn::Upstream;
 use serde_json::{Value, json};
 use server::{
     Access, AccessSettings, AccountLimits, Api, ApiKey, ApiSettings, App, Backend, BodyLimits,
@@ -167,10 +167,10 @@ fn api_settings(settings: &Settings) -> ApiSettings {
         keep_alive: None,
         queue: QueueLimits { turns: 1, waiting: 0, longest_wait: Duration::ZERO },
         rate_limit: None,
-        body: BodyLimits { bytes: settings.limits.body_bytes, time: settings.limits.body_time },
-        max_json_depth: settings.limits.json_depth,
+        body: BodyLimits { bytes: 32 * 1024 * 1024, time: Duration::from_secs(30) },
+        max_json_depth: 128,
         metrics: false,
-        usage_max_age: settings.usage_max_age,
+        usage_max_age: Duration::MAX,
         responses: ResponsesSettings { store: false, max_age: Duration::MAX, max_bytes: 0 },
         continuity: true,
         keep_reasoning: None,
@@ -196,10 +196,10 @@ fn app(api: &Api, port: u16) -> App {
         gate: GateSettings { protect_models: true, protect_metrics: true, max_body_bytes: 4_096 },
         limits: ConnectionLimits {
             max_connections: 8,
-            header_timeout: Duration::from_secs(60),
+            header_timeout: Duration::from_mins(1),
             max_header_bytes: 16 * 1024,
             max_headers: 100,
-            idle_timeout: IdleTimeout::new(Duration::from_secs(60)),
+            idle_timeout: IdleTimeout::new(Duration::from_mins(1)),
         },
     }
 }

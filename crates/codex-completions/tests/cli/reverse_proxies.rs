@@ -17,7 +17,7 @@ const KEY: &str = "the-key-of-the-owner";
 /// The name in both configurations.
 const HOST: &str = "proxy.example.org";
 /// Generous: only a hang reaches it.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Every spelling that the server takes for the path of the metrics.
 const METRICS: [&str; 6] =

@@ -12,7 +12,7 @@ use crate::server::Server;
 use crate::user::{User, processes_of};
 
 /// Only a message that does not come reaches it.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 #[tokio::test]
 async fn a_service_manager_is_told_how_the_server_gets_on() {

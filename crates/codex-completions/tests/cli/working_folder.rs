@@ -16,7 +16,7 @@ use crate::server::{Server, free_port};
 use crate::user::{User, err, out};
 
 /// No command takes nearly as long.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 const WARNING: &str = ".env is not read; to use it, add: --env-file .env";
 

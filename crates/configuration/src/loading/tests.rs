@@ -39,8 +39,12 @@ impl Scene {
 
     fn effective(&self, name: &str) -> (Option<String>, String) {
         let loaded = self.load().unwrap();
-        let effective =
-            loaded.values.iter().find(|effective| effective.variable.name == name).unwrap();
+        let effective = loaded
+            .settings
+            .values
+            .iter()
+            .find(|effective| effective.variable.name == name)
+            .unwrap();
         (effective.value, self.hide_folder(&effective.source.to_string()))
     }
 
@@ -181,7 +185,7 @@ fn what_differs_from_the_defaults_is_listed_without_secrets() {
     ]);
     let loaded = scene.load().unwrap();
     assert_eq!(
-        loaded.settings.changed(),
+        loaded.settings.values.changed(),
         [
             "PROXY_API_KEY=(hidden)",
             "PROXY_STOP_AFTER_TOOLS=false",

@@ -6,6 +6,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::loading::{Flags, load};
+use crate::table::WORKER_COUNT;
 
 /// A user who edits files while the server runs.
 struct Scene {
@@ -61,7 +62,7 @@ fn what_may_change_counts_at_once_and_the_rest_at_the_next_start() {
     assert_eq!(settings.access.api_key.as_ref().unwrap().expose_secret(), "sk-a-new-one");
     // The environment wins as before.
     assert!(!settings.turns.reasoning);
-    assert_eq!((settings.listen.port, settings.codex.children.count), (11435, 1));
+    assert_eq!((settings.listen.port, settings.values.number(&WORKER_COUNT)), (11435, 1));
 
     // The same again is no change, but what waits for a start is still told.
     let again = reload(&scene.inputs, &loaded).unwrap();

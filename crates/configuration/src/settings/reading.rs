@@ -4,29 +4,23 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bridge::{
     OutputModeSetting, RemoteImages, StopAfterTools, StreamArguments, TextTools, TurnSettings,
     UnsupportedTools,
 };
-use codex_app_server::{ContinuityLimits, TurnLimits, Upstream};
+use model_turn::Upstream;
 use secrecy::ExposeSecret as _;
 use tool_call_aggregator::Limits;
 use tool_call_aggregator::obsidian::XmlEscaping;
 
-use super::{
-    Access, CaptureSettings, ChildSettings, CodexSettings, Host, Listen, LogFormat, LogSettings,
-    Metrics, RateLimit, ResponsesSettings, ServingLimits, Settings,
-};
+use super::{Access, CodexSettings, Host, Listen, LogFormat, LogSettings, Settings};
 use crate::access;
 use crate::problem::Problem;
 use crate::table as t;
 use crate::trusted;
 use crate::values::Values;
 use crate::variable::Variable;
-
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Codex's own variables for another issuer of logins.
 static LOGIN_VARIABLES: [&Variable; 3] = [
@@ -37,37 +31,17 @@ static LOGIN_VARIABLES: [&Variable; 3] = [
 
 impl Settings {
     /// Every value has its kind; what does not go together is told beside.
-    pub(crate) fn read(values: &Values) -> (Self, Vec<Problem>) {
+    pub(crate) fn read(values: Values) -> (Self, Vec<Problem>) {
         let mut problems = Vec::new();
         let settings = Self {
             data_folder: values.path(&t::PROXY_DATA_DIR).unwrap_or_default(),
-            listen: listen(values),
-            access: access(values),
-            codex: codex(values, &mut problems),
-            turns: turns(values, &mut problems),
-            limits: limits(values),
-            metrics: Metrics {
-                enabled: values.flag(&t::PROXY_ENABLE_METRICS),
-                allow_loopback: values.flag(&t::PROXY_METRICS_ALLOW_LOOPBACK),
-            },
-            usage_max_age: DAY * values.number::<u32>(&t::PROXY_USAGE_MAX_AGE_DAYS),
-            responses: ResponsesSettings {
-                store: values.flag(&t::PROXY_RESPONSES_STORE),
-                max_age: DAY * values.number::<u32>(&t::PROXY_RESPONSES_STORE_MAX_AGE_DAYS),
-                max_bytes: values.number(&t::PROXY_RESPONSES_STORE_MAX_BYTES),
-            },
-            continuity: values.flag(&t::PROXY_CONTINUITY),
-            continuity_limits: ContinuityLimits {
-                max_threads: values.number(&t::PROXY_CONTINUITY_MAX),
-                max_age: values.millis(&t::PROXY_CONTINUITY_TTL_MS),
-                max_bytes: values.number(&t::PROXY_CONTINUITY_MAX_BYTES),
-            },
-            keep_reasoning: Some(values.number(&t::PROXY_KEEP_REASONING_BYTES))
-                .filter(|bytes| *bytes > 0),
-            log: log(values),
-            traces_url: values.text(&t::PROXY_OTEL_EXPORTER_URL).map(str::to_owned),
-            captures: captures(values, &mut problems),
-            changed: values.changed().into(),
+            listen: listen(&values),
+            access: access(&values),
+            codex: codex(&values, &mut problems),
+            turns: turns(&values, &mut problems),
+            log: log(&values),
+            captures: captures(&values, &mut problems),
+            values,
         };
         problems.extend(access::refuse(&settings.listen, &settings.access));
         (settings, problems)
@@ -101,25 +75,8 @@ fn codex(values: &Values, problems: &mut Vec<Problem>) -> CodexSettings {
         aliases: aliases.parse().unwrap_or_default(),
         model_fallback: values.text(&t::PROXY_MODEL_FALLBACK).map(str::to_owned),
         upstream: upstream(values, problems),
-        retries: values.number(&t::PROXY_UPSTREAM_RETRIES),
-        turn_limits: TurnLimits {
-            timeout: values.millis(&t::PROXY_TIMEOUT_MS),
-            idle_timeout: values.millis(&t::PROXY_IDLE_TIMEOUT_MS),
-            probe_after: values.millis_unless_zero(&t::PROXY_CALL_PROBE_MS),
-        },
         allow_untested: values.flag(&t::PROXY_ALLOW_UNTESTED_CODEX),
-        chatgpt_base_url: values.text(&t::PROXY_CHATGPT_BASE_URL).map(str::to_owned),
         environment: login.collect(),
-        children: ChildSettings {
-            count: values.number(&t::WORKER_COUNT),
-            threads_ahead: values.number(&t::WORKER_THREADS_AHEAD),
-            backoff_initial: values.millis(&t::WORKER_BACKOFF_INITIAL_MS),
-            backoff_max: values.millis(&t::WORKER_BACKOFF_MAX_MS),
-            handshake_timeout: values.millis(&t::WORKER_HANDSHAKE_TIMEOUT_MS),
-            request_timeout: values.millis(&t::WORKER_REQUEST_TIMEOUT_MS),
-            shutdown_grace: values.millis(&t::WORKER_SHUTDOWN_GRACE_MS),
-            max_line_bytes: values.number(&t::PROXY_MAX_LINE_BYTES),
-        },
     }
 }
 
@@ -230,27 +187,6 @@ fn instructions(path: PathBuf, problems: &mut Vec<Problem>) -> Option<Arc<str>> 
     }
 }
 
-fn limits(values: &Values) -> ServingLimits {
-    ServingLimits {
-        concurrent_turns: values.number(&t::PROXY_MAX_CONCURRENT_TURNS),
-        queue_max: values.number(&t::PROXY_QUEUE_MAX),
-        queue_wait: values.millis(&t::PROXY_QUEUE_WAIT_MS),
-        rate_limit: values.flag(&t::PROXY_RATE_LIMIT_ENABLED).then(|| RateLimit {
-            max: values.number(&t::PROXY_RATE_LIMIT_MAX),
-            window: values.millis(&t::PROXY_RATE_LIMIT_WINDOW_MS),
-        }),
-        body_bytes: values.number(&t::PROXY_MAX_BODY_BYTES),
-        body_time: values.millis(&t::PROXY_BODY_TIMEOUT_MS),
-        connections: values.number(&t::PROXY_MAX_CONNECTIONS),
-        header_time: values.millis(&t::PROXY_HEADER_TIMEOUT_MS),
-        header_bytes: values.number(&t::PROXY_MAX_HEADER_BYTES),
-        headers: values.number(&t::PROXY_MAX_HEADERS),
-        json_depth: values.number(&t::PROXY_MAX_JSON_DEPTH),
-        stream_buffer_bytes: values.number(&t::PROXY_MAX_STREAM_BUFFER_BYTES),
-        sse_keepalive: values.millis_unless_zero(&t::PROXY_SSE_KEEPALIVE_MS),
-    }
-}
-
 fn log(values: &Values) -> LogSettings {
     LogSettings {
         filter: values.text(&t::PROXY_LOG).map(str::to_owned),
@@ -263,11 +199,11 @@ fn log(values: &Values) -> LogSettings {
     }
 }
 
-fn captures(values: &Values, problems: &mut Vec<Problem>) -> Option<CaptureSettings> {
+fn captures(values: &Values, problems: &mut Vec<Problem>) -> Option<PathBuf> {
     let folder = values.path(&t::PROXY_CAPTURE_DIR)?;
     if let Err(error) = trusted::check_folder(&folder) {
         let reason = format!("{error} (PROXY_CAPTURE_DIR)");
         problems.push(Problem::File { path: folder.clone(), reason });
     }
-    Some(CaptureSettings { folder, max_bytes: values.number(&t::PROXY_CAPTURE_MAX_BYTES) })
+    Some(folder)
 }

@@ -22,17 +22,14 @@ pub struct ChunkWriter {
 
 impl ChunkWriter {
     /// A writer for a stream. With `usage` every frame has that member, `null` but in the last.
-    pub fn new(id: &str, created: u64, model: &str, usage: UsageFrame) -> Self {
+    pub fn new(id: &str, created: u64, model: &str, include_usage: bool) -> Self {
         let model = serde_json::Value::from(model);
         let before_choices = format!(
             r#"data: {{"id":"{id}","object":"chat.completion.chunk","created":{created},"model":{model},"choices":["#
         );
         Self {
             before_choice: format!(r#"{before_choices}{{"index":"#),
-            after_choices: match usage {
-                UsageFrame::Wanted => r#"],"usage":null}"#,
-                UsageFrame::Unwanted => "]}",
-            },
+            after_choices: if include_usage { r#"],"usage":null}"# } else { "]}" },
             before_choices,
         }
     }
@@ -122,15 +119,6 @@ impl ChunkWriter {
     }
 }
 
-/// Whether a client wants the token counts in its stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UsageFrame {
-    /// As the last frame.
-    Wanted,
-    /// Not at all.
-    Unwanted,
-}
-
 /// An error in a stream that has begun.
 pub fn error_frame(error: &ApiError, buffer: &mut BytesMut) {
     buffer.put_slice(b"data: ");
@@ -149,8 +137,8 @@ mod tests {
     use crate::call_part::{CallHead, CallKind};
     use crate::frame::comment;
 
-    fn written(usage: UsageFrame, write: impl FnOnce(&ChunkWriter, &mut BytesMut)) -> String {
-        let writer = ChunkWriter::new("chatcmpl-1", 7, "a \"model\"", usage);
+    fn written(include_usage: bool, write: impl FnOnce(&ChunkWriter, &mut BytesMut)) -> String {
+        let writer = ChunkWriter::new("chatcmpl-1", 7, "a \"model\"", include_usage);
         let mut buffer = BytesMut::new();
         write(&writer, &mut buffer);
         String::from_utf8(buffer.to_vec()).unwrap()
@@ -164,7 +152,7 @@ mod tests {
         let more = CallPart { index: 0, head: None, kind, text: "{}" };
         let inside = CallHead { namespace: Some("n"), ..head };
         let custom = CallPart { index: 1, head: Some(inside), kind: CallKind::Custom, text: "a" };
-        let frames = written(UsageFrame::Unwanted, |writer, buffer| {
+        let frames = written(false, |writer, buffer| {
             writer.role(0, buffer);
             writer.content(1, "a\"b\n\u{1}é", buffer);
             writer.refusal(0, "no", buffer);
@@ -201,7 +189,7 @@ mod tests {
 
     #[test]
     fn usage_is_null_until_its_frame_where_it_is_wanted() {
-        let frame = written(UsageFrame::Wanted, |writer, buffer| writer.finish(0, "stop", buffer));
+        let frame = written(true, |writer, buffer| writer.finish(0, "stop", buffer));
         assert!(frame.ends_with("\"finish_reason\":\"stop\"}],\"usage\":null}\n\n"), "{frame}");
     }
 }

@@ -1,8 +1,9 @@
 //! The items of a response.
 
+use model_turn::MessagePhase;
 use serde::Serialize;
 
-use super::request::{MessagePhase, MessageRole};
+use super::request::MessageRole;
 
 /// Something that the model has said, thought or called.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 pub use echo::{Echo, JsonText};
 pub use fields::FIELDS;
-pub use item::{InputItem, MessagePhase, MessageRole};
+pub use item::{InputItem, MessageRole};
 pub use options::Truncation;
 
 use crate::ApiError;

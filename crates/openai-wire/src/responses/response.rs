@@ -82,34 +82,25 @@ pub struct ResponseError {
 }
 
 /// `usage` of a response.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct ResponsesUsage {
-    /// Tokens of the request.
-    pub input_tokens: u64,
-    /// More about them.
-    pub input_tokens_details: InputTokensDetails,
-    /// Tokens of the answer, reasoning included.
-    pub output_tokens: u64,
-    /// More about them.
-    pub output_tokens_details: OutputTokensDetails,
-    /// Sum.
-    pub total_tokens: u64,
+#[derive(Serialize)]
+struct ResponsesUsage {
+    input_tokens: u64,
+    input_tokens_details: InputTokensDetails,
+    output_tokens: u64,
+    output_tokens_details: OutputTokensDetails,
+    total_tokens: u64,
 }
 
-/// More about the tokens of a request.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct InputTokensDetails {
-    /// What went into the upstream's cache. Always 0: Codex does not tell, and clients want a number.
-    pub cache_write_tokens: u64,
-    /// What came from the upstream's cache.
-    pub cached_tokens: u64,
+#[derive(Serialize)]
+struct InputTokensDetails {
+    /// Always 0: Codex does not report it, and clients want a number.
+    cache_write_tokens: u64,
+    cached_tokens: u64,
 }
 
-/// More about the tokens of an answer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct OutputTokensDetails {
-    /// What was reasoning.
-    pub reasoning_tokens: u64,
+#[derive(Serialize)]
+struct OutputTokensDetails {
+    reasoning_tokens: u64,
 }
 
 /// Writes the response object of one answer, whose constant members are written once.

@@ -1,15 +1,16 @@
 //! What only the server knows about a failed turn: where to sign in, when a limit is over.
 
-use std::fmt;
 use std::time::{Duration, Instant};
 
 use bridge::AskedUpstream;
+use codex_app_server::WorkerState;
 use codex_app_server::account::{LimitWindow, RateLimits};
-use codex_app_server::{Failure, FailureKind, WorkerState};
 use jiff::Timestamp;
+use model_turn::{Failure, FailureKind};
 use openai_wire::ApiError;
+use tokio::sync::watch;
 
-use crate::api::Api;
+use crate::account_limits::AccountLimits;
 use crate::time_words::{how_long, when};
 
 /// When a server that stops may be there again.
@@ -19,21 +20,20 @@ const AFTER_RESTART: Duration = Duration::from_secs(5);
 const CHILD_STARTS_WITHIN: Duration = Duration::from_secs(1);
 
 /// Around the turns of a request, for those that fail.
+#[derive(Debug)]
 pub(crate) struct FailureContext {
-    pub(super) api: Api,
-    pub(super) asked: WhoIsAsked,
+    /// Of every child.
+    pub(super) states: watch::Receiver<Vec<WorkerState>>,
+    /// `None` for an upstream that was set up, or that of `demo`.
+    pub(super) login: Option<Login>,
 }
 
-/// Whom the turns ask.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum WhoIsAsked {
-    /// Where the login leads.
-    OfLogin {
-        /// Where the page is for this client.
-        page: Option<String>,
-    },
-    /// An upstream that was set up, or that of `demo`.
-    Own,
+/// The login whose upstream runs the turns.
+#[derive(Debug)]
+pub(super) struct Login {
+    pub(super) account: AccountLimits,
+    /// Where the page is for this client.
+    pub(super) page: Option<String>,
 }
 
 // === impl FailureContext ===
@@ -43,37 +43,23 @@ impl FailureContext {
     ///
     /// A record has what [`bridge::api_error`] says instead, which is the same wherever it is played.
     pub(crate) async fn explain(&self, failure: &Failure) -> ApiError {
-        let asked = match &self.asked {
-            WhoIsAsked::OfLogin { page } => AskedUpstream::OfLogin { page: page.as_deref() },
-            WhoIsAsked::Own => AskedUpstream::Own,
+        let asked = match &self.login {
+            Some(login) => AskedUpstream::OfLogin { page: login.page.as_deref() },
+            None => AskedUpstream::Own,
         };
         let error = bridge::api_error_of(failure, asked);
-        match failure.kind {
-            FailureKind::UsageLimit => match &self.asked {
-                WhoIsAsked::OfLogin { .. } => self.used_up(error).await,
-                WhoIsAsked::Own => error,
-            },
-            FailureKind::ChildGone => self.restarting(error),
-            FailureKind::Stopping => ApiError { retry_after: Some(AFTER_RESTART), ..error },
+        match (failure.kind, &self.login) {
+            (FailureKind::UsageLimit, Some(login)) => used_up(&login.account, error).await,
+            (FailureKind::ChildGone, _) => self.restarting(error),
+            (FailureKind::Stopping, _) => ApiError { retry_after: Some(AFTER_RESTART), ..error },
             _ => error,
         }
     }
 
-    /// Codex tells the time in its own zone, and nothing where it does not know any.
-    async fn used_up(&self, error: ApiError) -> ApiError {
-        let Some(backend) = self.api.0.backend.get() else { return error };
-        let limits = backend.account.used_up().await;
-        match limits.and_then(|limits| limit_reached(&limits, Timestamp::now())) {
-            Some((message, wait)) => ApiError { message, retry_after: Some(wait), ..error },
-            None => error,
-        }
-    }
-
     fn restarting(&self, error: ApiError) -> ApiError {
-        let Some(backend) = self.api.0.backend.get() else { return error };
-        let states = backend.pool.states();
-        let next_try = states.borrow().iter().filter_map(WorkerState::next_try).min();
-        let is_checked = states.borrow().iter().any(|state| state.broken_promise().is_some());
+        let states = self.states.borrow();
+        let next_try = states.iter().filter_map(WorkerState::next_try).min();
+        let is_checked = states.iter().any(|state| state.broken_promise().is_some());
         let what = if is_checked { "checked" } else { "started" };
         let pause = next_try.map(|at| at.saturating_duration_since(Instant::now()));
         let wait = pause.unwrap_or_default() + CHILD_STARTS_WITHIN;
@@ -82,9 +68,12 @@ impl FailureContext {
     }
 }
 
-impl fmt::Debug for FailureContext {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FailureContext").field("asked", &self.asked).finish_non_exhaustive()
+/// Codex formats the time in its own zone, or omits it.
+async fn used_up(account: &AccountLimits, error: ApiError) -> ApiError {
+    let limits = account.used_up().await;
+    match limits.and_then(|limits| limit_reached(&limits, Timestamp::now())) {
+        Some((message, wait)) => ApiError { message, retry_after: Some(wait), ..error },
+        None => error,
     }
 }
 
@@ -128,13 +117,13 @@ mod tests {
             RateLimits { plan, primary: Some(window(100, 7_800)), ..RateLimits::default() };
         let words = "The usage limit of the plan plus is reached; it resets in 2 hours 10 minutes, \
                      at 10:10 UTC.";
-        assert_eq!(reached(&limits), Some((words.to_owned(), Duration::from_secs(7_800))));
+        assert_eq!(reached(&limits), Some((words.to_owned(), Duration::from_mins(130))));
 
         limits.plan = None;
         limits.secondary = Some(window(100, 273_600));
         let words = "The usage limit is reached; it resets in 3 days 4 hours, at 2027-01-18 12:00 \
                      UTC.";
-        assert_eq!(reached(&limits), Some((words.to_owned(), Duration::from_secs(273_600))));
+        assert_eq!(reached(&limits), Some((words.to_owned(), Duration::from_hours(76))));
     }
 
     #[test]

@@ -7,18 +7,20 @@ use axum::body::Bytes;
 use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use bridge::{RequestOptions, TurnSettings};
+use bridge::{Prepared, Question, Recall, RequestOptions, Target};
 use openai_wire::{ApiError, ErrorType};
 use tracing::Span;
 
-use crate::api::{Api, ApiSettings};
-use crate::body::{WholeBody, read_body};
+use super::usage::Prompt;
+use crate::api::{ApiSettings, Backend, BackendCell};
+use crate::body::{WholeBody, check_json_depth, read_body};
 use crate::gate::{Caller, RequestId, TraceContext};
 use crate::headers::{X_PROXY_CONTINUITY, X_PROXY_OUTPUT_MODE, X_PROXY_STREAM_ARGUMENTS};
-use crate::large_bodies::{BodyRoom, LARGE};
-use crate::models::{AskedModel, Chosen};
-
-use super::running::Endpoint;
+use crate::kept_reasoning::{KeptReasoning, Origin, ReasoningScope};
+use crate::large_bodies::{BodyRoom, LARGE, LargeBodies};
+use crate::models::AskedModel;
+use crate::request_info::Endpoint;
+use crate::tokens;
 
 /// A request whose body is there.
 pub(crate) struct Incoming {
@@ -56,14 +58,6 @@ impl AnswerHeaders {
             stream_arguments: header_text(headers, &X_PROXY_STREAM_ARGUMENTS, "auto or off")?,
         })
     }
-
-    pub(crate) fn options<'a>(&'a self, settings: &'a TurnSettings) -> RequestOptions<'a> {
-        RequestOptions {
-            settings,
-            requested_mode: self.mode.as_deref(),
-            stream_arguments: self.stream_arguments.as_deref(),
-        }
-    }
 }
 
 // === impl Incoming ===
@@ -71,15 +65,14 @@ impl AnswerHeaders {
 impl Incoming {
     /// Reads the body.
     pub(crate) async fn read(
-        api: &Api,
+        large: &LargeBodies,
         caller: &Caller,
         settings: Arc<ApiSettings>,
         request: Request,
     ) -> Result<Self, ApiError> {
         let received = Instant::now();
         let (parts, body) = request.into_parts();
-        let WholeBody { bytes: body, room } =
-            read_body(body, settings.body, &api.0.large, caller).await?;
+        let WholeBody { bytes: body, room } = read_body(body, settings.body, large, caller).await?;
         let request_id = parts.extensions.get::<RequestId>();
         let request_id = request_id.map(|id| id.as_str().to_owned()).unwrap_or_default();
         let trace =
@@ -102,21 +95,25 @@ impl Incoming {
     }
 
     /// Takes room for what it refers to, as if the request had held that itself.
-    pub(crate) async fn make_room(&mut self, api: &Api, bytes: usize) -> Result<(), ApiError> {
+    pub(crate) async fn make_room(
+        &mut self,
+        large: &LargeBodies,
+        bytes: usize,
+    ) -> Result<(), ApiError> {
         if bytes >= LARGE && self.room.is_none() {
-            self.room = Some(api.0.large.room(&self.caller).await?);
+            self.room = Some(large.room(&self.caller).await?);
         }
         Ok(())
     }
 
-    /// What its model really is.
+    /// What its model stands for, and the origin of its reasoning.
     pub(crate) async fn choose(
         &self,
-        api: &Api,
+        backend: &BackendCell,
         endpoint: Endpoint,
         name: &str,
         effort: Option<&str>,
-    ) -> Result<Chosen, ApiError> {
+    ) -> Result<(Target, Origin), ApiError> {
         let asked = AskedModel {
             name,
             effort,
@@ -124,18 +121,62 @@ impl Incoming {
             aliases: &self.settings.aliases,
             fallback: self.settings.model_fallback.as_deref(),
         };
-        api.backend().await?.models.choose(asked).await
+        Backend::ready(backend).await?.models.choose(asked).await
     }
 
-    /// Does work that takes as long as there are bytes. Much of it is done aside, so that nobody else
-    /// waits for it.
-    pub(crate) async fn work<T: Send + 'static>(
+    /// Reads its body.
+    pub(crate) async fn parse<T: Send + 'static>(
         &self,
-        api: &Api,
-        bytes: usize,
-        work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+        parse: impl FnOnce(&[u8]) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
-        if bytes < LARGE { work() } else { aside(api, work).await }
+        let (body, max_depth) = (self.body.clone(), self.settings.max_json_depth);
+        let parse = move || check_json_depth(&body, max_depth).and_then(|()| parse(&body));
+        work(self.body.len(), parse).await
+    }
+
+    /// Counts the tokens of its prompt, for which `prepare` reads the body once more.
+    pub(crate) fn prompt(
+        &self,
+        prepare: impl FnOnce(&[u8], &RequestOptions<'_>) -> Result<Prepared, ApiError> + Send + 'static,
+    ) -> Prompt {
+        let (body, settings) = (self.body.clone(), Arc::clone(&self.settings.turns));
+        Box::new(move || {
+            // It was read once before, so it can be read again.
+            prepare(&body, &RequestOptions::new(&settings)).map_or(0, |all| tokens::of_prompt(&all))
+        })
+    }
+
+    /// Prepares its turns, whose model is known: nothing about them is decided later. Returns also where
+    /// their reasoning is kept, if it is.
+    pub(crate) async fn prepare<T: Send + 'static>(
+        &self,
+        kept: &Arc<KeptReasoning>,
+        bytes: usize,
+        (target, origin): (Target, Origin),
+        prepare: impl FnOnce(&RequestOptions<'_>) -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<(T, Option<ReasoningScope>), ApiError> {
+        let reasoning = self.settings.keep_reasoning.map(|most_bytes| ReasoningScope {
+            kept: Arc::clone(kept),
+            most_bytes,
+            caller: self.caller.clone(),
+            origin,
+        });
+        let (settings, headers) = (Arc::clone(&self.settings.turns), self.headers.clone());
+        let (scope, owner) = (reasoning.clone(), self.continuity.then(|| self.caller.clone()));
+        let prepare = move || {
+            let recall = scope.map(|scope| {
+                move |call_id: &str, question: Question| scope.recall(call_id, question)
+            });
+            prepare(&RequestOptions {
+                settings: &settings,
+                requested_mode: headers.mode.as_deref(),
+                stream_arguments: headers.stream_arguments.as_deref(),
+                target: Some(&target),
+                owner: owner.as_ref().map(Caller::id),
+                recall: recall.as_ref().map(|recall| recall as &Recall<'_>),
+            })
+        };
+        Ok((work(bytes, prepare).await?, reasoning))
     }
 }
 
@@ -168,12 +209,19 @@ fn requested_continuity(headers: &HeaderMap) -> Result<Option<bool>, ApiError> {
     }
 }
 
-/// Does work on another thread, of which a panic is told like one of the request's.
-pub(crate) async fn aside<T: Send + 'static>(
-    api: &Api,
+/// Does work that takes as long as there are bytes; much of it aside, so that no other request waits.
+pub(crate) async fn work<T: Send + 'static>(
+    bytes: usize,
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    let working = api.0.tasks.spawn_blocking(within_span(work));
+    if bytes < LARGE { work() } else { aside(work).await }
+}
+
+/// Does work on another thread, of which a panic is told like one of the request's.
+pub(crate) async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let working = tokio::task::spawn_blocking(within_span(work));
     working.await.map_err(|error| unreadable(&error))?
 }
 

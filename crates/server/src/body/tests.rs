@@ -9,7 +9,7 @@ use super::*;
 use crate::metrics::{Metrics, Now};
 
 fn within(bytes: usize) -> BodyLimits {
-    BodyLimits { bytes, time: Duration::from_secs(3_600) }
+    BodyLimits { bytes, time: Duration::from_hours(1) }
 }
 
 async fn read(body: Body, limits: BodyLimits) -> Result<Bytes, ApiError> {

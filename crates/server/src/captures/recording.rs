@@ -1,20 +1,20 @@
 //! A record in the making: everything that decides about an answer, as it happens.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use axum::body::Bytes;
-use bridge::{ChoiceReport, Tokenizer, TurnPolicy};
+use bridge::{ChoiceReport, Input, Tokenizer, TurnPolicy};
 use capture::{Entry, Report, What};
-use codex_app_server::turn::event::TurnEvent;
-use openai_wire::responses::{EncryptedContent, ResponseStatus};
-use openai_wire::{ApiError, Usage};
+use openai_wire::responses::EncryptedContent;
+use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tool_call_aggregator::SuffixSource;
 
 use super::writing::Finished;
-use super::{CaptureSettings, Captures, lock};
-use crate::answering::Endpoint;
+use super::{CaptureSettings, Captures};
+use crate::request_info::RequestInfo;
 
 /// Most that one record holds; what happens later is not recorded.
 const MOST_BYTES: usize = 8 * 1024 * 1024;
@@ -34,28 +34,18 @@ pub(crate) struct Recording {
     begun: Instant,
     /// Taken at the end.
     draft: Option<Draft>,
+    /// When the turns were over, in seconds since 1970.
+    settled_at: AtomicU64,
     held: Mutex<Held>,
 }
 
 /// What is known of a request before its turns run.
 #[derive(Debug)]
 pub(crate) struct Draft {
-    pub(crate) endpoint: Endpoint,
+    pub(crate) request: Arc<RequestInfo>,
     pub(crate) time: jiff::Timestamp,
-    pub(crate) request_id: String,
     pub(crate) codex: Option<String>,
     pub(crate) requested_mode: Option<String>,
-    /// Settings that differ from their defaults.
-    pub(crate) settings: Arc<str>,
-    /// As the client names it, and the real one.
-    pub(crate) model: String,
-    pub(crate) backend_model: String,
-    pub(crate) stream: bool,
-    pub(crate) include_usage: bool,
-    pub(crate) choices: u32,
-    /// The answer's id, and when it was made.
-    pub(crate) id: String,
-    pub(crate) created: u64,
     pub(crate) policy: Arc<TurnPolicy>,
     /// What else is known if the answer is a response.
     pub(crate) response: Option<BegunResponse>,
@@ -110,69 +100,38 @@ impl Recording {
             runtime: Handle::current(),
             begun: Instant::now(),
             draft: Some(draft),
+            settled_at: AtomicU64::new(0),
             held: Mutex::new(Held { bytes, ..Held::default() }),
         }))
     }
 
-    /// A turn has said this.
-    pub(crate) fn event(&self, choice: u32, event: &TurnEvent, now: Instant) {
-        let what = || What::Event { choice, event: event.clone() };
-        self.add(now, event.bytes(), what);
-    }
-
-    /// The clock has ended a choice.
-    pub(crate) fn clock(&self, choice: u32, now: Instant) {
-        self.add(now, 0, || What::Clock { choice });
-    }
-
-    /// The head of a stream is made.
-    pub(crate) fn head(&self) {
-        self.add(Instant::now(), 0, || What::Head {});
-    }
-
-    /// A comment is sent.
-    pub(crate) fn keep_alive(&self) {
-        self.add(Instant::now(), 0, || What::KeepAlive {});
-    }
-
-    /// The client is told these token counts.
-    pub(crate) fn usage(&self, usage: &Usage) {
-        self.add(Instant::now(), 0, || What::Usage(*usage));
-    }
-
-    /// A response has ended.
-    pub(crate) fn closed(&self, status: &ResponseStatus, kept: bool) {
-        let completed_at = match status {
-            ResponseStatus::Completed { at } => Some(*at),
-            ResponseStatus::InProgress
-            | ResponseStatus::Incomplete(_)
-            | ResponseStatus::Failed(_)
-            | ResponseStatus::Cancelled => None,
-        };
-        self.add(Instant::now(), 0, || What::Closed { completed_at, kept });
+    /// An input of the answer.
+    pub(crate) fn input(&self, input: &Input, now: Instant) {
+        if let Input::Settle { at, .. } = input {
+            self.settled_at.store(*at, Ordering::Relaxed);
+        }
+        let bytes = if let Input::Event { event, .. } = input { event.bytes() } else { 0 };
+        if let Some(what) = What::of(input, self.settled_at.load(Ordering::Relaxed)) {
+            self.add(now, bytes, what);
+        }
     }
 
     /// These frames leave.
     pub(crate) fn sent(&self, frames: &[u8]) {
-        let what = || What::Sent(String::from_utf8_lossy(frames).into_owned());
+        let what = What::Sent(String::from_utf8_lossy(frames).into_owned());
         self.add(Instant::now(), frames.len(), what);
     }
 
     /// The client gets this whole answer.
     pub(crate) fn answer(&self, status: u16, body: &[u8]) {
-        let what = || What::Answer { status, body: String::from_utf8_lossy(body).into_owned() };
+        let what = What::Answer { status, body: String::from_utf8_lossy(body).into_owned() };
         self.add(Instant::now(), body.len(), what);
-    }
-
-    /// The client gets this error instead of an answer.
-    pub(crate) fn error(&self, error: &ApiError) {
-        self.answer(error.status, error.to_json().as_bytes());
     }
 
     /// The turns are over. That is recorded in any case: it is small, and says most.
     pub(crate) fn end(&self, reports: &[ChoiceReport]) {
         let what = What::End(reports.iter().map(Report::from).collect());
-        lock(&self.held).entries.push(Entry { at: self.micros(Instant::now()), what });
+        self.held.lock().entries.push(Entry { at: self.micros(Instant::now()), what });
     }
 
     /// The same source, recorded.
@@ -180,7 +139,7 @@ impl Recording {
         let recording = Arc::clone(recording);
         Arc::new(move || {
             let suffix = source();
-            recording.add(Instant::now(), suffix.len(), || What::Suffix(suffix.clone()));
+            recording.add(Instant::now(), suffix.len(), What::Suffix(suffix.clone()));
             suffix
         })
     }
@@ -194,19 +153,19 @@ impl Recording {
     }
 
     fn tokens(&self, count: usize) -> usize {
-        self.add(Instant::now(), 0, || What::Tokens(count));
+        self.add(Instant::now(), 0, What::Tokens(count));
         count
     }
 
-    fn add(&self, now: Instant, bytes: usize, what: impl FnOnce() -> What) {
+    fn add(&self, now: Instant, bytes: usize, what: What) {
         if self.take(ENTRY_BYTES + bytes) {
-            lock(&self.held).entries.push(Entry { at: self.micros(now), what: what() });
+            self.held.lock().entries.push(Entry { at: self.micros(now), what });
         }
     }
 
     /// Whether there is room for more; once there is none, nothing more is recorded.
     fn take(&self, bytes: usize) -> bool {
-        let mut held = lock(&self.held);
+        let mut held = self.held.lock();
         if held.is_cut {
             return false;
         }
@@ -228,7 +187,7 @@ impl Recording {
 
 impl Drop for Recording {
     fn drop(&mut self) {
-        let Held { entries, bytes, .. } = std::mem::take(&mut *lock(&self.held));
+        let Held { entries, bytes, .. } = std::mem::take(&mut *self.held.lock());
         let captures = &self.captures;
         match self.draft.take() {
             Some(draft) if !entries.is_empty() => {

@@ -2,17 +2,17 @@ use std::path::Path;
 use std::time::Instant;
 
 use axum::body::Bytes;
-use bridge::{ChoiceReport, RequestOptions, TurnSettings};
+use bridge::{ChoiceReport, Input, RequestOptions, TurnSettings};
 use bytes::BytesMut;
 use capture::{Record, ResponseHeader, What};
-use codex_app_server::turn::event::TurnEvent;
+use model_turn::TurnEvent;
 use openai_wire::chat::ChatRequest;
 use openai_wire::responses::{
     Echo, EncryptedContent, ResponseHead, ResponseState, ResponseStatus, ResponseWriter,
 };
 
 use super::*;
-use crate::answering::Endpoint;
+use crate::request_info::{Endpoint, RequestInfo};
 
 const REQUEST: &str = r#"{"model": "m", "messages": [{"role": "user", "content": "private"}]}"#;
 
@@ -31,31 +31,28 @@ fn draft(request_id: &str) -> Draft {
     let request = ChatRequest::parse(REQUEST.as_bytes()).unwrap();
     let prepared = bridge::prepare(request, &options).unwrap();
     Draft {
-        endpoint: Endpoint::Chat,
+        request: Arc::new(request_info(request_id, Endpoint::Chat)),
         time: jiff::Timestamp::UNIX_EPOCH,
-        request_id: request_id.to_owned(),
         codex: None,
         requested_mode: None,
-        settings: "".into(),
-        model: "m".to_owned(),
-        backend_model: "m".to_owned(),
-        stream: true,
-        include_usage: false,
-        choices: 1,
-        id: "chatcmpl-1".to_owned(),
-        created: 0,
         policy: Arc::new(prepared.policy),
         response: None,
         body: Bytes::from_static(REQUEST.as_bytes()),
     }
 }
 
+fn request_info(id: &str, endpoint: Endpoint) -> RequestInfo {
+    let model = "m".to_owned();
+    let backend_model = model.clone();
+    RequestInfo { id: id.to_owned(), endpoint, model, backend_model, ..RequestInfo::example() }
+}
+
 fn begin(captures: &Arc<Captures>, folder: &Path, draft: Draft) -> Option<Arc<Recording>> {
     Recording::begin(captures, &settings(folder), draft)
 }
 
-fn text(bytes: usize) -> TurnEvent {
-    TurnEvent::Text("word ".repeat(bytes / 5))
+fn text(bytes: usize) -> Input {
+    Input::Event { choice: 0, event: TurnEvent::Text("word ".repeat(bytes / 5)) }
 }
 
 fn read(folder: &Path, request_id: &str) -> Record {
@@ -69,7 +66,7 @@ async fn a_record_is_cut_where_it_gets_too_large_and_memory_is_given_back() {
     let captures = Arc::<Captures>::default();
     let recording = begin(&captures, folder.path(), draft("large")).unwrap();
     for _ in 0..20 {
-        recording.event(0, &text(500_000), Instant::now());
+        recording.input(&text(500_000), Instant::now());
     }
     recording.end(&Vec::<ChoiceReport>::new());
     let held = captures.held_bytes.load(Ordering::Relaxed);
@@ -92,7 +89,7 @@ async fn records_share_what_memory_there_is() {
         .map(|at| {
             let recording = begin(&captures, folder.path(), draft(&format!("r{at}"))).unwrap();
             for _ in 0..12 {
-                recording.event(0, &text(600_000), Instant::now());
+                recording.input(&text(600_000), Instant::now());
             }
             recording
         })
@@ -137,13 +134,15 @@ async fn a_response_is_recorded_if_there_is_room_for_what_it_repeats() {
         ResponseWriter::new(&head).write(&state, EncryptedContent::LeftOut, &mut object);
         let response =
             BegunResponse { object: object.freeze(), encrypted: EncryptedContent::Included };
-        Draft { endpoint: Endpoint::Responses, response: Some(response), ..draft("response") }
+        let request = Arc::new(request_info("response", Endpoint::Responses));
+        Draft { request, response: Some(response), ..draft("response") }
     };
     assert!(begin(&captures, folder.path(), response(&"x".repeat(5_000_000))).is_none());
     assert_eq!(captures.held_bytes.load(Ordering::Relaxed), 0);
 
     let recording = begin(&captures, folder.path(), response("be brief")).unwrap();
-    recording.closed(&ResponseStatus::Completed { at: 7 }, true);
+    recording.input(&Input::Settle { usage: None, at: 7 }, Instant::now());
+    recording.input(&Input::Stored(true), Instant::now());
     drop(recording);
     captures.written().await;
     assert_eq!(captures.held_bytes.load(Ordering::Relaxed), 0);

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use capture::{Entry, FORMAT, Header, MaskKey, Policy, Record, Redaction, ResponseHeader};
+use capture::{Entry, FORMAT, Header, MaskKey, Record, Redaction, ResponseHeader};
 use serde_json::Value;
 
 use super::folder::Folder;
@@ -12,7 +12,7 @@ use super::recording::Draft;
 use super::{CaptureSettings, CapturedContent, Captures};
 
 /// Somebody whose disk is full knows it after the first warning.
-const WARN_EVERY: Duration = Duration::from_secs(60);
+const WARN_EVERY: Duration = Duration::from_mins(1);
 
 /// A request that is over.
 #[derive(Debug)]
@@ -48,6 +48,7 @@ impl Finished {
     fn record(&mut self) -> io::Result<Record> {
         let entries = std::mem::take(&mut self.entries);
         let draft = &self.draft;
+        let request = &draft.request;
         let response = draft.response.as_ref();
         let response =
             response.map(|response| ResponseHeader::of(&response.object, response.encrypted));
@@ -57,19 +58,19 @@ impl Finished {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 codex: draft.codex.clone(),
                 time: draft.time.to_string(),
-                endpoint: draft.endpoint.path().to_owned(),
-                request_id: draft.request_id.clone(),
+                endpoint: request.endpoint.path().to_owned(),
+                request_id: request.id.clone(),
                 redaction: Redaction::None,
                 requested_mode: draft.requested_mode.clone(),
-                settings: draft.settings.to_string(),
-                model: draft.model.clone(),
-                backend_model: draft.backend_model.clone(),
-                stream: draft.stream,
-                include_usage: draft.include_usage,
-                choices: draft.choices,
-                id: draft.id.clone(),
-                created: draft.created,
-                policy: Policy::from(&*draft.policy),
+                settings: request.settings.to_string(),
+                model: request.model.clone(),
+                backend_model: request.backend_model.clone(),
+                stream: request.stream,
+                include_usage: request.include_usage,
+                choices: request.choices,
+                id: request.answer_id.clone(),
+                created: request.created,
+                policy: (*draft.policy).clone(),
                 response: response.transpose()?,
                 request: serde_json::from_slice(&draft.body).unwrap_or(Value::Null),
             },
@@ -88,7 +89,7 @@ impl Finished {
     /// Sorted by name they are sorted by time.
     fn file_name(&self) -> String {
         let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
-        let id: String = self.draft.request_id.chars().take(64).map(plain).collect();
+        let id: String = self.draft.request.id.chars().take(64).map(plain).collect();
         format!("{}-{id}", self.draft.time.strftime("%Y%m%dT%H%M%S.%6fZ"))
     }
 }
@@ -110,7 +111,7 @@ impl Writer {
             if self.warned.is_none_or(|warned| warned.elapsed() >= WARN_EVERY) {
                 self.warned = Some(Instant::now());
                 let folder = finished.settings.folder.display();
-                let request_id = &finished.draft.request_id;
+                let request_id = &finished.draft.request.id;
                 tracing::warn!(request_id, %error, %folder, "a record was not kept (PROXY_CAPTURE_DIR)");
             }
         }

@@ -1,8 +1,9 @@
 //! What a connection does at the moment, which decides when it has to end.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 /// What a connection does. Its own task tells, and others look.
@@ -74,13 +75,13 @@ impl Activity {
 
     /// A request has been read up to its body.
     pub(super) fn begin(self: &Arc<Self>) -> Underway {
-        self.lock().enter(Phase::Busy, Instant::now());
+        self.state.lock().enter(Phase::Busy, Instant::now());
         Underway(Arc::clone(self))
     }
 
     /// Bytes have come.
     pub(super) fn heard(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.phase == Phase::Idle {
             state.enter(Phase::Head, Instant::now());
         }
@@ -88,17 +89,17 @@ impl Activity {
 
     /// The client has taken bytes.
     pub(super) fn wrote(&self) {
-        self.lock().blocked = None;
+        self.state.lock().blocked = None;
     }
 
     /// The client takes no bytes at the moment.
     pub(super) fn blocked(&self) {
-        self.lock().blocked.get_or_insert_with(Instant::now);
+        self.state.lock().blocked.get_or_insert_with(Instant::now);
     }
 
     /// Everything is written that there is so far.
     pub(super) fn flushed(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.phase == Phase::Answered {
             state.enter(Phase::Idle, Instant::now());
         }
@@ -106,30 +107,26 @@ impl Activity {
 
     /// There will be no other request.
     pub(super) fn leave(&self) {
-        self.lock().enter(Phase::Leaving, Instant::now());
+        self.state.lock().enter(Phase::Leaving, Instant::now());
     }
 
     /// Whether somebody waits for an answer, or for the rest of one.
     pub(super) fn is_busy(&self) -> bool {
-        self.lock().is_busy()
+        self.state.lock().is_busy()
     }
 
     /// When it has to end if nothing happens before, and what has taken too long then.
     pub(super) fn deadline(&self, patience: Patience) -> Option<(Instant, Lapse)> {
-        self.lock().deadline(patience)
+        self.state.lock().deadline(patience)
     }
 
     /// Since when nobody would miss it; `None` while somebody would.
     pub(super) fn spare_since(&self, patience: Patience) -> Option<Instant> {
-        self.lock().spare_since(patience, Instant::now())
+        self.state.lock().spare_since(patience, Instant::now())
     }
 
     pub(super) fn hangup(&self) -> &Hangup {
         &self.hangup
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -137,7 +134,7 @@ impl Activity {
 
 impl Drop for Underway {
     fn drop(&mut self) {
-        let mut state = self.0.lock();
+        let mut state = self.0.state.lock();
         // It stays so only if something is left to be written.
         if state.phase == Phase::Busy {
             state.enter(Phase::Answered, Instant::now());

@@ -1,8 +1,9 @@
 //! Every open connection, and which of them can be spared when there are too many.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::activity::{Activity, Patience};
@@ -40,7 +41,7 @@ impl Roster {
     /// Takes in a connection, if need be in the place of the one that can be spared best; `None` if
     /// all are in use.
     pub(super) fn admit(self: &Arc<Self>, patience: Patience) -> Option<Entry> {
-        let mut entries = self.lock();
+        let mut entries = self.entries.lock();
         if entries.open.len() >= self.most && !entries.spare_one(patience) {
             return None;
         }
@@ -54,12 +55,8 @@ impl Roster {
     /// Closes the connection that can be spared best, and waits until one is closed.
     pub(super) async fn make_room(&self, patience: Patience) {
         let departed = self.departed.notified();
-        self.lock().spare_one(patience);
+        self.entries.lock().spare_one(patience);
         departed.await;
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Entries> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -92,7 +89,7 @@ impl Entry {
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        self.roster.lock().open.remove(&self.id);
+        self.roster.entries.lock().open.remove(&self.id);
         self.roster.departed.notify_waiters();
     }
 }
@@ -104,7 +101,7 @@ mod tests {
     use super::*;
 
     const PATIENCE: Patience =
-        Patience { head: Duration::from_secs(10), idle: Duration::from_secs(300) };
+        Patience { head: Duration::from_secs(10), idle: Duration::from_mins(5) };
 
     fn hung_up(entry: &Entry) -> bool {
         entry.activity.hangup().0.is_cancelled()

@@ -15,10 +15,9 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Interval, MissedTickBehavior, interval};
-use tokio_util::sync::CancellationToken;
 
 use super::status;
-use crate::api::{Api, ApiSettings};
+use crate::api::{ApiSettings, OwnerApi};
 use crate::gate::admission::OwnerGrant;
 use crate::headers::X_ACCEL_BUFFERING;
 use crate::recent_turns::TurnRow;
@@ -31,38 +30,34 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// Somebody who watches.
 struct Watcher {
-    api: Api,
+    api: Arc<OwnerApi>,
     turns: broadcast::Receiver<Arc<TurnRow>>,
-    /// What is told before anything else.
-    first: Option<Event>,
     status: Value,
     settings: Arc<ApiSettings>,
     looks: Interval,
-    stopping: CancellationToken,
 }
 
 pub(super) async fn follow(
-    State(api): State<Api>,
+    State(api): State<Arc<OwnerApi>>,
     Extension(grant): Extension<OwnerGrant>,
 ) -> Response {
-    let (turns, changes) = api.0.recent.watch();
+    let (turns, changes) = api.recent.watch();
     let mut looks = interval(LOOKED_AT_EVERY);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let watcher = Watcher {
         turns: changes,
-        first: event("turns", &turns),
         // The first look finds another one.
         status: Value::Null,
-        settings: api.settings(),
+        settings: api.settings.load_full(),
         looks,
-        stopping: api.0.stopping.clone(),
         api,
     };
-    let events = stream::unfold(watcher, async |mut watcher| {
+    let changes = stream::unfold(watcher, async |mut watcher| {
         let event = watcher.next().await?;
-        Some((Ok::<_, Infallible>(event), watcher))
+        Some((event, watcher))
     });
-    let events = while_granted(grant, events);
+    let events = stream::iter(event("turns", &turns)).chain(changes);
+    let events = while_granted(grant, events).map(Ok::<_, Infallible>);
     let keep_alive = KeepAlive::new().interval(KEEP_ALIVE);
     let mut response = Sse::new(events).keep_alive(keep_alive).into_response();
     response.headers_mut().insert(X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
@@ -91,18 +86,15 @@ fn event(name: &str, data: &impl Serialize) -> Option<Event> {
 impl Watcher {
     /// `None` when the server stops.
     async fn next(&mut self) -> Option<Event> {
-        if let Some(first) = self.first.take() {
-            return Some(first);
-        }
         loop {
             tokio::select! {
                 biased;
-                () = self.stopping.cancelled() => return None,
+                () = self.api.stopping.cancelled() => return None,
                 turn = self.turns.recv() => match turn {
                     Ok(turn) => return event("turn", &*turn),
                     // It was too slow for some: then it gets all of them.
                     Err(RecvError::Lagged(_)) => {
-                        let (all, changes) = self.api.0.recent.watch();
+                        let (all, changes) = self.api.recent.watch();
                         self.turns = changes;
                         return event("turns", &all);
                     }
@@ -118,7 +110,7 @@ impl Watcher {
     }
 
     fn look(&mut self) -> Option<Event> {
-        let settings = self.api.settings();
+        let settings = self.api.settings.load_full();
         if !Arc::ptr_eq(&settings, &self.settings) {
             self.settings = settings;
             return event("settings", &json!({}));

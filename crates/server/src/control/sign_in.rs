@@ -6,13 +6,16 @@
 mod attempt;
 mod view;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use codex_app_server::account::LoginMethod;
+use parking_lot::Mutex;
 use tokio::sync::{oneshot, watch};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-use crate::api::{Api, Backend};
+use crate::api::Backend;
 use crate::gate::Caller;
 use crate::gate::admission::OwnerGrant;
 use attempt::{Attempt, Order, Reason};
@@ -28,6 +31,7 @@ pub(crate) struct SignIn {
     current: Mutex<Current>,
     /// Held while an attempt begins, and while the owner signs out: none begins in between.
     gate: tokio::sync::Mutex<()>,
+    tasks: TaskTracker,
 }
 
 /// The last attempt that began.
@@ -43,8 +47,8 @@ pub(super) struct Owner {
     pub(super) grant: OwnerGrant,
 }
 
-/// How the owner signs in.
-pub(super) enum Way {
+/// Methods to sign in.
+pub(super) enum SignInMethod {
     ChatGpt(LoginMethod),
     /// With a key that pays by use.
     ApiKey(String),
@@ -66,17 +70,17 @@ impl SignIn {
     pub(super) async fn start(
         &self,
         owner: Owner,
-        way: Way,
-        api: &Api,
+        method: SignInMethod,
         backend: &Backend,
+        stopping: &CancellationToken,
     ) -> Result<Option<LoginView>, String> {
         let gate = self.gate.lock().await;
         self.call_off(Reason::Replaced).await;
         let (begun, beginning) = oneshot::channel();
-        let attempt = self.begin(owner, way.name(), begun, api, backend);
+        let attempt = self.begin(owner, method.name(), begun, backend, stopping);
         drop(gate);
         // In a task of its own, so that it ends in order although its caller may have left.
-        api.0.tasks.spawn(attempt.run(way));
+        self.tasks.spawn(attempt.run(method));
         match beginning.await {
             Ok(Err(reason)) => Err(reason),
             Ok(Ok(())) | Err(_) => Ok(self.view()),
@@ -87,7 +91,7 @@ impl SignIn {
     /// for a confirmation.
     pub(super) async fn confirm(&self, number: u64) -> Option<LoginView> {
         {
-            let current = self.lock();
+            let current = self.current.lock();
             let is_asked = self.shown.borrow().as_ref().is_some_and(|view| view.waits_for(number));
             let confirmed = current.orders.send_if_modified(|order| {
                 let is_open = is_asked && *order == Order::Proceed;
@@ -121,7 +125,7 @@ impl SignIn {
 
     /// Waits until the attempt that is under way has ended, if there is one.
     pub(crate) async fn last_ended(&self) {
-        let number = self.lock().number;
+        let number = self.current.lock().number;
         self.ended(number).await;
     }
 
@@ -135,7 +139,7 @@ impl SignIn {
 
     async fn call_off(&self, reason: Reason) {
         let number = {
-            let current = self.lock();
+            let current = self.current.lock();
             current.call_off(reason);
             current.number
         };
@@ -147,10 +151,10 @@ impl SignIn {
         Owner { caller, grant }: Owner,
         method: &'static str,
         begun: oneshot::Sender<Result<(), String>>,
-        api: &Api,
         backend: &Backend,
+        stopping: &CancellationToken,
     ) -> Attempt {
-        let mut current = self.lock();
+        let mut current = self.current.lock();
         let number = current.number + 1;
         *current = Current { number, orders: watch::Sender::default() };
         self.shown.send_replace(Some(LoginView::begun(number, method)));
@@ -164,12 +168,8 @@ impl SignIn {
             begun: Mutex::new(Some(begun)),
             pool: backend.pool.clone(),
             account: backend.account.clone(),
-            stopping: api.0.stopping.clone(),
+            stopping: stopping.clone(),
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Current> {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -188,9 +188,9 @@ impl Current {
     }
 }
 
-// === impl Way ===
+// === impl SignInMethod ===
 
-impl Way {
+impl SignInMethod {
     fn name(&self) -> &'static str {
         match self {
             Self::ChatGpt(LoginMethod::Browser) => "browser",

@@ -1,17 +1,17 @@
 //! Sessions of the page: a token instead of the owner's key, for one run of the server.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use openai_wire::{ApiError, ErrorType};
+use parking_lot::Mutex;
 
 use super::key::Digest;
 
 /// How long a code of a printed link opens a session.
-pub(crate) const CODE_LIFETIME: Duration = Duration::from_secs(10 * 60);
+pub(crate) const CODE_LIFETIME: Duration = Duration::from_mins(10);
 
 /// Most tokens of a kind; one more replaces the oldest. Only the owner's key makes any.
 const MOST: usize = 64;
@@ -44,42 +44,38 @@ impl Sessions {
     /// A code that opens one session for the owner of `key`.
     pub(super) fn issue_code(&self, key: Digest, now: Instant) -> Option<String> {
         let (code, digest) = random_token("code-")?;
-        self.lock().codes.add(Token { digest, key, details: now + CODE_LIFETIME });
+        self.state.lock().codes.add(Token { digest, key, details: now + CODE_LIFETIME });
         Some(code)
     }
 
     /// The key that a code stands for. It is spent by asking.
     pub(super) fn spend_code(&self, code: &Digest, now: Instant) -> Option<Digest> {
-        let Token { key, details: until, .. } = self.lock().codes.remove(code)?;
+        let Token { key, details: until, .. } = self.state.lock().codes.remove(code)?;
         (now < until).then_some(key)
     }
 
     /// The token of a new session for the owner of `key`.
     pub(super) fn open(&self, key: Digest) -> Option<String> {
         let (token, digest) = random_token("session-")?;
-        self.lock().sessions.add(Token { digest, key, details: () });
+        self.state.lock().sessions.add(Token { digest, key, details: () });
         Some(token)
     }
 
     /// The key that a session stands for.
     pub(super) fn key_of(&self, session: &Digest) -> Option<Digest> {
-        self.lock().sessions.find(session).map(|token| token.key.clone())
+        self.state.lock().sessions.find(session).map(|token| token.key.clone())
     }
 
     /// Ends a session; whether there was one.
     pub(super) fn end(&self, session: &Digest) -> bool {
-        self.lock().sessions.remove(session).is_some()
+        self.state.lock().sessions.remove(session).is_some()
     }
 
     /// Ends every session and code whose key is not accepted any more.
     pub(super) fn retain(&self, is_accepted: impl Fn(&Digest) -> bool) {
-        let State { sessions, codes } = &mut *self.lock();
+        let State { sessions, codes } = &mut *self.state.lock();
         sessions.0.retain(|token| is_accepted(&token.key));
         codes.0.retain(|token| is_accepted(&token.key));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

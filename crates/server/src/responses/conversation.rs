@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use bridge::{Prepared, RequestOptions};
 use openai_wire::responses::{InputItem, ResponsesRequest};
 use openai_wire::{ApiError, ErrorType};
 use serde::Deserialize;
@@ -9,7 +10,7 @@ use store::{Conversation, Responses};
 
 use super::stored::{shortened, unavailable};
 use crate::answering::Incoming;
-use crate::api::Api;
+use crate::api::TurnApi;
 use crate::gate::Caller;
 use crate::kept_reasoning::Origin;
 
@@ -34,7 +35,7 @@ struct Kept {
 impl Resolved {
     /// Finds it. All of it together counts as if the request had held it itself.
     pub(super) async fn look_up(
-        api: &Api,
+        api: &TurnApi,
         incoming: &mut Incoming,
         request: &ResponsesRequest,
         origin: Origin,
@@ -46,8 +47,8 @@ impl Resolved {
         if previous.is_none() && ids.is_empty() {
             return Ok(resolved);
         }
-        let responses = match (&api.0.responses, &previous) {
-            (Ok(responses), _) => responses,
+        let responses = match (&api.database, &previous) {
+            (Ok(database), _) => database.responses(),
             (Err(reason), Some(previous)) => {
                 return Err(not_found(previous, &format!("no response is kept: {reason}")));
             }
@@ -62,15 +63,25 @@ impl Resolved {
         if bytes > most {
             return Err(too_large(bytes, most, previous.is_some()));
         }
-        incoming.make_room(api, bytes).await?;
+        incoming.make_room(&api.large, bytes).await?;
         if let Some(previous) = &previous {
-            resolved.earlier = earlier(responses, &caller, previous).await?;
+            resolved.earlier = earlier(&responses, &caller, previous).await?;
         }
         if !ids.is_empty() {
             resolved.items =
                 responses.items(caller.id(), ids).await.map_err(|error| unavailable(&error))?;
         }
         Ok(resolved)
+    }
+
+    /// A request with all that it refers to.
+    pub(super) fn prepare(
+        &self,
+        mut request: ResponsesRequest,
+        options: &RequestOptions<'_>,
+    ) -> Result<Prepared, ApiError> {
+        let earlier = self.put_into(&mut request)?;
+        bridge::prepare_response(request, earlier, options)
     }
 
     /// How much there is to read.

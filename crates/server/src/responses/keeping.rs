@@ -7,7 +7,8 @@ use bridge::ResponseItems;
 use openai_wire::responses::{InputItem, OutputItem, ResponsesRequest};
 use store::{Responses, StoredItem, StoredResponse};
 
-use crate::answering::{Keeping, random_text};
+use super::live::LiveResponse;
+use crate::answering::{Storage, Storing, random_text};
 use crate::kept_reasoning::Origin;
 use crate::metrics::Metrics;
 
@@ -23,8 +24,26 @@ pub(super) struct Keeper {
     input: Vec<StoredItem>,
 }
 
-// === impl Keeper ===
+/// What becomes of a response that has ended.
+pub(super) struct ResponseStorage {
+    pub(super) live: LiveResponse,
+    /// Set until it is kept, if it is to be.
+    pub(super) keeper: Option<Keeper>,
+}
 
+// === impl ResponseStorage ===
+
+impl Storage<ResponseItems> for ResponseStorage {
+    fn store(&mut self, items: &ResponseItems) -> Option<Storing> {
+        self.keeper.take().map(|keeper| keeper.keep(items))
+    }
+
+    fn ended(&self, items: &ResponseItems) {
+        self.live.end(items);
+    }
+}
+
+// === impl Keeper ===
 impl Keeper {
     pub(super) fn new(
         responses: Responses,
@@ -45,7 +64,7 @@ impl Keeper {
     }
 
     /// Keeps it as it is now. Says whether it is kept: whoever is told so can rely on it.
-    pub(super) fn keep(self, items: &ResponseItems) -> Keeping {
+    pub(super) fn keep(self, items: &ResponseItems) -> Storing {
         let response = StoredResponse {
             id: self.id,
             key: self.key,

@@ -1,18 +1,19 @@
 //! Responses that are being made.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use bridge::ResponseItems;
 use bytes::{Bytes, BytesMut};
 use openai_wire::responses::{EncryptedContent, ResponseState, ResponseStatus, ResponseWriter};
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::gate::Caller;
 
 /// The responses that are being made, by their ids.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct LiveResponses(Arc<Mutex<ById>>);
 
 type ById = HashMap<String, Arc<Live>>;
@@ -50,13 +51,13 @@ impl LiveResponses {
             begun: begun.freeze(),
             ended: watch::Sender::new(None),
         });
-        lock(&self.0).insert(id.to_owned(), Arc::clone(&live));
+        self.0.lock().insert(id.to_owned(), Arc::clone(&live));
         LiveResponse { id: id.to_owned(), live, all: Arc::clone(&self.0) }
     }
 
     /// One of this caller.
     pub(super) fn find(&self, caller: &Caller, id: &str) -> Option<Arc<Live>> {
-        let live = lock(&self.0).get(id).cloned();
+        let live = self.0.lock().get(id).cloned();
         live.filter(|live| live.caller == *caller)
     }
 }
@@ -84,10 +85,6 @@ impl LiveResponse {
 
 impl Drop for LiveResponse {
     fn drop(&mut self) {
-        lock(&self.all).remove(&self.id);
+        self.all.lock().remove(&self.id);
     }
-}
-
-fn lock(all: &Mutex<ById>) -> MutexGuard<'_, ById> {
-    all.lock().unwrap_or_else(PoisonError::into_inner)
 }

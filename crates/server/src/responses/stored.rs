@@ -15,13 +15,13 @@ use openai_wire::responses::{
 use openai_wire::{ApiError, ErrorType};
 use serde::Deserialize;
 use serde_json::json;
-use store::{FoundResponse, Listed, Order, Page, Responses, StoreError, StoredItem};
+use store::{FoundResponse, Listed, Order, Page, Responses, Store, StoreError, StoredItem};
 
-use crate::answering::aside;
-use crate::api::Api;
+use super::live::LiveResponses;
+use crate::answering::work;
+use crate::api::{Database, LiveSettings};
 use crate::api_error::ErrorResponse;
 use crate::gate::Caller;
-use crate::large_bodies::LARGE;
 
 /// How long a response may take to end that was cancelled.
 const ENDED_WITHIN: Duration = Duration::from_secs(10);
@@ -37,33 +37,35 @@ type Id = Result<Path<String>, PathRejection>;
 
 /// `GET /v1/responses/{id}`
 pub(crate) async fn show(
-    State(api): State<Api>,
+    State(live): State<LiveResponses>,
+    State(database): State<Database>,
     Extension(caller): Extension<Caller>,
     id: Id,
     RawQuery(query): RawQuery,
 ) -> Result<Response, ErrorResponse> {
     let id = read_id(id)?;
     let query = Query::read(query.as_deref().unwrap_or_default())?;
-    if let Some(live) = api.0.live_responses.find(&caller, &id) {
+    if let Some(live) = live.find(&caller, &id) {
         return Ok(json_response(live.begun.clone()));
     }
-    let found = find(&api, &caller, &id).await?;
-    Ok(json_response(whole(&api, found, query.encrypted).await?))
+    let found = find(&database, &caller, &id).await?;
+    Ok(json_response(whole(found, query.encrypted).await?))
 }
 
 /// `DELETE /v1/responses/{id}`
 pub(crate) async fn delete(
-    State(api): State<Api>,
+    State(live): State<LiveResponses>,
+    State(database): State<Database>,
     Extension(caller): Extension<Caller>,
     id: Id,
 ) -> Result<Response, ErrorResponse> {
     let id = read_id(id)?;
-    if api.0.live_responses.find(&caller, &id).is_some() {
+    if live.find(&caller, &id).is_some() {
         let message = "The response is still being made: cancel it, or wait for its end.";
         let error = ApiError::new(400, ErrorType::InvalidRequestError, message);
         return Err(error.with_code("response_in_progress").into());
     }
-    let deleted = responses(&api, &id)?.delete(caller.id(), &id).await;
+    let deleted = responses(&database, &id)?.delete(caller.id(), &id).await;
     if !deleted.map_err(|error| unavailable(&error))? {
         return Err(unknown(&id).into());
     }
@@ -72,7 +74,8 @@ pub(crate) async fn delete(
 
 /// `GET /v1/responses/{id}/input_items`
 pub(crate) async fn list_input(
-    State(api): State<Api>,
+    State(settings): State<LiveSettings>,
+    State(database): State<Database>,
     Extension(caller): Extension<Caller>,
     id: Id,
     RawQuery(query): RawQuery,
@@ -83,9 +86,9 @@ pub(crate) async fn list_input(
         order: query.order,
         after: query.after,
         items: query.limit,
-        bytes: api.settings().body.bytes,
+        bytes: settings.load().body.bytes,
     };
-    let listed = responses(&api, &id)?.input_of(caller.id(), &id, page).await;
+    let listed = responses(&database, &id)?.input_of(caller.id(), &id, page).await;
     let (items, has_more) = match listed.map_err(|error| unavailable(&error))? {
         Listed::Page { items, has_more } => (items, has_more),
         Listed::Unknown => return Err(unknown(&id).into()),
@@ -102,7 +105,7 @@ pub(crate) async fn list_input(
         }
     };
     let encrypted = query.encrypted;
-    let body = written(&api, items, move |items| {
+    let body = written(items, move |items| {
         let data: Vec<_> = items.iter().map(|item| shown(item, encrypted)).collect();
         let first = json!(items.first().map(|item| &item.id));
         let last = json!(items.last().map(|item| &item.id));
@@ -116,12 +119,13 @@ pub(crate) async fn list_input(
 
 /// `POST /v1/responses/{id}/cancel`
 pub(crate) async fn cancel(
-    State(api): State<Api>,
+    State(live): State<LiveResponses>,
+    State(database): State<Database>,
     Extension(caller): Extension<Caller>,
     id: Id,
 ) -> Result<Response, ErrorResponse> {
     let id = read_id(id)?;
-    if let Some(live) = api.0.live_responses.find(&caller, &id) {
+    if let Some(live) = live.find(&caller, &id) {
         let mut ended = live.ended.subscribe();
         live.cancelled.cancel();
         drop(live);
@@ -142,43 +146,37 @@ pub(crate) async fn cancel(
             }
         }
     }
-    let found = find(&api, &caller, &id).await?;
+    let found = find(&database, &caller, &id).await?;
     let status: Status<'_> = serde_json::from_str(&found.body).unwrap_or_default();
     if status.status != "cancelled" {
         let message = format!("The response has already ended: it is {}.", status.status);
         let error = ApiError::new(400, ErrorType::InvalidRequestError, message);
         return Err(error.with_code("response_not_in_progress").into());
     }
-    Ok(json_response(whole(&api, found, EncryptedContent::LeftOut).await?))
+    Ok(json_response(whole(found, EncryptedContent::LeftOut).await?))
 }
 
-async fn find(api: &Api, caller: &Caller, id: &str) -> Result<FoundResponse, ApiError> {
-    let found = responses(api, id)?.find(caller.id(), id).await;
+async fn find(database: &Database, caller: &Caller, id: &str) -> Result<FoundResponse, ApiError> {
+    let found = responses(database, id)?.find(caller.id(), id).await;
     found.map_err(|error| unavailable(&error))?.ok_or_else(|| unknown(id))
 }
 
 /// A response with its items.
-async fn whole(
-    api: &Api,
-    found: FoundResponse,
-    encrypted: EncryptedContent,
-) -> Result<String, ApiError> {
+async fn whole(found: FoundResponse, encrypted: EncryptedContent) -> Result<String, ApiError> {
     let FoundResponse { body, output } = found;
     let write = move |items: &[StoredItem]| {
         let items: Vec<_> = items.iter().map(|item| shown(item, encrypted)).collect();
         with_output(&body, items.iter().map(AsRef::as_ref))
     };
-    written(api, output, write).await
+    written(output, write).await
 }
 
-/// Much is written aside, so that nobody else waits for it.
 async fn written(
-    api: &Api,
     items: Vec<StoredItem>,
     write: impl FnOnce(&[StoredItem]) -> String + Send + 'static,
 ) -> Result<String, ApiError> {
     let bytes: usize = items.iter().map(|item| item.json.len()).sum();
-    if bytes < LARGE { Ok(write(&items)) } else { aside(api, move || Ok(write(&items))).await }
+    work(bytes, move || Ok(write(&items))).await
 }
 
 #[derive(Default, Deserialize)]
@@ -268,8 +266,8 @@ fn read_id(id: Id) -> Result<String, ApiError> {
     Ok(id)
 }
 
-fn responses<'a>(api: &'a Api, id: &str) -> Result<&'a Responses, ApiError> {
-    api.0.responses.as_ref().map_err(|reason| {
+fn responses(database: &Database, id: &str) -> Result<Responses, ApiError> {
+    database.as_ref().map(Store::responses).map_err(|reason| {
         not_found(format!(
             "There is no response '{}': none is kept here, as {reason}.",
             shortened(id)

@@ -59,7 +59,7 @@ fn what_cannot_be_asked_for_is_named() {
 fn an_account_has_the_same_members_in_any_case() {
     let window = LimitWindow {
         used_percent: 12,
-        length: Some(Duration::from_secs(5 * 3_600)),
+        length: Some(Duration::from_hours(5)),
         resets_at: Some(2_100_000_000),
     };
     let standing = AccountStanding::WithAllowance(Box::new(Allowance {
@@ -71,7 +71,7 @@ fn an_account_has_the_same_members_in_any_case() {
             credits: Some("unlimited".to_owned()),
             reached: Some("primary".to_owned()),
         },
-        as_of: UNIX_EPOCH + Duration::from_secs(1_772_323_200),
+        as_of: 1_772_323_200,
     }));
     assert_eq!(
         shown_account(&standing),
@@ -86,7 +86,7 @@ fn an_account_has_the_same_members_in_any_case() {
         (AccountStanding::SignedOut, Some(false), "nobody is signed in to Codex"),
         (AccountStanding::WithoutAllowance, Some(true), "only a ChatGPT login has an allowance"),
         (
-            AccountStanding::NotTold { account: None, reason: "no network".to_owned() },
+            AccountStanding::Unknown { account: None, reason: "no network".to_owned() },
             Some(true),
             "no network",
         ),

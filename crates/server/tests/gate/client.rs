@@ -23,7 +23,7 @@ pub(crate) const KEY: &str = "authorization: Bearer sk-right";
 pub(crate) const MAX_BODY_BYTES: usize = 64;
 pub(crate) const MAX_JSON_DEPTH: usize = 8;
 /// Generous: only a hang reaches it.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A running server; dropping it stops it.
 pub(crate) struct Server {

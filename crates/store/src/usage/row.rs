@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use model_turn::TokenUsage;
 use rusqlite::{Connection, params};
 
 use crate::time::{millis, millis_since_1970};
@@ -44,26 +45,13 @@ pub struct UsageRow {
     /// Whether a call was dropped, or the turn was cut.
     pub truncated: bool,
     /// What the upstream told; `None` if nothing.
-    pub tokens: Option<Tokens>,
+    pub tokens: Option<TokenUsage>,
     /// From the request's head to its place among the turns.
     pub queued: Duration,
     /// From there to the first token for the client.
     pub to_first_token: Option<Duration>,
     /// From the request's head to its end.
     pub duration: Duration,
-}
-
-/// Tokens of a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tokens {
-    /// Of what was asked.
-    pub prompt: u64,
-    /// Those of them that the upstream had seen before.
-    pub cached: u64,
-    /// Of the answer.
-    pub completion: u64,
-    /// Those of them that nobody sees.
-    pub reasoning: u64,
 }
 
 // === impl UsageRow ===
@@ -81,7 +69,7 @@ impl Change for UsageRow {
                  ?19, ?20, ?21, ?22
              )",
         )?;
-        let tokens = |kind: fn(&Tokens) -> u64| self.tokens.as_ref().map(|all| number(kind(all)));
+        let tokens = |kind: fn(TokenUsage) -> u64| self.tokens.map(|all| number(kind(all)));
         // In the order of the columns: a name would be looked up for each.
         insert.execute(params![
             millis_since_1970(self.ended_at),
@@ -99,10 +87,10 @@ impl Change for UsageRow {
             self.failed,
             number(self.tool_call_count as u64),
             self.truncated,
-            tokens(|tokens| tokens.prompt),
-            tokens(|tokens| tokens.cached),
-            tokens(|tokens| tokens.completion),
-            tokens(|tokens| tokens.reasoning),
+            tokens(|tokens| tokens.input_tokens),
+            tokens(|tokens| tokens.cached_input_tokens),
+            tokens(|tokens| tokens.output_tokens),
+            tokens(|tokens| tokens.reasoning_output_tokens),
             millis(self.queued),
             self.to_first_token.map(millis),
             millis(self.duration),

@@ -1,8 +1,9 @@
 //! Changes that somebody waits for.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
@@ -46,7 +47,7 @@ pub(super) fn ask(change: AskedChange) -> (Asked, Asking) {
 }
 
 fn take(slot: &Slot) -> Option<AskedChange> {
-    slot.lock().unwrap_or_else(PoisonError::into_inner).take()
+    slot.lock().take()
 }
 
 // === impl Asked ===

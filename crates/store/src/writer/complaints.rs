@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often at most the log tells that something is wrong.
-pub(super) const COMPLAINT_EVERY: Duration = Duration::from_secs(60);
+pub(super) const COMPLAINT_EVERY: Duration = Duration::from_mins(1);
 
 /// What was told, and when.
 pub(super) struct Complaints {

@@ -1,9 +1,9 @@
 //! What waits for the thread that writes.
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Condvar, Mutex};
 use tokio::sync::oneshot;
 
 use super::Change;
@@ -83,7 +83,7 @@ pub(super) struct Work {
 impl Queue {
     /// Gives the row back if there is no room for it.
     pub(super) fn push_row(&self, row: Box<dyn Change>) -> Result<(), Box<dyn Change>> {
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         if waiting.is_closed || waiting.rows.len() == MOST_WAITING {
             return Err(row);
         }
@@ -99,7 +99,7 @@ impl Queue {
 
     /// The same for a change that somebody waits for.
     pub(super) fn push_asked(&self, asked: Asked) -> Result<(), Asked> {
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         if waiting.is_closed || waiting.asked.len() == MOST_WAITING {
             return Err(asked);
         }
@@ -112,7 +112,7 @@ impl Queue {
     /// Is told when every row so far is written. If nobody would do that, it is told at once.
     pub(super) fn push_flush(&self, destination: Destination) -> oneshot::Receiver<()> {
         let (done, written) = oneshot::channel();
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         if !waiting.is_closed {
             let rows = waiting.rows_so_far;
             waiting.flushes.push(Flush { rows, destination, done });
@@ -123,25 +123,25 @@ impl Queue {
     }
 
     pub(super) fn push_sweep(&self) {
-        self.lock().wants_sweep = true;
+        self.waiting.lock().wants_sweep = true;
         self.work.notify_one();
     }
 
     /// Nothing is taken in any more; what is here can still be taken.
     pub(super) fn close(&self) {
-        self.lock().is_closed = true;
+        self.waiting.lock().is_closed = true;
         self.work.notify_one();
     }
 
     /// Drops what is here: whoever waits for something learns that it will not come.
     pub(super) fn abandon(&self) {
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         *waiting = Waiting { is_closed: true, ..Waiting::default() };
     }
 
     /// Waits, and takes what there is then.
     pub(super) fn take(&self, wait: Wait) -> Work {
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         let mut gathered_at = None;
         while !waiting.is_urgent(wait) {
             let now = Instant::now();
@@ -155,15 +155,9 @@ impl Queue {
             if until <= now {
                 break;
             }
-            let woken = self.work.wait_timeout(waiting, until - now);
-            waiting = woken.unwrap_or_else(PoisonError::into_inner).0;
+            self.work.wait_until(&mut waiting, until);
         }
         waiting.hand_over(wait)
-    }
-
-    /// Nobody panics while holding it.
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -20,7 +20,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// How often old rows are looked for.
-const SWEEP_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
+const SWEEP_EVERY: Duration = Duration::from_hours(24);
 
 /// What was deleted is in the log still. So long after, that is folded into the file.
 const FOLD_AFTER: Duration = Duration::from_secs(1);

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jiff::civil::{Date, date};
+use model_turn::TokenUsage;
 use rusqlite::Connection;
-use store::{Store, Tokens, Usage, UsageKey, UsageQuery, UsageReport, UsageRow};
+use store::{Store, Usage, UsageKey, UsageQuery, UsageReport, UsageRow};
 use tempfile::TempDir;
 
 /// A folder that goes with it.
@@ -57,7 +58,13 @@ pub(crate) fn turn(request_id: &str) -> UsageRow {
         failed: false,
         tool_call_count: 2,
         truncated: false,
-        tokens: Some(Tokens { prompt: 123, cached: 100, completion: 45, reasoning: 7 }),
+        tokens: Some(TokenUsage {
+            input_tokens: 123,
+            cached_input_tokens: 100,
+            output_tokens: 45,
+            reasoning_output_tokens: 7,
+            total_tokens: 168,
+        }),
         queued: Duration::from_micros(90),
         to_first_token: Some(Duration::from_millis(12)),
         duration: Duration::from_millis(34),

@@ -6,7 +6,7 @@ use store::UsageRow;
 
 use crate::folder::{Folder, report, turn};
 
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const DAY: Duration = Duration::from_hours(24);
 
 fn old(name: &str, age: Duration) -> UsageRow {
     UsageRow { ended_at: SystemTime::now() - age, model: name.to_owned(), ..turn("a") }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use jiff::{Timestamp, tz::TimeZone};
+use model_turn::TokenUsage;
 use proptest::prelude::*;
-use store::{KeyUsage, Tokens, UsageKey, UsageQuery, UsageReport, UsageRow, UsageSums};
+use store::{KeyUsage, UsageKey, UsageQuery, UsageReport, UsageRow, UsageSums};
 
 use crate::folder::{DAY, Folder, everything, moment, report, turn};
 
@@ -13,11 +14,12 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 fn rows() -> impl Strategy<Value = Vec<UsageRow>> {
     let tokens = (0..1_000_u64, 0..1_000_u64, 0..1_000_u64, 0..1_000_u64);
-    let tokens = tokens.prop_map(|(prompt, cached, completion, reasoning)| Tokens {
-        prompt,
-        cached,
-        completion,
-        reasoning,
+    let tokens = tokens.prop_map(|(prompt, cached, completion, reasoning)| TokenUsage {
+        input_tokens: prompt,
+        cached_input_tokens: cached,
+        output_tokens: completion,
+        reasoning_output_tokens: reasoning,
+        total_tokens: prompt + completion,
     });
     let row = (
         (0..4 * DAY_MS, 0..3_usize, 0..4_usize, any::<bool>(), any::<bool>()),
@@ -57,10 +59,10 @@ fn sums<'a>(rows: impl IntoIterator<Item = &'a UsageRow>) -> UsageSums {
         sums.tool_calls += row.tool_call_count as u64;
         match row.tokens {
             Some(tokens) => {
-                sums.prompt_tokens += tokens.prompt;
-                sums.cached_tokens += tokens.cached;
-                sums.completion_tokens += tokens.completion;
-                sums.reasoning_tokens += tokens.reasoning;
+                sums.prompt_tokens += tokens.input_tokens;
+                sums.cached_tokens += tokens.cached_input_tokens;
+                sums.completion_tokens += tokens.output_tokens;
+                sums.reasoning_tokens += tokens.reasoning_output_tokens;
             }
             None => sums.turns_without_tokens += 1,
         }
@@ -170,7 +172,13 @@ async fn no_figure_of_an_upstream_breaks_the_sums() {
     let usage = folder.open().usage();
     let all = u64::MAX;
     for _ in 0..1_000 {
-        let tokens = Tokens { prompt: all, cached: all, completion: all, reasoning: all };
+        let tokens = TokenUsage {
+            input_tokens: all,
+            cached_input_tokens: all,
+            output_tokens: all,
+            reasoning_output_tokens: all,
+            total_tokens: all,
+        };
         usage.record(UsageRow { tokens: Some(tokens), ..turn("a") });
     }
     assert_eq!(report(&usage).await.totals.prompt_tokens, 1_000 << 40);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bridge::{RequestOptions, TurnSettings};
-use codex_app_server::{TurnRequest, Upstream};
+use model_turn::{TurnRequest, Upstream};
 use openai_wire::chat::ChatRequest;
 use serde_json::{Value, json};
 use testkit::Outcome;

@@ -1,6 +1,6 @@
 //! What is asked, and what must come back.
 
-use codex_app_server::TurnRequest;
+use model_turn::TurnRequest;
 use testkit::Outcome;
 
 use crate::direct::Answer;

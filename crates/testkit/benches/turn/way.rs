@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use codex_app_server::turn::event::TurnEvent;
-use codex_app_server::{Client, ClientConfig, CodexBinary, HistoryItem, Role, Timing, TurnRequest};
+use codex_app_server::{Client, ClientConfig, CodexBinary, Timing};
+use model_turn::{HistoryItem, Role, TurnEvent, TurnRequest};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

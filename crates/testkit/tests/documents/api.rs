@@ -104,10 +104,10 @@ fn headers() -> BTreeSet<String> {
         (source.package.as_str(), source.path.as_str()) == ("server", "src/headers.rs")
     });
     let text: String = definitions.unwrap().shipped().split_whitespace().collect();
-    let constants = text.split("pubconst").skip(1).map(|rest| {
+    let constants = text.split("pub(crate)const").skip(1).filter_map(|rest| {
         let constant = rest.split(':').next().unwrap().to_owned();
-        let name = rest.split('"').nth(1).unwrap().to_owned();
-        (constant, name)
+        let name = rest.split('"').nth(1)?.to_owned();
+        Some((constant, name))
     });
     let is_used = |constant: &str| {
         let users = all.iter().filter(|source| source.package == "server");

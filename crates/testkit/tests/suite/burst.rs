@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use codex_app_server::turn::event::TurnEnd;
+use model_turn::TurnEnd;
 use testkit::{Outcome, TestCodex, tools};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use codex_app_server::account::LoginMethod;
-use codex_app_server::turn::event::TurnEnd;
 use codex_app_server::{
-    CanaryConfig, CanaryModel, CanaryState, CodexBinary, FailureKind, Promise, RenewError,
-    TurnRequest, Upstream, WorkerState,
+    CanaryConfig, CanaryModel, CanaryState, CodexBinary, Promise, RenewError, WorkerState,
 };
+use model_turn::{FailureKind, TurnEnd, TurnRequest, Upstream};
 use serde_json::Value;
 use testkit::{
     Outcome, ScriptedIssuer, TestCodex, TestPool, canary, codex_binary, write_altered_codex,

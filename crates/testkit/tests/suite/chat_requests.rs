@@ -1,8 +1,7 @@
 //! What the model receives of a chat request.
 
 use bridge::{RequestOptions, TurnSettings, prepare};
-use codex_app_server::turn::event::TurnEnd;
-use codex_app_server::{TurnRequest, Upstream};
+use model_turn::{TurnEnd, TurnRequest, Upstream};
 use openai_wire::chat::ChatRequest;
 use serde_json::{Value, json};
 use testkit::TestCodex;

@@ -11,8 +11,8 @@ mod starts;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use codex_app_server::turn::event::{TurnEnd, TurnEvent};
-use codex_app_server::{CodexBinary, Failure, FailureKind, PoolConfig, Turn, WorkerState};
+use codex_app_server::{CodexBinary, PoolConfig, Turn, WorkerState};
+use model_turn::{Failure, FailureKind, TurnEnd, TurnEvent};
 use tempfile::TempDir;
 use testkit::{Outcome, TestPool};
 

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 
 use codex_app_server::Direction;
-use codex_app_server::turn::event::{ToolCallKind, TurnEnd};
+use model_turn::{ToolCallKind, TurnEnd};
 use serde_json::{Value, json};
 use testkit::{Outcome, TestCodex, tools};
 

@@ -1,7 +1,7 @@
 //! A conversation as a client has it, which sends everything that was said each time.
 
-use codex_app_server::turn::event::ToolCallKind;
-use codex_app_server::{CallInput, Continued, HistoryItem, Role, ToolOutput, TurnRequest};
+use codex_app_server::Continued;
+use model_turn::{CallInput, HistoryItem, Role, ToolCallKind, ToolOutput, TurnRequest};
 use testkit::{Outcome, TestPool, tools};
 
 /// What every output says.

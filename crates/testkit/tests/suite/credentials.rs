@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use codex_app_server::turn::event::TurnEnd;
-use codex_app_server::{DEMO_MODEL, Upstream};
+use codex_app_server::DEMO_MODEL;
+use model_turn::{TurnEnd, Upstream};
 use serde_json::{Value, json};
 use testkit::{ScriptedIssuer, TestCodex, files_with, unsigned_token};
 

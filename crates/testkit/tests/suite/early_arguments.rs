@@ -4,9 +4,9 @@ mod altered_log;
 
 use std::time::{Duration, Instant};
 
-use codex_app_server::turn::event::{TurnEnd, TurnEvent};
-use codex_app_server::{EarlyArguments, FailureKind as Kind, TurnRequest};
+use codex_app_server::EarlyArguments;
 use futures_util::future::join_all;
+use model_turn::{FailureKind as Kind, TurnEnd, TurnEvent, TurnRequest};
 use scripted_model::long_arguments;
 use testkit::process::signal;
 use testkit::{Outcome, TestCodex, tools};
@@ -128,7 +128,7 @@ async fn ids_that_every_response_repeats_mix_nothing_up() {
 
 #[tokio::test]
 async fn a_turn_that_breaks_off_within_a_call_fails_and_is_not_tried_again() {
-    let codex = TestCodex::with(|config| config.retries = 2).await;
+    let codex = TestCodex::with(|config| config.turns.retries = 2).await;
     for (ending, kind) in
         [("cut", Kind::StreamCut), ("failed", Kind::ServerError), ("incomplete", Kind::MaxOutput)]
     {
@@ -181,8 +181,8 @@ async fn a_call_that_never_ends_can_be_left_interrupted_or_lost() {
 #[tokio::test]
 async fn fragments_are_a_sign_of_life() {
     let codex = TestCodex::with(|config| {
-        config.limits.idle_timeout = Duration::from_millis(400);
-        config.limits.probe_after = Some(Duration::from_millis(400));
+        config.turns.limits.idle_timeout = Duration::from_millis(400);
+        config.turns.limits.probe_after = Some(Duration::from_millis(400));
     })
     .await;
     // Whether or not the consumer wants them.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use codex_app_server::turn::event::{TurnEnd, TurnEvent};
+use model_turn::{TurnEnd, TurnEvent};
 use testkit::{Outcome, TestCodex, file_sizes, process, tools};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;

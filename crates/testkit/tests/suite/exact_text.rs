@@ -1,6 +1,6 @@
 //! Text is the same to the byte, in both directions.
 
-use codex_app_server::turn::event::TurnEnd;
+use model_turn::TurnEnd;
 use testkit::TestCodex;
 
 fn sent_text(codex: &TestCodex) -> String {

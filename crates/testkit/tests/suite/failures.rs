@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use codex_app_server::FailureKind as Kind;
-use codex_app_server::turn::event::TurnEnd;
+use model_turn::{FailureKind as Kind, TurnEnd};
 use serde_json::json;
 use testkit::{TestCodex, tools};
 
@@ -78,7 +77,7 @@ async fn an_upstream_that_is_not_there_ends_the_turn() {
 #[tokio::test]
 async fn a_call_and_then_a_broken_response_ends_within_the_probe_time() {
     let probe = Duration::from_millis(300);
-    let codex = TestCodex::with(|config| config.limits.probe_after = Some(probe)).await;
+    let codex = TestCodex::with(|config| config.turns.limits.probe_after = Some(probe)).await;
     for (mark, kind, calls) in [
         ("[[call-cut]]", Kind::StreamCut, 1),
         ("[[two-calls-cut]]", Kind::StreamCut, 2),
@@ -104,7 +103,7 @@ async fn a_call_and_then_a_broken_response_ends_within_the_probe_time() {
 #[tokio::test]
 async fn a_probe_does_no_harm_to_a_response_that_is_alive() {
     let codex = TestCodex::with(|config| {
-        config.limits.probe_after = Some(Duration::from_millis(200));
+        config.turns.limits.probe_after = Some(Duration::from_millis(200));
         // What the log has of the second call would be a sign of life.
         config.early_arguments = false;
     })
@@ -120,7 +119,8 @@ async fn a_probe_does_no_harm_to_a_response_that_is_alive() {
 #[tokio::test]
 async fn silence_is_limited_and_the_upstream_is_let_go() {
     let codex =
-        TestCodex::with(|config| config.limits.idle_timeout = Duration::from_millis(300)).await;
+        TestCodex::with(|config| config.turns.limits.idle_timeout = Duration::from_millis(300))
+            .await;
     let failure = codex.run(codex.ask("[[silent]]")).await.end.unwrap_err();
     assert_eq!(
         (failure.kind, failure.message.as_str()),
@@ -132,7 +132,8 @@ async fn silence_is_limited_and_the_upstream_is_let_go() {
 
 #[tokio::test]
 async fn the_length_of_a_turn_is_limited_and_the_upstream_is_let_go() {
-    let codex = TestCodex::with(|config| config.limits.timeout = Duration::from_millis(500)).await;
+    let codex =
+        TestCodex::with(|config| config.turns.limits.timeout = Duration::from_millis(500)).await;
     let outcome = codex.run(codex.ask("[[slow:10000]]")).await;
     assert_eq!(outcome.failure(), Kind::Timeout);
     assert!(!outcome.text.is_empty());

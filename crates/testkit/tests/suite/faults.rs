@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use codex_app_server::FailureKind;
+use model_turn::FailureKind;
 use testkit::process::{is_running, signal, until_gone};
 use testkit::{Outcome, TestCodex};
 use tokio::task::JoinSet;

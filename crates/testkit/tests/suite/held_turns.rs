@@ -7,8 +7,8 @@ mod never_back;
 use std::sync::Arc;
 use std::time::Duration;
 
-use codex_app_server::turn::event::TurnEnd;
 use codex_app_server::{Continued, ContinuityLimits, FreshReason, KeptCounts};
+use model_turn::TurnEnd;
 use testkit::{TestPool, codex_binary};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;

@@ -5,8 +5,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use codex_app_server::FailureKind as Kind;
-use codex_app_server::turn::event::{TurnEnd, TurnEvent};
+use model_turn::{FailureKind as Kind, TurnEnd, TurnEvent};
 use testkit::{TestPool, codex_binary, tools};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -20,7 +19,7 @@ const NAMES: [&str; 3] = ["get_weather", "get_time", "lookup"];
 const SILENCE: Duration = Duration::from_secs(5);
 
 /// No event takes so long: whoever waits longer waits for ever.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 type End = Result<TurnEnd, Kind>;
 
@@ -211,8 +210,8 @@ async fn row_10_five_hundred_turns_ended_in_every_way_never_mix_and_leave_nothin
     println!("SEED={seed}");
     let codex = TestPool::with(codex_binary().await, |config| {
         config.workers = 2;
-        config.client.retries = 1;
-        config.client.limits.idle_timeout = SILENCE;
+        config.client.turns.retries = 1;
+        config.client.turns.limits.idle_timeout = SILENCE;
     })
     .await;
     codex.until_ready().await;

@@ -1,7 +1,6 @@
 //! Turns that end before their time leave nothing behind.
 
-use codex_app_server::turn::event::{TurnEnd, TurnEvent};
-use codex_app_server::{FailureKind, InvalidTurn, ToolInput, TurnRequest};
+use model_turn::{FailureKind, InvalidTurn, ToolInput, TurnEnd, TurnEvent, TurnRequest};
 use testkit::{Outcome, TestCodex, tools};
 
 #[tokio::test]
@@ -51,7 +50,7 @@ async fn an_interrupt_ends_the_turn_and_keeps_what_was_said() {
 
 #[tokio::test]
 async fn a_consumer_that_does_not_read_fails_alone() {
-    let codex = TestCodex::with(|config| config.max_waiting_bytes = 200_000).await;
+    let codex = TestCodex::with(|config| config.turns.max_waiting_bytes = 200_000).await;
     let asleep = codex.client.start_turn(codex.ask("[[big:2000000]]")).unwrap();
     let awake = codex.run(codex.ask("[[big:2000000]]")).await;
     assert_eq!((awake.text.len(), awake.end), (2_000_000, Ok(TurnEnd::Completed)));
@@ -65,7 +64,7 @@ async fn a_consumer_that_does_not_read_fails_alone() {
 
 #[tokio::test]
 async fn an_answer_with_a_hole_is_no_success() {
-    let codex = TestCodex::with(|config| config.max_waiting_bytes = 250).await;
+    let codex = TestCodex::with(|config| config.turns.max_waiting_bytes = 250).await;
     let mut request = codex.ask("[[tool]]");
     request.tools = tools(&["get_weather"]);
     let asleep = codex.client.start_turn(request).unwrap();

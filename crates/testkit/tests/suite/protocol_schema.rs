@@ -14,10 +14,8 @@ use codex_app_server::protocol::outgoing::{
     ThreadInjectItems, ThreadLoadedList, ThreadStart, ThreadUnsubscribe, TurnInterrupt, TurnStart,
     refusal,
 };
-use codex_app_server::turn::event::TurnEnd;
-use codex_app_server::{
-    Client, ContentPart, Direction, HistoryItem, Role, ToolOutput, Upstream, WireTap,
-};
+use codex_app_server::{Client, Direction, WireTap};
+use model_turn::{ContentPart, HistoryItem, Role, ToolOutput, TurnEnd, Upstream};
 use serde_json::{Value, json};
 use testkit::{Outcome, ScriptedIssuer, TestCodex, tools};
 
@@ -79,7 +77,7 @@ async fn sent_in_a_session() -> Vec<Value> {
     let codex = TestCodex::with(|config| {
         issuer.configure(config);
         config.tap = Some(tap);
-        config.limits.probe_after = Some(Duration::from_millis(50));
+        config.turns.limits.probe_after = Some(Duration::from_millis(50));
     })
     .await;
 
@@ -290,7 +288,7 @@ async fn every_field_that_we_read_exists() {
         (read_by::<incoming::RawItem<'_>>(), "ResponseItem"),
         (read_by::<incoming::SummaryPart>(), "ReasoningItemReasoningSummary"),
         (read_by::<incoming::RawResponseCompleted<'_>>(), "RawResponseCompletedNotification"),
-        (read_by::<incoming::TokenUsage>(), "TokenUsageBreakdown"),
+        (read_by::<model_turn::TokenUsage>(), "TokenUsageBreakdown"),
         (read_by::<incoming::ErrorNotification<'_>>(), "ErrorNotification"),
         (read_by::<incoming::ToolCallRequest<'_>>(), "DynamicToolCallParams"),
     ];
@@ -310,6 +308,8 @@ async fn every_field_that_we_read_exists() {
         .filter_map(|rest| rest.split(['<', ' ', '(']).next())
         // A string, whatever field it is the value of.
         .filter(|name| *name != "Text")
+        // Read as it is by `model-turn`.
+        .chain(["TokenUsage"])
         .collect();
     let in_table: BTreeSet<_> = table.iter().map(|(read, _)| read.name).collect();
     assert_eq!(structs, in_table, "a struct is missing in the table");

@@ -5,9 +5,8 @@ mod expected;
 
 use std::collections::BTreeSet;
 
-use codex_app_server::turn::event::TurnEnd;
-use codex_app_server::{
-    CallInput, HistoryItem, Tool, ToolInput, ToolName, ToolOutput, TurnRequest,
+use model_turn::{
+    CallInput, HistoryItem, Tool, ToolInput, ToolName, ToolOutput, TurnEnd, TurnRequest,
 };
 use serde_json::{Value, json};
 use testkit::{OF_THE_TURN, TestCodex, tools};

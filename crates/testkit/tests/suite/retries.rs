@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use codex_app_server::turn::event::TurnEnd;
-use codex_app_server::{Direction, FailureKind};
+use codex_app_server::Direction;
+use model_turn::{FailureKind, TurnEnd};
 use testkit::{Outcome, TestCodex};
 
 #[tokio::test]
 async fn a_passing_failure_is_tried_again_and_the_consumer_never_knows() {
-    let codex = TestCodex::with(|config| config.retries = 2).await;
+    let codex = TestCodex::with(|config| config.turns.retries = 2).await;
     let outcome = codex.run(codex.ask("[[http:503,x2]] please")).await;
     assert_eq!(outcome.end, Ok(TurnEnd::Completed));
     assert!(!outcome.text.is_empty());
@@ -19,7 +19,7 @@ async fn a_passing_failure_is_tried_again_and_the_consumer_never_knows() {
 
 #[tokio::test]
 async fn retries_end_with_the_last_failure() {
-    let codex = TestCodex::with(|config| config.retries = 2).await;
+    let codex = TestCodex::with(|config| config.turns.retries = 2).await;
     assert_eq!(codex.run(codex.ask("[[http:500]]")).await.failure(), FailureKind::ServerError);
     assert_eq!((codex.model.requests(), codex.client.stats().retries), (3, 2));
     codex.client.shutdown().await;
@@ -27,7 +27,7 @@ async fn retries_end_with_the_last_failure() {
 
 #[tokio::test]
 async fn a_failure_that_a_retry_cannot_help_is_reported_at_once() {
-    let codex = TestCodex::with(|config| config.retries = 2).await;
+    let codex = TestCodex::with(|config| config.turns.retries = 2).await;
     for mark in ["[[http:400]]", "[[http:401]]", "[[http:429,usage]]"] {
         let before = codex.model.requests();
         assert!(codex.run(codex.ask(mark)).await.end.is_err());
@@ -39,7 +39,7 @@ async fn a_failure_that_a_retry_cannot_help_is_reported_at_once() {
 
 #[tokio::test]
 async fn nothing_is_tried_again_after_output() {
-    let codex = TestCodex::with(|config| config.retries = 2).await;
+    let codex = TestCodex::with(|config| config.turns.retries = 2).await;
     let outcome = codex.run(codex.ask("[[cut-once]]")).await;
     assert_eq!(outcome.failure(), FailureKind::StreamCut);
     assert!(!outcome.text.is_empty());
@@ -53,7 +53,7 @@ async fn a_failing_attempt_of_a_turn_that_was_interrupted_is_its_last() {
     const TURNS: usize = 20;
     let threads = Arc::new(AtomicUsize::new(0));
     let codex = TestCodex::with(|config| {
-        config.retries = 2;
+        config.turns.retries = 2;
         let threads = Arc::clone(&threads);
         config.tap = Some(Arc::new(move |direction, line| {
             let line = String::from_utf8_lossy(line);

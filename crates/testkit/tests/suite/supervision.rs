@@ -5,8 +5,8 @@ use std::path::Path;
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
-use codex_app_server::turn::event::TurnEnd;
-use codex_app_server::{CodexBinary, FailureKind, WorkerState};
+use codex_app_server::{CodexBinary, WorkerState};
+use model_turn::{FailureKind, TurnEnd};
 use testkit::process::{is_running, signal, until_gone};
 use testkit::{Outcome, TestPool, codex_binary, quick_heartbeat, write_script};
 use tokio::task::JoinSet;

@@ -4,8 +4,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use codex_app_server::turn::event::TurnEnd;
-use codex_app_server::{Client, ToolInput, TurnRequest, WorkerState};
+use codex_app_server::{Client, WorkerState};
+use model_turn::{ToolInput, TurnEnd, TurnRequest};
 use serde_json::{Value, json};
 use testkit::process::{is_running, signal};
 use testkit::{Outcome, TestCodex, TestPool, codex_binary, tools};

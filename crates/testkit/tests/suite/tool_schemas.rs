@@ -1,8 +1,7 @@
 //! Every constraint of a tool's schema reaches the model: in the schema, or else in a description.
 
 use bridge::TurnSettings;
-use codex_app_server::turn::event::TurnEnd;
-use codex_app_server::{Tool, ToolInput};
+use model_turn::{Tool, ToolInput, TurnEnd};
 use serde_json::{Value, json};
 use testkit::TestCodex;
 

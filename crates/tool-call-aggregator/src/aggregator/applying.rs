@@ -1,4 +1,4 @@
-//! What one statement about a call does to the turn, and what the outside learns of it.
+//! What one event of a call does to the turn, and which change comes of it.
 
 use super::ToolCallAggregator;
 use crate::arguments_value::Numbers;
@@ -10,14 +10,7 @@ use crate::ids::IdContext;
 use crate::limits::Limit;
 use crate::options::{FragmentMode, RepeatPolicy};
 use crate::record::NO_ARGUMENTS;
-use crate::twin::mean_the_same;
-
-/// What an event has done to a call.
-#[derive(Debug, Clone, Copy, Default)]
-struct Update {
-    effect: Effect,
-    renamed: bool,
-}
+use crate::twin::have_equal_value;
 
 // === impl ToolCallAggregator ===
 
@@ -36,7 +29,7 @@ impl ToolCallAggregator {
         {
             return false;
         }
-        let calls = self.turn.choices.get_mut(choice);
+        let calls = self.turn.choices.get_mut(&choice);
         let Some((call, appended)) = calls.and_then(|calls| calls.stream_on(event, text)) else {
             return false;
         };
@@ -47,7 +40,7 @@ impl ToolCallAggregator {
 
     pub(super) fn apply(&mut self, choice: u32, event: &CallEvent<'_>, origin: Origin) {
         let event = event.normalised();
-        let calls = self.turn.choices.get(choice);
+        let calls = self.turn.choices.get(&choice);
         let index = match calls.and_then(|calls| calls.find(&event)) {
             Some(index) => index,
             None if self.is_delivered_again(choice, &event) => return,
@@ -57,19 +50,20 @@ impl ToolCallAggregator {
                 None => return,
             },
         };
-        if let Some(update) = self.update(choice, index, &event) {
-            self.report(choice, index, update);
+        if let Some(effect) = self.update(choice, index, &event) {
+            self.report(choice, index, effect);
         }
     }
 
     /// Whether a named increment without any identity is the one that was just taken.
     fn is_delivered_again(&self, choice: u32, event: &CallEvent<'_>) -> bool {
-        let calls = self.turn.choices.get(choice);
+        let calls = self.turn.choices.get(&choice);
         let current = calls.and_then(|calls| calls.current.map(|current| &calls.calls[current]));
         let payload = Payload::of(event, self.sequence);
         event.is_anonymous()
             && current.is_some_and(|call| {
-                event.name == Some(&call.name) && call.is_repeat(event, payload, self.repeat_policy)
+                event.name == Some(&call.record.name)
+                    && call.is_repeat(event, payload, self.repeat_policy)
             })
     }
 
@@ -77,7 +71,7 @@ impl ToolCallAggregator {
     /// or as a structured call.
     fn is_twin(&mut self, choice: u32, event: &CallEvent<'_>, origin: Origin) -> bool {
         let (true, Some(name), Some(calls)) =
-            (event.complete, event.name, self.turn.choices.get_mut(choice))
+            (event.complete, event.name, self.turn.choices.get_mut(&choice))
         else {
             return false;
         };
@@ -97,18 +91,18 @@ impl ToolCallAggregator {
         }
         if self.turn.calls >= self.limits.calls {
             self.limit = Some(Limit::Calls);
-            if let Some(calls) = self.turn.choices.get_mut(choice) {
+            if let Some(calls) = self.turn.choices.get_mut(&choice) {
                 calls.forget_position(event);
             }
             return None;
         }
         self.turn.calls += 1;
-        Some(self.turn.choices.get_or_create(choice).create(origin))
+        Some(self.turn.choices.entry(choice).or_default().create(origin))
     }
 
     /// Remembers by what a call can be found again; false if there is no room for its ids.
     fn learn(&mut self, choice: u32, index: usize, event: &CallEvent<'_>) -> bool {
-        let Some(calls) = self.turn.choices.get_mut(choice) else {
+        let Some(calls) = self.turn.choices.get_mut(&choice) else {
             return false;
         };
         calls.learn_position(index, event);
@@ -123,14 +117,14 @@ impl ToolCallAggregator {
     }
 
     /// Brings a call up to date; gives what has changed.
-    fn update(&mut self, choice: u32, index: usize, event: &CallEvent<'_>) -> Option<Update> {
+    fn update(&mut self, choice: u32, index: usize, event: &CallEvent<'_>) -> Option<Effect> {
         let has_room = self.learn(choice, index, event);
-        let calls = self.turn.choices.get_mut(choice)?;
+        let calls = self.turn.choices.get_mut(&choice)?;
         let call = &mut calls.calls[index];
         let payload = Payload::of(event, self.sequence);
         let name = event.name.filter(|name| {
             let is_last_word = event.complete && payload.is_none();
-            call.name.is_empty() || (is_last_word && call.name != *name)
+            call.record.name.is_empty() || (is_last_word && call.record.name != *name)
         });
         let is_repeat = call.is_repeat(event, payload, self.repeat_policy);
         let growth = if is_repeat {
@@ -150,13 +144,15 @@ impl ToolCallAggregator {
             return None;
         }
         let before = call.held();
-        let mut update = Update::default();
+        let mut effect = Effect::None;
         if !is_repeat {
+            effect = call.take(event.arguments, self.fragments);
             if let Some(name) = name {
-                update.renamed = !call.name.is_empty();
-                name.clone_into(&mut call.name);
+                if !call.record.name.is_empty() {
+                    effect = Effect::Replaced;
+                }
+                name.clone_into(&mut call.record.name);
             }
-            update.effect = call.take(event.arguments, self.fragments);
             call.remember(payload);
         }
         if event.complete {
@@ -165,13 +161,13 @@ impl ToolCallAggregator {
         let after = call.held();
         calls.held = calls.held + after - before;
         self.turn.held = self.turn.held + after - before;
-        Some(update)
+        Some(effect)
     }
 
-    /// Records what the outside is to learn of an update.
-    fn report(&mut self, choice: u32, index: usize, update: Update) {
-        let first = match self.turn.choices.get(choice) {
-            Some(calls) if !calls.calls[index].name.is_empty() => {
+    /// Records the change that comes of an update.
+    fn report(&mut self, choice: u32, index: usize, effect: Effect) {
+        let first = match self.turn.choices.get(&choice) {
+            Some(calls) if !calls.calls[index].record.name.is_empty() => {
                 calls.calls[index].index.is_none()
             }
             _ => return,
@@ -179,68 +175,67 @@ impl ToolCallAggregator {
         if first {
             self.appear(choice, index);
         }
-        let Some(calls) = self.turn.choices.get_mut(choice) else {
+        let Some(calls) = self.turn.choices.get_mut(&choice) else {
             return;
         };
         let call = &mut calls.calls[index];
-        let is_empty = call.complete && call.arguments.is_empty();
+        let is_empty = call.complete && call.record.arguments.is_empty();
         let earlier = call.change.filter(|(ingest, _)| *ingest == self.ingests);
         if earlier.is_some() && is_empty {
             // The change that is already recorded will be written with `{}`.
             call.was_empty = true;
         }
         // A client that was sent `{}` for no arguments cannot be given others.
-        let after_braces = call.was_empty && update.effect == Effect::Appended(0);
-        let is_known_to_client =
-            after_braces && mean_the_same(&call.arguments, NO_ARGUMENTS, Numbers::Written);
-        let taken_back = update.renamed
-            || update.effect == Effect::Replaced
-            || (after_braces && !is_known_to_client);
-        let replaced = taken_back && !first;
-        let start = match update.effect {
-            _ if first || replaced => 0,
-            Effect::Appended(before) => before,
-            Effect::None | Effect::Replaced => return,
+        let after_braces = call.was_empty && effect == Effect::Appended(0);
+        let frame = if first {
+            Frame::Header
+        } else if effect == Effect::Replaced {
+            Frame::Replaced
+        } else if !after_braces {
+            Frame::Increment
+        } else if have_equal_value(&call.record.arguments, NO_ARGUMENTS, Numbers::Written) {
+            Frame::Known
+        } else {
+            Frame::Replaced
+        };
+        let start = match (frame, effect) {
+            (Frame::Header | Frame::Replaced, _) => 0,
+            (_, Effect::Appended(before)) => before,
+            (_, Effect::None | Effect::Replaced) => return,
         };
         call.was_empty = is_empty;
-        let end = call.arguments.len();
-        // A call that several parts of one payload speak of has changed once.
+        let end = call.record.arguments.len();
+        // A call that several parts of one payload are about has changed once.
         if let Some((_, earlier)) = earlier {
             let change = &mut self.changes[earlier];
-            change.replaced |= match change.frame {
-                Frame::Header => false,
-                Frame::Increment => replaced,
-                Frame::Known => true,
+            change.frame = match (change.frame, frame) {
+                (Frame::Header, _) => Frame::Header,
+                (Frame::Increment, Frame::Increment | Frame::Known) => Frame::Increment,
+                _ => Frame::Replaced,
             };
-            let is_whole = replaced || change.replaced;
+            let is_whole = change.frame == Frame::Replaced;
             change.appended = if is_whole { 0..end } else { change.appended.start..end };
             return;
         }
         call.change = Some((self.ingests, self.changes.len()));
-        let appended = start..end;
-        let frame = match (first, is_known_to_client) {
-            (true, _) => Frame::Header,
-            (false, true) => Frame::Known,
-            (false, false) => Frame::Increment,
-        };
-        self.changes.push(Change { appended, replaced, frame, ..Change::of(choice, index) });
+        self.changes.push(Change { choice, call: index, appended: start..end, frame });
     }
 
     fn appear(&mut self, choice: u32, index: usize) {
-        let Some(calls) = self.turn.choices.get(choice) else {
+        let Some(calls) = self.turn.choices.get(&choice) else {
             return;
         };
         let call = &calls.calls[index];
         let context = IdContext {
             choice,
             ordinal: calls.next_index(),
-            backend_id: call.backend_id.as_deref(),
-            name: &call.name,
+            backend_id: call.record.backend_id.as_deref(),
+            name: &call.record.name,
         };
         let has_own_id = call.same_id.is_none();
         let id = self.id_policy.make(&context, has_own_id, |id| self.turn.ids.contains(id));
         self.turn.ids.insert(id.as_str().into());
-        if let Some(calls) = self.turn.choices.get_mut(choice) {
+        if let Some(calls) = self.turn.choices.get_mut(&choice) {
             calls.appear(index, id);
         }
     }

@@ -26,7 +26,7 @@ impl Builder {
         self
     }
 
-    /// How repeated events are told from new ones.
+    /// How repeated events are distinguished from new ones.
     #[must_use]
     pub fn repeat_policy(mut self, policy: RepeatPolicy) -> Self {
         self.repeat_policy = policy;

@@ -363,6 +363,7 @@ fn fields_are_trimmed_verbatim_and_the_last_of_equals_counts() {
 }
 
 #[test]
+#[allow(clippy::disallowed_methods, reason = "it measures time")]
 fn very_many_fields_take_linear_time() {
     let started = Instant::now();
     let mut equal = vec![("query", "a"); 1_000_000];

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::canon::{Argument, arrange, canon, declared};
@@ -34,7 +35,8 @@ pub struct XmlOptions<'a> {
 
 /// What becomes of `<`, `>` and `&` in strings. In arrays and objects they are always written as `\u003c`,
 /// `\u003e` and `\u0026`, which is the same JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum XmlEscaping {
     /// They become `&lt;`, `&gt;` and `&amp;`: right XML, for readers that decode entities.
     #[default]

@@ -41,8 +41,7 @@ pub(crate) fn extract(
     start_at: usize,
     rest: Rest,
 ) -> Extracted {
-    let is_boundary = |at: &usize| text.is_char_boundary(*at);
-    let start = (start_at..text.len()).find(is_boundary).unwrap_or(text.len());
+    let start = text.ceil_char_boundary(start_at);
     let mut scanner = TextScanner::with_limits(patterns, limits);
     let mut blocks = Vec::new();
     let mut take = |event: ScanEvent<'_>| {

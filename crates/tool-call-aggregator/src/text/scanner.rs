@@ -277,7 +277,7 @@ impl TextScanner {
     fn feed_whole(&mut self, chunk: &str) {
         self.held.push_str(chunk);
         while self.held_back() > self.held_limit {
-            let part = last_boundary(&self.held[self.head..], self.held_limit);
+            let part = self.held[self.head..].floor_char_boundary(self.held_limit);
             let part = part.max(first_char(&self.held[self.head..]));
             let rest = self.held.split_off(self.head + part);
             self.read_to_end();
@@ -336,14 +336,6 @@ fn find(fences: &mut Option<Fences>, markers: &Markers, text: &[u8], rest: Rest)
         }
         Some(fences) => fences.find(markers, text, rest),
     }
-}
-
-/// The last place up to `limit` that is not inside a character.
-fn last_boundary(text: &str, limit: usize) -> usize {
-    if limit >= text.len() {
-        return text.len();
-    }
-    (0..=limit).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 /// The length of the first character.

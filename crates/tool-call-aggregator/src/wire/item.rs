@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::fields::{Object, call_id, field, object, text};
-use super::{ChoiceOf, Sink, Whole, chat};
+use super::{ChoiceOf, Whole, chat};
+use crate::aggregator::ToolCallAggregator;
 use crate::event::{Arguments, CallEvent, Position};
 
 /// The kinds of items that are calls.
@@ -47,22 +48,27 @@ pub(super) fn is_chat_entry(item: &Object) -> bool {
 }
 
 /// Reads a call that stands alone.
-pub(super) fn read(item: &Object, choice: ChoiceOf, whole: Whole, sink: &mut dyn Sink) {
+pub(super) fn read(item: &Object, choice: ChoiceOf, whole: Whole, calls: &mut ToolCallAggregator) {
     if whole == Whole::No && is_chat_entry(item) {
-        chat::read_entry(item, None, choice, sink);
+        chat::read_entry(item, None, choice, calls);
     } else {
-        with_call(item, |said| sink.call(choice.number(), &said));
+        with_call(item, |call| calls.on_call(choice.number(), &call));
     }
 }
 
-/// Reads a whole call that stands at a place in a list.
-pub(super) fn read_listed(item: &Object, place: usize, choice: ChoiceOf, sink: &mut dyn Sink) {
-    let position = Some(Position::InMessage(place));
-    with_call(item, |said| sink.call(choice.number(), &CallEvent { position, ..said }));
+/// Reads a whole call that has an index in a list.
+pub(super) fn read_listed(
+    item: &Object,
+    index: usize,
+    choice: ChoiceOf,
+    calls: &mut ToolCallAggregator,
+) {
+    let position = Some(Position::InMessage(index));
+    with_call(item, |call| calls.on_call(choice.number(), &CallEvent { position, ..call }));
 }
 
-/// What a whole call says of itself.
-pub(super) fn with_call(item: &Object, say: impl FnOnce(CallEvent<'_>)) {
+/// Reads a whole call.
+pub(super) fn with_call(item: &Object, emit: impl FnOnce(CallEvent<'_>)) {
     let function = function_of(item);
     let kind = text(item, &["type"]).unwrap_or_default();
     let id = text(item, &["id"]);
@@ -70,7 +76,7 @@ pub(super) fn with_call(item: &Object, say: impl FnOnce(CallEvent<'_>)) {
     // Codex hands over calls that are "inProgress" because they wait for an answer: these are whole.
     let status = text(item, &["status"]).unwrap_or_default();
     let is_growing = is_item && matches!(status, "in_progress" | "inProgress");
-    let said = CallEvent {
+    let call = CallEvent {
         call_id: call_id(item).or(id.filter(|_| !is_item)),
         item_id: id.filter(|_| is_item),
         name: text(function, &["name", "tool"]),
@@ -78,7 +84,7 @@ pub(super) fn with_call(item: &Object, say: impl FnOnce(CallEvent<'_>)) {
         ..CallEvent::default()
     };
     let kind = if is_growing { Arguments::Initial } else { Arguments::Snapshot };
-    with_arguments(item, kind, |arguments| say(CallEvent { arguments, ..said }));
+    with_arguments(item, kind, |arguments| emit(CallEvent { arguments, ..call }));
 }
 
 /// Arguments as text; some servers send them as a JSON value, which is always whole, and is
@@ -86,12 +92,12 @@ pub(super) fn with_call(item: &Object, say: impl FnOnce(CallEvent<'_>)) {
 pub(super) fn with_arguments<'a>(
     item: &'a Object,
     kind: fn(&'a str) -> Arguments<'a>,
-    say: impl FnOnce(Arguments<'_>),
+    emit: impl FnOnce(Arguments<'_>),
 ) {
     match arguments_of(item) {
-        None => say(Arguments::Absent),
-        Some(Value::String(text)) => say(kind(text)),
-        Some(value) => say(Arguments::Rewritten(&value.to_string())),
+        None => emit(Arguments::Absent),
+        Some(Value::String(text)) => emit(kind(text)),
+        Some(value) => emit(Arguments::Rewritten(&value.to_string())),
     }
 }
 
@@ -104,12 +110,12 @@ fn arguments_of(item: &Object) -> Option<&Value> {
     inner.filter(|value| value.as_str() != Some("")).or_else(|| field(item, &ARGUMENTS)).or(inner)
 }
 
-/// What is called: in a chat entry it stands one level down.
+/// What is called: in a chat entry it is one level down.
 pub(super) fn function_of(item: &Object) -> &Object {
     nested(item).unwrap_or(item)
 }
 
-/// Where a chat entry says what it calls.
+/// Where a chat entry has what it calls.
 fn nested(item: &Object) -> Option<&Object> {
     object(item, &PARTS)
 }

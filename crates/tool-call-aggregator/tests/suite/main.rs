@@ -1,5 +1,6 @@
 //! The aggregator held against a corpus of cases and against a plain reading of the grammar.
 #![cfg(test)]
+#![allow(clippy::disallowed_methods, reason = "tests read their cases from files")]
 
 mod any_json;
 mod arbitrary;

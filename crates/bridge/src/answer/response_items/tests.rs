@@ -3,8 +3,8 @@ mod expected;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use openai_wire::ErrorType;
 use openai_wire::responses::{Echo, ResponseHead};
+use openai_wire::{CallPart, ErrorType};
 use serde_json::{Value, json};
 
 use super::*;
@@ -37,9 +37,9 @@ fn response() -> ResponseWriter {
 /// and of a response object only what can change.
 #[track_caller]
 fn told(encrypted: EncryptedContent, play: impl Fn(&mut ResponseItems)) -> Vec<Value> {
-    let mut items = ResponseItems::streamed(response(), encrypted, ids());
+    let mut items = ResponseItems::new(response(), encrypted, ids(), true);
     play(&mut items);
-    let mut collected = ResponseItems::collected(response(), ids());
+    let mut collected = ResponseItems::new(response(), encrypted, ids(), false);
     play(&mut collected);
     assert_eq!(collected.buffer, "", "nothing is told where nothing is streamed");
     for encrypted in [EncryptedContent::Included, EncryptedContent::LeftOut] {
@@ -85,9 +85,9 @@ fn usage() -> Usage {
 fn call_f(out: &mut ResponseItems, id: &str, kind: CallKind, pieces: &[&str]) {
     let head = CallHead { id, namespace: None, name: "f" };
     let part = CallPart { index: 0, head: None, kind, text: "" };
-    out.call(&CallPart { head: Some(head), ..part });
+    out.write(Piece::Call(&CallPart { head: Some(head), ..part }));
     for text in pieces {
-        out.call(&CallPart { text, ..part });
+        out.write(Piece::Call(&CallPart { text, ..part }));
     }
 }
 
@@ -101,11 +101,11 @@ fn item(summary: &[&str], encrypted: Option<&str>) -> ReasoningItem {
 #[test]
 fn a_text_is_one_message() {
     let events = told(EncryptedContent::LeftOut, |out| {
-        out.text("Hi");
-        out.text("");
-        out.text(" there.");
+        out.write(Piece::Text("Hi"));
+        out.write(Piece::Text(""));
+        out.write(Piece::Text(" there."));
         out.finish(FinishReason::Stop);
-        out.complete(9, usage());
+        out.complete(AnswerEnd::Completed, Some(&usage()), 9);
         out.end();
     });
     let message = message("msg_0", "completed", "Hi there.");
@@ -117,13 +117,13 @@ fn a_text_is_one_message() {
 #[test]
 fn messages_are_told_apart_and_keep_their_phase() {
     let events = told(EncryptedContent::LeftOut, |out| {
-        out.message(Some(MessagePhase::Commentary));
-        out.text("Let me see.");
-        out.message(Some(MessagePhase::FinalAnswer));
-        out.message(Some(MessagePhase::FinalAnswer));
-        out.text("So.");
+        out.write(Piece::Message(Some(MessagePhase::Commentary)));
+        out.write(Piece::Text("Let me see."));
+        out.write(Piece::Message(Some(MessagePhase::FinalAnswer)));
+        out.write(Piece::Message(Some(MessagePhase::FinalAnswer)));
+        out.write(Piece::Text("So."));
         out.finish(FinishReason::Stop);
-        out.complete(9, usage());
+        out.complete(AnswerEnd::Completed, Some(&usage()), 9);
         out.end();
     });
     let mut first = message("msg_0", "completed", "Let me see.");
@@ -141,13 +141,13 @@ fn messages_are_told_apart_and_keep_their_phase() {
 #[test]
 fn a_call_ends_the_message_before_it_and_its_block_is_in_the_text() {
     let events = told(EncryptedContent::LeftOut, |out| {
-        out.text("Hm. ");
-        out.block("<use_tool/>");
+        out.write(Piece::Text("Hm. "));
+        out.write(Piece::Block("<use_tool/>"));
         call_f(out, "tool_0_0", CallKind::Function, &["{ \"q\": 1 }"]);
         call_f(out, "tool_0_1", CallKind::Function, &[]);
-        out.text("Bye.");
+        out.write(Piece::Text("Bye."));
         out.finish(FinishReason::ToolCalls);
-        out.complete(9, usage());
+        out.complete(AnswerEnd::Completed, Some(&usage()), 9);
         out.end();
     });
     let before = message("msg_0", "completed", "Hm. <use_tool/>");
@@ -168,10 +168,10 @@ fn a_call_ends_the_message_before_it_and_its_block_is_in_the_text() {
 fn a_call_of_a_custom_tool_is_an_item_with_its_input() {
     let events = told(EncryptedContent::LeftOut, |out| {
         call_f(out, "tool_0_0", CallKind::Custom, &["a\n", "\"b"]);
-        out.call_end();
+        out.write(Piece::CallEnd);
         call_f(out, "tool_0_1", CallKind::Custom, &[]);
         out.finish(FinishReason::ToolCalls);
-        out.complete(9, usage());
+        out.complete(AnswerEnd::Completed, Some(&usage()), 9);
         out.end();
     });
     let (first, second) =
@@ -189,7 +189,7 @@ fn a_call_that_comes_in_pieces_is_one_item() {
     let events = told(EncryptedContent::LeftOut, |out| {
         call_f(out, "tool_0_0", CallKind::Function, &["{\"q\"", ":1}"]);
         out.finish(FinishReason::ToolCalls);
-        out.complete(9, usage());
+        out.complete(AnswerEnd::Completed, Some(&usage()), 9);
         out.end();
     });
     let call = call("fc_0", "tool_0_0", "{\"q\":1}");
@@ -200,18 +200,18 @@ fn a_call_that_comes_in_pieces_is_one_item() {
 #[test]
 fn reasoning_has_its_parts_and_only_who_asked_sees_what_is_encrypted() {
     let play = |out: &mut ResponseItems| {
-        out.reasoning_part();
-        out.reasoning("wh");
-        out.reasoning("y");
-        out.reasoning_part();
-        out.reasoning("how");
-        out.reasoning_item(&item(&["why", "", "how"], Some("secret")));
+        out.write(Piece::ReasoningPart);
+        out.write(Piece::Reasoning("wh"));
+        out.write(Piece::Reasoning("y"));
+        out.write(Piece::ReasoningPart);
+        out.write(Piece::Reasoning("how"));
+        out.write(Piece::ReasoningItem(&item(&["why", "", "how"], Some("secret"))));
         // The first part of the next item.
-        out.reasoning_part();
-        out.reasoning("then");
-        out.text("So.");
+        out.write(Piece::ReasoningPart);
+        out.write(Piece::Reasoning("then"));
+        out.write(Piece::Text("So."));
         out.finish(FinishReason::Stop);
-        out.complete(9, usage());
+        out.complete(AnswerEnd::Completed, Some(&usage()), 9);
         out.end();
     };
     let parts: &[&[&str]] = &[&["wh", "y"], &["how"]];
@@ -235,12 +235,12 @@ fn reasoning_has_its_parts_and_only_who_asked_sees_what_is_encrypted() {
 #[test]
 fn what_was_not_told_of_a_summary_is_told_at_its_end() {
     let events = told(EncryptedContent::LeftOut, |out| {
-        out.reasoning_item(&item(&[], None));
-        out.reasoning_item(&item(&["why", "how"], None));
-        out.reasoning("one");
-        out.reasoning_item(&item(&["one", "two"], None));
+        out.write(Piece::ReasoningItem(&item(&[], None)));
+        out.write(Piece::ReasoningItem(&item(&["why", "how"], None)));
+        out.write(Piece::Reasoning("one"));
+        out.write(Piece::ReasoningItem(&item(&["one", "two"], None)));
         out.finish(FinishReason::Stop);
-        out.complete(9, usage());
+        out.complete(AnswerEnd::Completed, Some(&usage()), 9);
         out.end();
     });
     let items = [
@@ -265,9 +265,9 @@ fn a_limit_and_a_filter_leave_the_message_incomplete() {
     ];
     for (finish, reason) in cases {
         let events = told(EncryptedContent::LeftOut, |out| {
-            out.text("Once upon");
+            out.write(Piece::Text("Once upon"));
             out.finish(finish);
-            out.complete(9, usage());
+            out.complete(AnswerEnd::Completed, Some(&usage()), 9);
             out.end();
         });
         let message = message("msg_0", "incomplete", "Once upon");
@@ -285,9 +285,10 @@ fn a_limit_and_a_filter_leave_the_message_incomplete() {
 fn an_item_that_is_open_at_a_failure_is_never_done() {
     let error = ApiError::new(429, ErrorType::RateLimitError, "No.").with_code("own_code");
     let events = told(EncryptedContent::LeftOut, |out| {
-        out.reasoning("why");
-        out.text("Once upon");
+        out.write(Piece::Reasoning("why"));
+        out.write(Piece::Text("Once upon"));
         out.fail(&error);
+        out.end();
     });
     let reasoning = reasoning("rs_0", &[&["why"]]);
     let message = message("msg_1", "incomplete", "Once upon");
@@ -316,10 +317,10 @@ fn an_item_that_is_open_at_a_failure_is_never_done() {
 
 #[test]
 fn a_part_that_is_open_at_a_failure_is_not_lost() {
-    let mut items = ResponseItems::collected(response(), ids());
-    items.reasoning("why");
-    items.reasoning_part();
-    items.reasoning("how");
+    let mut items = ResponseItems::new(response(), EncryptedContent::LeftOut, ids(), false);
+    items.write(Piece::Reasoning("why"));
+    items.write(Piece::ReasoningPart);
+    items.write(Piece::Reasoning("how"));
     items.fail(&ApiError::new(502, ErrorType::ServerError, "No."));
     let whole: Value =
         serde_json::from_str(&items.response_json(EncryptedContent::Included)).unwrap();
@@ -329,8 +330,8 @@ fn a_part_that_is_open_at_a_failure_is_not_lost() {
 #[test]
 fn a_response_that_is_cancelled_ends_with_what_was_said() {
     let events = told(EncryptedContent::LeftOut, |out| {
-        out.text("Once upon");
-        out.cancel(usage());
+        out.write(Piece::Text("Once upon"));
+        out.complete(AnswerEnd::Cancelled, Some(&usage()), 9);
         out.end();
     });
     let message = message("msg_0", "incomplete", "Once upon");
@@ -344,36 +345,25 @@ fn a_response_that_is_cancelled_ends_with_what_was_said() {
 
 #[test]
 fn a_turn_that_says_nothing_has_no_items() {
-    let mut items = ResponseItems::collected(response(), ids());
-    assert!(!items.has_spoken());
-    items.text("");
-    items.reasoning("");
-    assert!(!items.has_spoken());
+    let mut items = ResponseItems::new(response(), EncryptedContent::LeftOut, ids(), false);
+    assert!(!items.has_content());
+    items.write(Piece::Text(""));
+    items.write(Piece::Reasoning(""));
+    assert!(!items.has_content());
     items.finish(FinishReason::Stop);
-    items.complete(9, usage());
+    items.complete(AnswerEnd::Completed, Some(&usage()), 9);
     items.end();
-    assert_eq!((items.output(), items.status()), (&[][..], &ResponseStatus::Completed { at: 9 }));
+    assert_eq!((items.output(), &items.status), (&[][..], &ResponseStatus::Completed { at: 9 }));
 }
 
 #[test]
 fn nothing_is_told_after_the_end() {
-    let mut items = ResponseItems::streamed(response(), EncryptedContent::LeftOut, ids());
+    let mut items = ResponseItems::new(response(), EncryptedContent::LeftOut, ids(), true);
     items.finish(FinishReason::Stop);
-    items.complete(9, usage());
+    items.complete(AnswerEnd::Completed, Some(&usage()), 9);
     items.end();
     items.buffer.clear();
-    items.text("late");
+    items.write(Piece::Text("late"));
     items.fail(&ApiError::new(502, ErrorType::ServerError, "No."));
     assert_eq!(items.buffer, "");
-}
-
-#[test]
-fn it_is_full_only_where_there_are_events_to_send() {
-    let text = "a".repeat(FULL);
-    let mut items = ResponseItems::streamed(response(), EncryptedContent::LeftOut, ids());
-    assert!(!items.is_full());
-    items.text(&text);
-    assert!(items.is_full());
-    items.buffer.clear();
-    assert!(!items.is_full() && items.has_spoken());
 }

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use codex_app_server::TurnRequest;
+use model_turn::TurnRequest;
 use openai_wire::ApiError;
 use openai_wire::chat::ChatRequest;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Messages, calls and results as the items of a turn.
 
-use codex_app_server::{CallInput, ContentPart, HistoryItem, Role, ToolName, ToolOutput};
+use model_turn::{CallInput, ContentPart, HistoryItem, Role, ToolName, ToolOutput};
 use serde_json::json;
 
 use super::{

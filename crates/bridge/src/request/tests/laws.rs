@@ -1,6 +1,6 @@
 //! What holds for every request.
 
-use codex_app_server::{HistoryItem, ToolOutput};
+use model_turn::{HistoryItem, ToolOutput};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use codex_app_server::{ContentPart, HistoryItem, Role, ToolOutput};
+use model_turn::{ContentPart, HistoryItem, Role, ToolOutput};
 use openai_wire::ApiError;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Requests that real clients send, whole.
 
-use codex_app_server::{Tool, TurnRequest};
+use model_turn::{Tool, TurnRequest};
 use serde_json::{Value, json};
 
 use super::{assistant, call, developer, output, plain_turn, prepared, user, with};

@@ -1,6 +1,6 @@
 //! The tools that are offered, and what is said about them.
 
-use codex_app_server::{Tool, ToolInput, ToolName, TurnRequest};
+use model_turn::{Tool, ToolInput, ToolName, TurnRequest};
 use serde_json::{Value, json};
 
 use super::{developer, plain_turn, prepare_with, prepared, user, with};

@@ -1,3 +1,4 @@
+use model_turn::ToolName;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -1,10 +1,10 @@
 use std::sync::Arc;
 
+use model_turn::{CallInput, ContentPart, MessagePhase, Role, Tool, ToolInput, ToolOutput};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::history::{CallInput, ContentPart, MessagePhase, Role, Tool, ToolInput, ToolOutput};
 
 const KEY: FingerprintKey = FingerprintKey(1, 2);
 
@@ -38,7 +38,7 @@ fn added(items: &[HistoryItem]) -> Transcript {
             _ => ToolName::default(),
         };
         custom.note(item);
-        transcript.add(item, &item.to_json(&name, &custom).unwrap());
+        transcript.add(item, &to_json(item, &name, &custom).unwrap());
     }
     transcript
 }

@@ -1,7 +1,8 @@
 use std::time::Duration;
 
+use model_turn::ToolCallKind;
+
 use super::*;
-use crate::turn::event::ToolCallKind;
 
 fn started(output_index: u64, id: &str) -> StartedCall {
     StartedCall {
@@ -44,9 +45,9 @@ impl Bench {
 
     /// The call that opens now, and the arguments that have waited.
     fn opened(&mut self) -> Option<(String, String)> {
-        let Opened { call_id, name, arguments } = self.early.open_next(self.now)?;
-        assert_eq!(name, "f".into());
-        Some((call_id, arguments))
+        let (call, arguments) = self.early.open_next(self.now)?;
+        assert_eq!(call.name, "f".into());
+        Some((call.call_id.clone(), arguments))
     }
 
     #[track_caller]

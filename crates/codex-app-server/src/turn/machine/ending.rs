@@ -2,13 +2,14 @@
 
 use std::time::Instant;
 
+use model_turn::{Failure, FailureKind, TurnEnd, TurnEvent};
+
 use super::{Interrupt, Phase, Step, Steps, TurnMachine};
 use crate::continuity::kept_thread::ThreadState;
-use crate::failure::{Failure, FailureKind};
+use crate::failure::from_codex;
 use crate::protocol::incoming::{TurnError, TurnStatus};
 use crate::stats::Counter;
-use crate::turn::event::{TurnEnd, TurnEvent};
-use crate::turn::thread_event::{Happening, Utterance};
+use crate::turn::thread_event::{ItemKind, ThreadEvent};
 
 // === impl TurnMachine ===
 
@@ -69,21 +70,21 @@ impl TurnMachine {
     }
 
     /// After the consumer's last event only the end matters, and a request that should not be.
-    pub(super) fn wind_down(&mut self, happening: &Happening<'_>, steps: &mut Steps) {
-        match happening {
-            Happening::TurnCompleted { .. } => self.close(steps),
-            Happening::MessageStarted(_)
-            | Happening::ReasoningStarted
-            | Happening::Said { what: Utterance::Call(_), .. }
+    pub(super) fn wind_down(&mut self, event: &ThreadEvent<'_>, steps: &mut Steps) {
+        match event {
+            ThreadEvent::TurnCompleted { .. } => self.close(steps),
+            ThreadEvent::MessageStarted(_)
+            | ThreadEvent::ReasoningStarted
+            | ThreadEvent::NewItem { kind: ItemKind::Call(_), .. }
                 if self.response_ended =>
             {
                 self.count_extra_request(steps);
             }
-            Happening::ResponseCompleted { .. } if self.response_ended => {
+            ThreadEvent::ResponseCompleted { .. } if self.response_ended => {
                 self.count_extra_request(steps);
                 self.extra_request_seen = false;
             }
-            Happening::ResponseCompleted { .. } => self.response_ended = true,
+            ThreadEvent::ResponseCompleted { .. } => self.response_ended = true,
             _ => {}
         }
     }
@@ -99,7 +100,7 @@ impl TurnMachine {
     /// The last event of a turn that Codex has ended.
     pub(super) fn last_event(&self, status: TurnStatus, error: Option<TurnError>) -> TurnEvent {
         match (status, error) {
-            (TurnStatus::Failed, Some(error)) => TurnEvent::Failed(Failure::from_codex(&error)),
+            (TurnStatus::Failed, Some(error)) => TurnEvent::Failed(from_codex(&error)),
             (TurnStatus::Interrupted, _) if self.interrupt == Interrupt::Consumers => {
                 TurnEvent::End(TurnEnd::Interrupted)
             }

@@ -2,11 +2,12 @@
 
 use std::time::Instant;
 
+use model_turn::TokenUsage;
+
 use super::{Interrupt, PendingCall, Phase, Step, Steps, TurnMachine};
 use crate::continuity::kept_thread::{Said, ThreadState};
-use crate::protocol::incoming::TokenUsage;
 use crate::turn::keeping::Keeping;
-use crate::turn::thread_event::{Happening, Utterance};
+use crate::turn::thread_event::{ItemKind, ThreadEvent};
 
 /// What is noted down of the turn, for whoever may go on in its thread.
 #[derive(Debug)]
@@ -78,17 +79,17 @@ impl TurnMachine {
     /// While its calls are unanswered nothing happens in a turn.
     pub(super) fn wait_for_outputs(
         &mut self,
-        happening: &Happening<'_>,
+        event: &ThreadEvent<'_>,
         now: Instant,
         steps: &mut Steps,
     ) {
-        match happening {
-            Happening::TurnCompleted { .. } => return self.close(steps),
-            Happening::Other
-            | Happening::Logged(_)
-            | Happening::TurnStarted
-            | Happening::MessageCompleted(_) => return,
-            Happening::Error { .. } | Happening::Said { what: Utterance::Other, .. } => {}
+        match event {
+            ThreadEvent::TurnCompleted { .. } => return self.close(steps),
+            ThreadEvent::Other
+            | ThreadEvent::Logged(_)
+            | ThreadEvent::TurnStarted
+            | ThreadEvent::MessageCompleted(_) => return,
+            ThreadEvent::Error { .. } | ThreadEvent::NewItem { kind: ItemKind::Other, .. } => {}
             _ => self.count_extra_request(steps),
         }
         steps.push_back(Step::Settle(ThreadState::Gone));

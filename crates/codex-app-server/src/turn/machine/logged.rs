@@ -2,16 +2,15 @@
 
 use std::time::{Duration, Instant};
 
+use model_turn::{Failure, FailureKind, TokenUsage, ToolCall, ToolCallKind, TurnEnd, TurnEvent};
+
 use super::ending::withheld;
 use super::{Interrupt, Notes, Phase, Speech, Step, Steps, TurnMachine};
 use crate::child_log::LogEvent;
 use crate::custom_input::InputDecoder;
-use crate::failure::{Failure, FailureKind};
-use crate::protocol::incoming::{TokenUsage, TurnStatus};
-use crate::turn::early_calls::Opened;
-use crate::turn::event::{ToolCall, ToolCallKind, TurnEnd, TurnEvent};
+use crate::protocol::incoming::TurnStatus;
 use crate::turn::streamed::{Contradiction, Streamed};
-use crate::turn::thread_event::{Happening, Utterance};
+use crate::turn::thread_event::{ItemKind, ThreadEvent};
 
 /// How long after the end of a turn the log may bring the text of a refusal.
 const REFUSAL_GRACE: Duration = Duration::from_millis(100);
@@ -68,11 +67,10 @@ impl TurnMachine {
             && self.interrupt == Interrupt::None
             && !self.response_ended
             && self.open_message.is_none();
-        if takes_output && let Some(Opened { call_id, name, arguments }) = self.early.open_next(now)
-        {
-            let kind = self.names.declared(&name).unwrap_or_default();
+        if takes_output && let Some((call, arguments)) = self.early.open_next(now) {
+            let kind = self.names.declared(&call.name).unwrap_or_default();
+            let (call_id, name) = (call.call_id.clone(), self.names.original(&call.name));
             self.input = (kind == ToolCallKind::Custom).then(InputDecoder::default);
-            let name = self.names.original(&name);
             self.output(TurnEvent::ToolCallStart { call_id, name, kind }, steps);
             self.stream_arguments(arguments, steps);
         }
@@ -221,33 +219,33 @@ impl Refusals {
 
 /// Items of a response come one after the other. Output beside a call that is still being written would
 /// be in another order than without the log.
-pub(super) fn is_output_beside_a_call(happening: &Happening<'_>) -> bool {
-    match happening {
-        Happening::Text(text) => !text.is_empty(),
-        Happening::Reasoning { .. }
-        | Happening::ReasoningStarted
-        | Happening::MessageStarted(_)
-        | Happening::MessageCompleted(_)
-        | Happening::Said { what: Utterance::Reasoning(_), .. }
-        | Happening::ResponseCompleted { .. } => true,
-        Happening::TurnStarted
-        | Happening::HistoryReplaced
-        | Happening::Said { what: Utterance::Call(_) | Utterance::Other, .. }
-        | Happening::Error { .. }
-        | Happening::TurnCompleted { .. }
-        | Happening::Logged(_)
-        | Happening::Other => false,
+pub(super) fn is_output_beside_a_call(event: &ThreadEvent<'_>) -> bool {
+    match event {
+        ThreadEvent::Text(text) => !text.is_empty(),
+        ThreadEvent::Reasoning { .. }
+        | ThreadEvent::ReasoningStarted
+        | ThreadEvent::MessageStarted(_)
+        | ThreadEvent::MessageCompleted(_)
+        | ThreadEvent::NewItem { kind: ItemKind::Reasoning(_), .. }
+        | ThreadEvent::ResponseCompleted { .. } => true,
+        ThreadEvent::TurnStarted
+        | ThreadEvent::HistoryReplaced
+        | ThreadEvent::NewItem { kind: ItemKind::Call(_) | ItemKind::Other, .. }
+        | ThreadEvent::Error { .. }
+        | ThreadEvent::TurnCompleted { .. }
+        | ThreadEvent::Logged(_)
+        | ThreadEvent::Other => false,
     }
 }
 
 /// Whether the text of a refusal may still come after this.
-pub(super) fn leaves_a_refusal_open(happening: &Happening<'_>) -> bool {
+pub(super) fn leaves_a_refusal_open(event: &ThreadEvent<'_>) -> bool {
     matches!(
-        happening,
-        Happening::TurnStarted
-            | Happening::Other
-            | Happening::Logged(_)
-            | Happening::Said { what: Utterance::Other, .. }
-            | Happening::TurnCompleted { status: TurnStatus::Completed, .. }
+        event,
+        ThreadEvent::TurnStarted
+            | ThreadEvent::Other
+            | ThreadEvent::Logged(_)
+            | ThreadEvent::NewItem { kind: ItemKind::Other, .. }
+            | ThreadEvent::TurnCompleted { status: TurnStatus::Completed, .. }
     )
 }

@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use model_turn::TurnEvent;
 use serde_json::value::RawValue;
 
 use crate::continuity::kept_thread::{Said, ThreadState};
 use crate::ids::TurnId;
 use crate::stats::Counter;
-use crate::turn::event::TurnEvent;
 
 /// Time limits of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 use std::borrow::Cow;
 
+use model_turn::{ReasoningKind, TokenUsage, ToolCall, ToolCallKind};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::message::Message;
-use crate::protocol::incoming::{TokenUsage, TurnError, TurnStatus};
-use crate::turn::event::{ReasoningKind, ToolCall, ToolCallKind};
+use crate::protocol::incoming::{TurnError, TurnStatus};
 
 const TURN: &str = "turn-1";
 
@@ -91,8 +91,8 @@ impl Bench {
         self
     }
 
-    fn see(&mut self, happening: Happening<'_>) -> &mut Self {
-        self.step(|machine, now, steps| machine.on_event(TURN, happening, now, steps))
+    fn see(&mut self, event: ThreadEvent<'_>) -> &mut Self {
+        self.step(|machine, now, steps| machine.on_event(TURN, event, now, steps))
     }
 
     fn pass(&mut self, seconds: u64) -> &mut Self {
@@ -112,11 +112,11 @@ impl Bench {
     }
 }
 
-fn item(what: Utterance) -> Happening<'static> {
-    Happening::Said { raw: Cow::Borrowed("{}"), what }
+fn item(kind: ItemKind) -> ThreadEvent<'static> {
+    ThreadEvent::NewItem { raw: Cow::Borrowed("{}"), kind }
 }
 
-fn call(name: &str) -> Happening<'static> {
+fn call(name: &str) -> ThreadEvent<'static> {
     let call = ToolCall {
         call_id: "call_1".to_owned(),
         item_id: None,
@@ -125,23 +125,23 @@ fn call(name: &str) -> Happening<'static> {
         kind: ToolCallKind::Function,
         deviation: None,
     };
-    item(Utterance::Call(call))
+    item(ItemKind::Call(call))
 }
 
-fn text(text: &'static str) -> Happening<'static> {
-    Happening::Text(Cow::Borrowed(text))
+fn text(text: &'static str) -> ThreadEvent<'static> {
+    ThreadEvent::Text(Cow::Borrowed(text))
 }
 
-fn response_end() -> Happening<'static> {
-    Happening::ResponseCompleted { response_id: "resp_1".to_owned(), usage: None }
+fn response_end() -> ThreadEvent<'static> {
+    ThreadEvent::ResponseCompleted { response_id: "resp_1".to_owned(), usage: None }
 }
 
-fn completed(status: TurnStatus) -> Happening<'static> {
-    Happening::TurnCompleted { status, error: None }
+fn completed(status: TurnStatus) -> ThreadEvent<'static> {
+    ThreadEvent::TurnCompleted { status, error: None }
 }
 
-fn error(will_retry: bool) -> Happening<'static> {
-    Happening::Error {
+fn error(will_retry: bool) -> ThreadEvent<'static> {
+    ThreadEvent::Error {
         error: TurnError {
             message: "stream disconnected before completion: Transport error".to_owned(),
             codex_error_info: Some(json!("other")),
@@ -158,10 +158,10 @@ fn request_id() -> Box<RawValue> {
 #[test]
 fn plain_text_ends_when_codex_ends_the_turn() {
     Bench::started()
-        .see(Happening::MessageStarted(None))
+        .see(ThreadEvent::MessageStarted(None))
         .see(text("ha "))
         .see(text("ha "))
-        .see(Happening::MessageCompleted("ha ha ".into()))
+        .see(ThreadEvent::MessageCompleted("ha ha ".into()))
         .see(response_end())
         .see(completed(TurnStatus::Completed))
         .expect(&["text ha ", "text ha ", "response end", "end Completed", "unsubscribe"]);
@@ -170,10 +170,10 @@ fn plain_text_ends_when_codex_ends_the_turn() {
 #[test]
 fn a_refusal_after_text_is_told_before_the_response_could_look_complete() {
     Bench::started()
-        .see(Happening::MessageStarted(None))
+        .see(ThreadEvent::MessageStarted(None))
         .see(text("well"))
-        .see(Happening::MessageCompleted("well".into()))
-        .see(Happening::MessageStarted(None))
+        .see(ThreadEvent::MessageCompleted("well".into()))
+        .see(ThreadEvent::MessageStarted(None))
         .see(response_end())
         .see(completed(TurnStatus::Completed))
         .expect(&["text well", "interrupt", "failed ContentFilter", "unsubscribe"]);
@@ -182,11 +182,11 @@ fn a_refusal_after_text_is_told_before_the_response_could_look_complete() {
 #[test]
 fn text_that_was_never_streamed_is_not_lost() {
     Bench::started()
-        .see(Happening::MessageStarted(None))
-        .see(Happening::MessageCompleted("whole".into()))
-        .see(Happening::MessageStarted(None))
+        .see(ThreadEvent::MessageStarted(None))
+        .see(ThreadEvent::MessageCompleted("whole".into()))
+        .see(ThreadEvent::MessageStarted(None))
         .see(text("pa"))
-        .see(Happening::MessageCompleted("part".into()))
+        .see(ThreadEvent::MessageCompleted("part".into()))
         .expect(&["text whole", "message None", "text pa", "text rt"]);
 }
 
@@ -209,7 +209,7 @@ fn a_second_model_request_is_stopped_and_counted() {
     Bench::started()
         .see(call("a"))
         .see(response_end())
-        .see(Happening::MessageStarted(None))
+        .see(ThreadEvent::MessageStarted(None))
         .see(text("again"))
         .expect(&[
             "call a {}",
@@ -219,13 +219,13 @@ fn a_second_model_request_is_stopped_and_counted() {
             "count ExtraModelRequest",
         ]);
     Bench::started()
-        .see(Happening::MessageStarted(None))
-        .see(Happening::MessageCompleted("done".into()))
+        .see(ThreadEvent::MessageStarted(None))
+        .see(ThreadEvent::MessageCompleted("done".into()))
         .see(response_end())
-        .see(Happening::ReasoningStarted)
-        .see(Happening::MessageStarted(None))
+        .see(ThreadEvent::ReasoningStarted)
+        .see(ThreadEvent::MessageStarted(None))
         .see(response_end())
-        .see(Happening::ReasoningStarted)
+        .see(ThreadEvent::ReasoningStarted)
         .expect(&[
             "text done",
             "response end",
@@ -241,7 +241,7 @@ fn events_before_the_turn_has_a_name_are_kept_and_those_of_other_turns_are_not()
     let mut bench = Bench::new();
     bench.see(text("early")).expect(&[]);
     bench.step(|machine, now, steps| machine.on_event("auto-compact-0", text("echo"), now, steps));
-    bench.see(Happening::TurnStarted).expect(&["text early", "count StaleEvent"]);
+    bench.see(ThreadEvent::TurnStarted).expect(&["text early", "count StaleEvent"]);
     bench
         .step(|machine, now, steps| machine.on_event("turn-0", text("stale"), now, steps))
         .expect(&["count StaleEvent"]);
@@ -254,7 +254,7 @@ fn a_retry_of_codex_is_harmless_before_output_and_fatal_after_it() {
         .see(text("once"))
         .expect(&["count CodexRetry", "text once"])
         .see(error(true))
-        .see(Happening::MessageStarted(None))
+        .see(ThreadEvent::MessageStarted(None))
         .see(text("once"))
         .expect(&["count RepeatedOutput", "interrupt", "failed StreamCut"])
         .see(completed(TurnStatus::Interrupted))
@@ -264,7 +264,7 @@ fn a_retry_of_codex_is_harmless_before_output_and_fatal_after_it() {
 #[test]
 fn reasoning_that_nobody_was_told_of_may_start_over() {
     let reasoning = |name: &str| {
-        item(Utterance::Reasoning(ReasoningItem {
+        item(ItemKind::Reasoning(ReasoningItem {
             summary: Vec::new(),
             encrypted_content: Some(name.to_owned()),
         }))
@@ -274,9 +274,9 @@ fn reasoning_that_nobody_was_told_of_may_start_over() {
         .see(error(true))
         .see(reasoning("one"))
         .expect(&["count CodexRetry"])
-        .see(Happening::MessageStarted(None))
+        .see(ThreadEvent::MessageStarted(None))
         .see(text("a"))
-        .see(Happening::MessageCompleted("a".into()))
+        .see(ThreadEvent::MessageCompleted("a".into()))
         .see(reasoning("two"))
         .expect(&["reasoned one", "text a", "reasoned two"])
         .see(response_end())
@@ -290,11 +290,11 @@ fn reasoning_that_nobody_was_told_of_may_start_over() {
 #[test]
 fn a_message_that_began_before_a_retry_is_not_taken_for_withheld() {
     Bench::started()
-        .see(Happening::MessageStarted(None))
+        .see(ThreadEvent::MessageStarted(None))
         .see(error(true))
-        .see(Happening::MessageStarted(None))
+        .see(ThreadEvent::MessageStarted(None))
         .see(text("a"))
-        .see(Happening::MessageCompleted("a".into()))
+        .see(ThreadEvent::MessageCompleted("a".into()))
         .see(response_end())
         .see(completed(TurnStatus::Completed))
         .expect(&["count CodexRetry", "text a", "response end", "end Completed", "unsubscribe"]);
@@ -303,16 +303,20 @@ fn a_message_that_began_before_a_retry_is_not_taken_for_withheld() {
 #[test]
 fn messages_are_told_apart() {
     let message = |phase, words: &'static str| {
-        [Happening::MessageStarted(phase), text(words), Happening::MessageCompleted(words.into())]
+        [
+            ThreadEvent::MessageStarted(phase),
+            text(words),
+            ThreadEvent::MessageCompleted(words.into()),
+        ]
     };
     let (commentary, answer) = (MessagePhase::Commentary, MessagePhase::FinalAnswer);
     let mut plain = Bench::started();
     let mut phased = Bench::started();
-    for happening in message(None, "a").into_iter().chain(message(None, "b")) {
-        plain.see(happening);
+    for event in message(None, "a").into_iter().chain(message(None, "b")) {
+        plain.see(event);
     }
-    for happening in message(Some(commentary), "a").into_iter().chain(message(Some(answer), "b")) {
-        phased.see(happening);
+    for event in message(Some(commentary), "a").into_iter().chain(message(Some(answer), "b")) {
+        phased.see(event);
     }
     plain.expect(&["text a", "message None", "text b"]);
     phased.expect(&["message Some(Commentary)", "text a", "message Some(FinalAnswer)", "text b"]);
@@ -321,9 +325,9 @@ fn messages_are_told_apart() {
 #[test]
 fn a_message_that_begins_in_an_open_one_is_a_repetition() {
     Bench::started()
-        .see(Happening::MessageStarted(None))
+        .see(ThreadEvent::MessageStarted(None))
         .see(text("once"))
-        .see(Happening::MessageStarted(None))
+        .see(ThreadEvent::MessageStarted(None))
         .expect(&["text once", "count RepeatedOutput", "interrupt", "failed StreamCut"]);
 }
 
@@ -336,17 +340,17 @@ fn a_withheld_answer_is_no_success_and_an_empty_one_is() {
         "unsubscribe",
     ]);
     Bench::started()
-        .see(Happening::MessageStarted(None))
+        .see(ThreadEvent::MessageStarted(None))
         .see(response_end())
         .see(completed(TurnStatus::Completed))
         .expect(&end);
     Bench::started()
-        .see(Happening::MessageStarted(None))
-        .see(Happening::MessageStarted(None))
+        .see(ThreadEvent::MessageStarted(None))
+        .see(ThreadEvent::MessageStarted(None))
         .expect(&["interrupt", "failed ContentFilter"]);
     Bench::started()
-        .see(Happening::MessageStarted(None))
-        .see(Happening::MessageCompleted("".into()))
+        .see(ThreadEvent::MessageStarted(None))
+        .see(ThreadEvent::MessageCompleted("".into()))
         .see(response_end())
         .see(completed(TurnStatus::Completed))
         .expect(&["response end", "end Completed", "unsubscribe"]);
@@ -355,9 +359,9 @@ fn a_withheld_answer_is_no_success_and_an_empty_one_is() {
 #[test]
 fn a_message_that_contradicts_its_own_stream_fails() {
     Bench::started()
-        .see(Happening::MessageStarted(None))
+        .see(ThreadEvent::MessageStarted(None))
         .see(text("AAAA"))
-        .see(Happening::MessageCompleted("BBBBBB".into()))
+        .see(ThreadEvent::MessageCompleted("BBBBBB".into()))
         .expect(&["text AAAA", "interrupt", "failed Unexpected"]);
 }
 
@@ -365,7 +369,7 @@ fn a_message_that_contradicts_its_own_stream_fails() {
 fn a_failure_is_reported_once() {
     Bench::started()
         .see(error(false))
-        .see(Happening::TurnCompleted {
+        .see(ThreadEvent::TurnCompleted {
             status: TurnStatus::Failed,
             error: Some(TurnError {
                 message: "x".to_owned(),
@@ -403,7 +407,7 @@ fn silence_and_length_are_limited() {
 fn an_interrupt_waits_for_the_turns_name_and_for_codex() {
     let mut bench = Bench::new();
     bench.step(TurnMachine::interrupt).expect(&[]);
-    bench.see(Happening::TurnStarted).expect(&["interrupt"]);
+    bench.see(ThreadEvent::TurnStarted).expect(&["interrupt"]);
     bench.step(TurnMachine::interrupt).see(text("late")).expect(&["text late"]);
     bench.see(completed(TurnStatus::Interrupted)).expect(&["end Interrupted", "unsubscribe"]);
 }

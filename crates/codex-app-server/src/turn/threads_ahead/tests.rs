@@ -109,7 +109,7 @@ async fn a_thread_that_codex_refuses_leaves_its_place() {
     child.threads.start_ahead(child.setting());
     let start = child.hear("thread/start").await;
     child.answer(&start, "error", json!({"code": -32600, "message": "no"})).await;
-    while !child.threads.lock().is_empty() {
+    while !child.threads.places.lock().is_empty() {
         tokio::task::yield_now().await;
     }
     child.threads.start_ahead(child.setting());

@@ -1,3 +1,5 @@
+use std::time::UNIX_EPOCH;
+
 use serde_json::json;
 
 use super::*;

@@ -50,7 +50,8 @@ async fn with_key(proxy: &Proxy, key: &str, line: &str, body: Option<&Value>) ->
     proxy.send(request.body(Full::from(body)).unwrap()).await.whole().await
 }
 
-/// The login once it waits for nothing but a confirmation, with whichever of these keys is accepted.
+/// The login once it has ended, with whichever of these keys is accepted. One that is discarded may ask for
+/// a confirmation until its child is gone.
 async fn settled_login(proxy: &Proxy, keys: &[&str]) -> Value {
     for key in keys.iter().cycle() {
         let answer = with_key(proxy, key, "GET /v1/proxy/status", None).await;
@@ -58,7 +59,8 @@ async fn settled_login(proxy: &Proxy, keys: &[&str]) -> Value {
             continue;
         }
         let login = answer.json()["login"].take();
-        if !["starting", "waiting", "installing"].map(Value::from).contains(&login["state"]) {
+        let open = ["starting", "waiting", "confirming", "installing"];
+        if !open.map(Value::from).contains(&login["state"]) {
             return login;
         }
     }

@@ -13,7 +13,7 @@ use testkit::process::kill_group;
 const END: &str = "-- end of the command: ";
 
 /// No command takes nearly as long.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// Bash, with nothing of the developer's in its home and environment. What it has started goes with it.
 pub(super) struct Shell {

@@ -2,6 +2,7 @@
 
 mod writing;
 
+use model_turn::MessagePhase;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -103,16 +104,6 @@ pub enum MessageRole {
     User,
     /// The model.
     Assistant,
-}
-
-/// What kind of text a message of the model has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MessagePhase {
-    /// On the way to the answer.
-    Commentary,
-    /// The answer.
-    FinalAnswer,
 }
 
 const TYPES: [&str; 8] = [
@@ -341,18 +332,6 @@ impl MessageRole {
             "developer" => Some(Self::Developer),
             "user" => Some(Self::User),
             "assistant" => Some(Self::Assistant),
-            _ => None,
-        }
-    }
-}
-
-// === impl MessagePhase ===
-
-impl MessagePhase {
-    fn named(name: &str) -> Option<Self> {
-        match name {
-            "commentary" => Some(Self::Commentary),
-            "final_answer" => Some(Self::FinalAnswer),
             _ => None,
         }
     }

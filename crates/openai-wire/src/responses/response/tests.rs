@@ -1,10 +1,11 @@
+use model_turn::MessagePhase;
 use serde_json::json;
 
 use super::*;
 use crate::ErrorType;
 use crate::responses::{
-    FunctionCall, ItemStatus, MessagePhase, MessageRole, OutputContent, OutputMessage, OutputText,
-    Reasoning, ResponsesRequest, SummaryText,
+    FunctionCall, ItemStatus, MessageRole, OutputContent, OutputMessage, OutputText, Reasoning,
+    ResponsesRequest, SummaryText,
 };
 
 const BEGUN: ResponseState<'_> =

@@ -1,7 +1,6 @@
 use super::*;
 
-const PATIENCE: Patience =
-    Patience { head: Duration::from_secs(10), idle: Duration::from_secs(300) };
+const PATIENCE: Patience = Patience { head: Duration::from_secs(10), idle: Duration::from_mins(5) };
 
 #[test]
 fn each_phase_has_its_own_deadline() {
@@ -25,7 +24,7 @@ fn each_phase_has_its_own_deadline() {
 #[test]
 fn an_answer_is_over_when_it_is_written() {
     let activity = Arc::new(Activity::new());
-    let phase = || activity.lock().phase;
+    let phase = || activity.state.lock().phase;
     activity.heard();
     assert_eq!(phase(), Phase::Head);
     let request = activity.begin();
@@ -37,7 +36,7 @@ fn an_answer_is_over_when_it_is_written() {
     assert_eq!(phase(), Phase::Answered);
     activity.wrote();
     activity.flushed();
-    assert_eq!((phase(), activity.lock().blocked), (Phase::Idle, None));
+    assert_eq!((phase(), activity.state.lock().blocked), (Phase::Idle, None));
 
     let request = activity.begin();
     activity.leave();
@@ -50,12 +49,12 @@ fn an_answer_is_over_when_it_is_written() {
 fn time_that_has_run_goes_on_running() {
     let activity = Arc::new(Activity::new());
     activity.heard();
-    let begun = activity.lock().since;
+    let begun = activity.state.lock().since;
     activity.heard();
-    assert_eq!(activity.lock().since, begun);
+    assert_eq!(activity.state.lock().since, begun);
     let _request = activity.begin();
     activity.blocked();
-    let blocked = activity.lock().blocked;
+    let blocked = activity.state.lock().blocked;
     activity.blocked();
-    assert_eq!(activity.lock().blocked, blocked);
+    assert_eq!(activity.state.lock().blocked, blocked);
 }

@@ -1,21 +1,22 @@
 //! One sign-in, from its child to the login in place.
 
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use codex_app_server::account::{Account, LoginError, LoginInPlace, LoginPrompt, SeparateLogin};
 use codex_app_server::{Pool, RequestError};
+use parking_lot::Mutex;
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::Way;
+use super::SignInMethod;
 use super::view::{LoginState, LoginView};
 use crate::account_limits::{AccountLimits, OwnChange};
 use crate::gate::admission::OwnerGrant;
 
 /// How long another account waits for the owner to confirm it; until then its tokens are on disk.
-const CONFIRMED_WITHIN: Duration = Duration::from_secs(600);
+const CONFIRMED_WITHIN: Duration = Duration::from_mins(10);
 
 /// One sign-in.
 pub(super) struct Attempt {
@@ -73,9 +74,9 @@ struct Obtained {
 
 impl Attempt {
     /// Signs in. Its end is shown when nothing of it is left but the login, if it was installed.
-    pub(super) async fn run(self, way: Way) {
+    pub(super) async fn run(self, method: SignInMethod) {
         let ended = match self.start_child().await {
-            Ok(child) => match self.sign_in(&child, way).await {
+            Ok(child) => match self.sign_in(&child, method).await {
                 Ok(change) => Ok(self.take_up(child, change).await),
                 Err(discarded) => {
                     child.discard().await;
@@ -105,11 +106,15 @@ impl Attempt {
     }
 
     /// Obtains a login and installs it. It is in place at the end, or else nothing has changed.
-    async fn sign_in(&self, child: &SeparateLogin, way: Way) -> Result<OwnChange, Discarded> {
+    async fn sign_in(
+        &self,
+        child: &SeparateLogin,
+        method: SignInMethod,
+    ) -> Result<OwnChange, Discarded> {
         let Obtained { account, before } = tokio::select! {
             biased;
             reason = self.called_off() => return Err(Discarded::CalledOff(reason)),
-            obtained = self.obtain(child, way) => obtained?,
+            obtained = self.obtain(child, method) => obtained?,
         };
         self.show(|view| view.enter(LoginState::Installing, None));
         // A key may have been rotated a moment ago, and the server not have noticed yet.
@@ -131,11 +136,15 @@ impl Attempt {
     }
 
     /// Signs in within the child's own home, and has the owner confirm another account.
-    async fn obtain(&self, child: &SeparateLogin, way: Way) -> Result<Obtained, Discarded> {
+    async fn obtain(
+        &self,
+        child: &SeparateLogin,
+        method: SignInMethod,
+    ) -> Result<Obtained, Discarded> {
         let client = child.client();
-        match way {
-            Way::ApiKey(key) => client.login_with_api_key(&key).await?,
-            Way::ChatGpt(method) => {
+        match method {
+            SignInMethod::ApiKey(key) => client.login_with_api_key(&key).await?,
+            SignInMethod::ChatGpt(method) => {
                 let mut login = client.login(method).await?;
                 check_page(login.prompt())?;
                 self.show(|view| view.wait_for(login.prompt()));
@@ -213,7 +222,7 @@ impl Attempt {
 
     /// Answers the request that began it, once.
     fn answer(&self, begun: Result<(), String>) {
-        let caller = self.begun.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let caller = self.begun.lock().take();
         if let Some(caller) = caller {
             // It may have left.
             let _ = caller.send(begun);

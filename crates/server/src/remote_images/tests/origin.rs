@@ -1,8 +1,9 @@
 //! A server that says what a test wants.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -94,7 +95,7 @@ impl Origin {
 
     /// The heads of all requests.
     pub(super) fn requests(&self) -> Vec<String> {
-        self.requests.lock().unwrap().clone()
+        self.requests.lock().clone()
     }
 
     /// Waits until an answer was written.
@@ -112,7 +113,7 @@ impl Script {
         while !head.ends_with(b"\r\n\r\n") {
             head.push(stream.read_u8().await.ok()?);
         }
-        self.requests.lock().unwrap().push(String::from_utf8(head).unwrap());
+        self.requests.lock().push(String::from_utf8(head).unwrap());
         stream.write_all(&self.answer).await.ok()?;
         self.answered.send(()).ok()?;
         match self.then {

@@ -8,7 +8,7 @@ use store::{Conversation, Held, StoreError, StoredResponse};
 use super::{broken, item, response, said_in, survivors};
 use crate::folder::Folder;
 
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const DAY: Duration = Duration::from_hours(24);
 const PLENTY: u64 = 1 << 40;
 
 fn aged(id: &str, previous: Option<&str>, days: u32) -> StoredResponse {

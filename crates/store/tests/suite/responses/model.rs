@@ -9,7 +9,7 @@ use store::{Conversation, Held, Responses, StoredItem, StoredResponse};
 use super::{found, item};
 use crate::folder::Folder;
 
-const HOUR: Duration = Duration::from_secs(60 * 60);
+const HOUR: Duration = Duration::from_hours(1);
 const KEYS: [&str; 2] = ["default", "other"];
 const PLENTY: u64 = 1 << 40;
 

@@ -16,7 +16,7 @@ use crate::response::ResponseReader;
 const READ_BUFFER: usize = 64 * 1024;
 
 /// Nobody is waited for longer.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_mins(2);
 
 /// How long each client asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

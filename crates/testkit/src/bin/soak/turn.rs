@@ -11,7 +11,7 @@ use crate::client::{Ask, Client, Outcome, Times};
 use crate::conversation::{Conversation, Due, Step, Subject};
 
 /// Longest that a turn may take, whatever it is.
-const BOUND: Duration = Duration::from_secs(60);
+const BOUND: Duration = Duration::from_mins(1);
 
 /// Words of a short text, of a long one, and of one that nobody reads to its end.
 const FEW: usize = 6;

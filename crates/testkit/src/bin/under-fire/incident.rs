@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 const STALLS: Range<u64> = 300..2_500;
 
 /// How long the server may take to have a child again. A child that hangs is noticed after 15 seconds.
-const BACK_WITHIN: Duration = Duration::from_secs(60);
+const BACK_WITHIN: Duration = Duration::from_mins(1);
 
 /// Between two looks at whether it is back.
 const LOOK_EVERY: Duration = Duration::from_millis(20);

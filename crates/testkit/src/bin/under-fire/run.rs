@@ -19,7 +19,7 @@ use crate::tally::{PROBE, Probe, SharedTally, Tally};
 
 /// The longest that any request may take, whatever happens to the child: a turn waits 5 seconds in the
 /// queue and 10 for a child, one that hangs is noticed after 15, and the longest answer takes 12.
-const BOUND: Duration = Duration::from_secs(60);
+const BOUND: Duration = Duration::from_mins(1);
 
 /// Turns at once unless told, for a while in the middle of the run: most clients find no room then.
 const FEW_TURNS: u32 = 16;
@@ -27,7 +27,7 @@ const FEW_TURNS: u32 = 16;
 const PROBE_EVERY: Duration = Duration::from_secs(1);
 
 /// A run that is shorter has no time for a child that hangs.
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 /// What is to be done.
 #[derive(Debug, Clone)]

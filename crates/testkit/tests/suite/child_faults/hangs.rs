@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use codex_app_server::{FailureKind, WorkerState};
+use codex_app_server::WorkerState;
+use model_turn::FailureKind;
 use testkit::process::{is_running, processor_time};
 use testkit::quick_heartbeat;
 use tokio::task::JoinSet;
@@ -43,7 +44,7 @@ async fn a_child_that_talks_but_answers_nothing_is_replaced() {
 async fn an_endless_flood_does_not_stop_the_clock_of_a_turn() {
     let codex = scripted(|config| {
         quick_heartbeat(config);
-        config.client.limits.timeout = Duration::from_millis(300);
+        config.client.turns.limits.timeout = Duration::from_millis(300);
     })
     .await;
     codex.until_ready().await;

@@ -2,8 +2,7 @@
 
 use std::time::Instant;
 
-use codex_app_server::FailureKind;
-use codex_app_server::turn::event::TurnEnd;
+use model_turn::{FailureKind, TurnEnd};
 
 use super::{
     assert_undisturbed, assert_works, ended, failure_of_the_child, scripted, with_neighbour,

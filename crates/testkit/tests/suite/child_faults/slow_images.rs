@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use codex_app_server::turn::event::TurnEnd;
-use codex_app_server::{ContentPart, Direction, HistoryItem, Role, Turn};
+use codex_app_server::{Direction, Turn};
+use model_turn::{ContentPart, HistoryItem, Role, TurnEnd};
 use testkit::TestPool;
 use tokio::sync::watch;
 

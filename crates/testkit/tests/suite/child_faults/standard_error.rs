@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Instant;
 
-use codex_app_server::turn::event::TurnEnd;
+use model_turn::TurnEnd;
 use testkit::process::processor_time;
 use tokio::sync::watch;
 use tracing::field::{Field, Visit};

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use codex_app_server::turn::event::TurnEnd;
-use codex_app_server::{FailureKind, WorkerState};
+use codex_app_server::WorkerState;
+use model_turn::{FailureKind, TurnEnd};
 use testkit::TestPool;
 use testkit::process::{is_running, processor_time};
 
@@ -48,7 +48,7 @@ async fn row_13_ten_starts_that_fail_in_turn_are_followed_by_one_that_works() {
         config.client.handshake_timeout = Duration::from_millis(300);
         config.backoff_initial = first;
         config.backoff_max = longest;
-        config.ready_timeout = Duration::from_secs(60);
+        config.ready_timeout = Duration::from_mins(1);
     })
     .await;
     let begun = Instant::now();

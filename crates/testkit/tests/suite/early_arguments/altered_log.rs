@@ -1,8 +1,8 @@
 //! A Codex whose log is not what it was, played by a filter in front of the real one.
 
-use codex_app_server::turn::event::TurnEnd;
-use codex_app_server::{CanaryState, CodexBinary, EarlyArguments, FailureKind as Kind};
+use codex_app_server::{CanaryState, CodexBinary, EarlyArguments};
 use futures_util::future::join_all;
+use model_turn::{FailureKind as Kind, TurnEnd};
 use tempfile::TempDir;
 use testkit::{TestCodex, canary, codex_binary, write_altered_codex};
 

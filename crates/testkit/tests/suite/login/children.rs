@@ -1,8 +1,8 @@
 //! Children under supervision share a login: whoever changes it, all others take it up.
 
 use codex_app_server::account::{Account, LoginMethod};
-use codex_app_server::turn::event::TurnEnd;
-use codex_app_server::{Client, ClientConfig, FailureKind, TurnRequest, WorkerState};
+use codex_app_server::{Client, ClientConfig, WorkerState};
+use model_turn::{FailureKind, TurnEnd, TurnRequest};
 use testkit::{Consent, Outcome, Routing, ScriptedIssuer, TestPool, codex_binary};
 
 use super::{account_of_the_issuer, sign_in};

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use codex_app_server::turn::event::TurnEnd;
-use codex_app_server::{Client, ClientConfig, DEMO_MODEL, FailureKind, TurnRequest};
+use codex_app_server::{Client, ClientConfig, DEMO_MODEL};
+use model_turn::{FailureKind, TurnEnd, TurnRequest};
 use testkit::{IssuerRequest, Outcome, ScriptedIssuer, TestCodex, codex_binary};
 
 use super::{signed_in, signed_out};
@@ -92,7 +92,7 @@ async fn a_login_ends_the_turns_of_its_child_and_of_those_without_one() {
     let issuer = ScriptedIssuer::start().await;
     let codex = TestCodex::with(|config| {
         issuer.configure(config);
-        config.retries = 1;
+        config.turns.retries = 1;
     })
     .await;
     let mut config = ClientConfig::new(codex_binary().await, codex.home.path());

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use codex_app_server::{ContentPart, DEMO_MODEL, HistoryItem, Role, ToolOutput, TurnRequest};
+use codex_app_server::DEMO_MODEL;
+use model_turn::{ContentPart, HistoryItem, Role, ToolOutput, TurnRequest};
 use serde_json::{Value, json};
 use testkit::{TestCodex, tools};
 

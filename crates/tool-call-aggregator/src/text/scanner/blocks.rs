@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use super::{State, TextScanner, find, first_char, last_boundary};
+use super::{State, TextScanner, find, first_char};
 use crate::text::fences::Fenced;
 use crate::text::markers::{Finding, Place, Rest};
 use crate::text::scan_event::Stored;
@@ -58,7 +58,7 @@ impl TextScanner {
             return false;
         };
         let buffer = &self.held[self.head..];
-        let view = &buffer[..last_boundary(buffer, self.held_limit)];
+        let view = &buffer[..buffer.floor_char_boundary(self.held_limit)];
         let before = mem::replace(seen, view.len());
         let step = if before < view.len() { parser.step(view, before) } else { Step::Undecided };
         let is_all = view.len() < buffer.len() || rest == Rest::Ended;
@@ -113,7 +113,7 @@ impl TextScanner {
         // A marker may have begun right before the limit.
         let buffer = &self.held[self.head..];
         let tail = self.markers.longest().saturating_sub(1);
-        let end = last_boundary(buffer, seen.saturating_sub(tail)).max(first_char(buffer));
+        let end = buffer.floor_char_boundary(seen.saturating_sub(tail)).max(first_char(buffer));
         self.counts.oversized += 1;
         self.pass_read(end);
     }
@@ -186,7 +186,7 @@ impl TextScanner {
     #[inline(never)]
     pub(super) fn read_fence_line(&mut self, pattern: usize, seen: usize, rest: Rest) -> bool {
         let buffer = &self.held[self.head..];
-        let view = &buffer[..last_boundary(buffer, self.held_limit)];
+        let view = &buffer[..buffer.floor_char_boundary(self.held_limit)];
         let end = memchr::memchr3(b'`', b'\n', b'\r', &view.as_bytes()[seen..]);
         self.counts.scanned += end.unwrap_or(view.len() - seen) as u64;
         match end.map(|end| seen + end) {

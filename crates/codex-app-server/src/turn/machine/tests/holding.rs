@@ -1,6 +1,7 @@
+use model_turn::Tool;
+
 use super::*;
 use crate::continuity::transcript::{FingerprintKey, Transcript};
-use crate::history::Tool;
 
 /// The notes of a turn whose thread may be kept, with two tools.
 pub(super) fn keeping() -> Keeping {
@@ -16,13 +17,13 @@ fn started() -> Bench {
     Bench::with(Some(keeping())).known()
 }
 
-fn raw_call(id: &str, name: &str, arguments: &str) -> Happening<'static> {
+fn raw_call(id: &str, name: &str, arguments: &str) -> ThreadEvent<'static> {
     let raw = json!({
         "type": "function_call", "name": name, "arguments": arguments, "call_id": id, "id": "fc_1",
     });
-    Happening::Said {
+    ThreadEvent::NewItem {
         raw: raw.to_string().into(),
-        what: Utterance::Call(ToolCall {
+        kind: ItemKind::Call(ToolCall {
             call_id: id.to_owned(),
             item_id: Some("fc_1".to_owned()),
             name: name.into(),
@@ -33,10 +34,10 @@ fn raw_call(id: &str, name: &str, arguments: &str) -> Happening<'static> {
     }
 }
 
-fn raw_message(text: &str) -> Happening<'static> {
+fn raw_message(text: &str) -> ThreadEvent<'static> {
     let content = json!([{"type": "output_text", "text": text}]);
     let raw = json!({"type": "message", "role": "assistant", "content": content});
-    Happening::Said { raw: raw.to_string().into(), what: Utterance::Other }
+    ThreadEvent::NewItem { raw: raw.to_string().into(), kind: ItemKind::Other }
 }
 
 impl Bench {
@@ -48,9 +49,9 @@ impl Bench {
     }
 
     pub(super) fn says(&mut self, text: &'static str) -> &mut Self {
-        self.see(Happening::MessageStarted(None))
+        self.see(ThreadEvent::MessageStarted(None))
             .see(super::text(text))
-            .see(Happening::MessageCompleted(text.into()))
+            .see(ThreadEvent::MessageCompleted(text.into()))
             .see(raw_message(text))
     }
 
@@ -105,7 +106,7 @@ fn a_turn_with_calls_is_held_once_all_of_them_were_asked_for() {
         .expect(&["settle Held"]);
     assert!(bench.machine.is_held());
     // However long that takes.
-    bench.pass(100_000).see(Happening::Other).expect(&[]);
+    bench.pass(100_000).see(ThreadEvent::Other).expect(&[]);
     bench.let_go().expect(&["interrupt later"]).see(completed(TurnStatus::Interrupted));
     bench.expect(&["unsubscribe"]);
     assert!(bench.machine.is_closed());
@@ -147,7 +148,7 @@ fn what_no_client_could_send_back_is_not_held() {
             "type": "function_call", "name": "f", "arguments": "{}", "call_id": "1",
             "namespace": namespace,
         });
-        Happening::Said { raw: raw.to_string().into(), what: Utterance::Other }
+        ThreadEvent::NewItem { raw: raw.to_string().into(), kind: ItemKind::Other }
     };
     for strange in [grouped("functions"), error(true)] {
         let mut bench = started();
@@ -171,14 +172,14 @@ fn a_turn_that_was_probed_is_not_held() {
 fn a_history_that_the_upstream_calls_huge_is_not_gone_on_with() {
     let mut bench = started();
     let usage = TokenUsage { total_tokens: 100_000_000, ..TokenUsage::default() };
-    let end = Happening::ResponseCompleted { response_id: "1".to_owned(), usage: Some(usage) };
+    let end = ThreadEvent::ResponseCompleted { response_id: "1".to_owned(), usage: Some(usage) };
     bench.says("a").see(end).see(completed(TurnStatus::Completed));
     bench.expect(&["text a", "response end", "end Completed", "unsubscribe"]);
 }
 
 #[test]
 fn a_history_that_codex_replaces_fails_its_turn_before_anything_is_told() {
-    started().see(Happening::HistoryReplaced).expect(&["interrupt", "failed Unexpected"]);
+    started().see(ThreadEvent::HistoryReplaced).expect(&["interrupt", "failed Unexpected"]);
 }
 
 #[test]
@@ -204,7 +205,7 @@ fn a_held_turn_in_which_something_happens_is_ended() {
     held().see(completed(TurnStatus::Completed)).expect(&["unsubscribe"]);
     held().see(error(false)).expect(&["interrupt"]);
     held().see(raw_message("a")).expect(&["interrupt"]);
-    held().see(Happening::MessageStarted(None)).expect(&["count ExtraModelRequest", "interrupt"]);
+    held().see(ThreadEvent::MessageStarted(None)).expect(&["count ExtraModelRequest", "interrupt"]);
     let stopping = Failure::new(FailureKind::Stopping, "stopping");
     let mut stopped = held();
     stopped.step(|machine, now, steps| machine.fail(stopping, now, steps));

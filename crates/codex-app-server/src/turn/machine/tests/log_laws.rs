@@ -6,11 +6,11 @@ mod turns;
 
 use std::collections::VecDeque;
 
+use model_turn::{Tool, ToolInput};
 use proptest::prelude::*;
 
 use super::*;
 use crate::child_log::{Attribution, LogEvent, LogLine};
-use crate::history::{Tool, ToolInput};
 use damage::{Damage, LIVE_THREAD, OLD_CALL, damaged, may_fail, others_share_an_id};
 use turns::{Ending, Ids, Output, Sent, THREAD, Turn, turn};
 
@@ -138,7 +138,7 @@ impl Player {
         let mut steps = Steps::new();
         self.attribution.take_events(|thread, turn, event| match event {
             event if thread == THREAD => {
-                machine.on_event(turn, Happening::Logged(event), self.now, &mut steps);
+                machine.on_event(turn, ThreadEvent::Logged(event), self.now, &mut steps);
             }
             LogEvent::CallStarted(call) => others.push_str(&call.call_id),
             LogEvent::Arguments { text, .. } => others.push_str(&text),
@@ -181,7 +181,7 @@ fn failed_as(events: &[TurnEvent], kind: FailureKind) -> bool {
 
 /// Every start is followed by its arguments and its whole call, unless the turn ends before.
 fn check_calls(events: &[TurnEvent], is_abandoned: bool) -> Result<(), TestCaseError> {
-    let mut open: Option<(&str, &crate::ToolName, String)> = None;
+    let mut open: Option<(&str, &model_turn::ToolName, String)> = None;
     for event in events {
         match (event, &mut open) {
             (TurnEvent::ToolCallStart { call_id, name, .. }, None) => {

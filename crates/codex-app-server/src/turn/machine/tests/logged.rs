@@ -1,8 +1,9 @@
 //! Calls that the child's log brings early.
 
+use model_turn::{Tool, ToolInput};
+
 use super::*;
 use crate::child_log::{LogEvent, StartedCall};
-use crate::history::{Tool, ToolInput};
 
 pub(super) const EARLY: &str = "head start 0ns";
 
@@ -12,12 +13,12 @@ pub(super) fn started() -> Bench {
 }
 
 /// The log announces a call; its item has the id `fc_<id>`.
-pub(super) fn announced(output_index: u64, id: &str) -> Happening<'static> {
+pub(super) fn announced(output_index: u64, id: &str) -> ThreadEvent<'static> {
     announced_as(output_index, id, "f")
 }
 
-fn announced_as(output_index: u64, id: &str, name: &str) -> Happening<'static> {
-    Happening::Logged(LogEvent::CallStarted(StartedCall {
+fn announced_as(output_index: u64, id: &str, name: &str) -> ThreadEvent<'static> {
+    ThreadEvent::Logged(LogEvent::CallStarted(StartedCall {
         output_index,
         item_id: format!("fc_{id}").into(),
         call_id: id.to_owned(),
@@ -25,17 +26,17 @@ fn announced_as(output_index: u64, id: &str, name: &str) -> Happening<'static> {
     }))
 }
 
-pub(super) fn fragment(id: &str, offset: usize, text: &str) -> Happening<'static> {
+pub(super) fn fragment(id: &str, offset: usize, text: &str) -> ThreadEvent<'static> {
     let item_id = format!("fc_{id}").into();
-    Happening::Logged(LogEvent::Arguments { item_id, offset, text: text.to_owned() })
+    ThreadEvent::Logged(LogEvent::Arguments { item_id, offset, text: text.to_owned() })
 }
 
 /// The call on standard output.
-pub(super) fn whole(id: &str, arguments: &str) -> Happening<'static> {
+pub(super) fn whole(id: &str, arguments: &str) -> ThreadEvent<'static> {
     whole_as(Some(&format!("fc_{id}")), id, "f", arguments)
 }
 
-fn whole_as(item_id: Option<&str>, id: &str, name: &str, arguments: &str) -> Happening<'static> {
+fn whole_as(item_id: Option<&str>, id: &str, name: &str, arguments: &str) -> ThreadEvent<'static> {
     let raw = json!({
         "type": "function_call", "name": name, "arguments": arguments, "call_id": id,
         "id": item_id,
@@ -48,12 +49,12 @@ fn whole_as(item_id: Option<&str>, id: &str, name: &str, arguments: &str) -> Hap
         kind: ToolCallKind::Function,
         deviation: None,
     };
-    Happening::Said { raw: raw.to_string().into(), what: Utterance::Call(call) }
+    ThreadEvent::NewItem { raw: raw.to_string().into(), kind: ItemKind::Call(call) }
 }
 
-pub(super) fn reasoning(name: &str) -> Happening<'static> {
+pub(super) fn reasoning(name: &str) -> ThreadEvent<'static> {
     let encrypted_content = Some(name.to_owned());
-    item(Utterance::Reasoning(ReasoningItem { summary: Vec::new(), encrypted_content }))
+    item(ItemKind::Reasoning(ReasoningItem { summary: Vec::new(), encrypted_content }))
 }
 
 #[test]
@@ -87,9 +88,9 @@ fn a_call_without_arguments_is_streamed_too() {
 #[test]
 fn a_call_starts_when_the_text_before_it_is_whole() {
     let mut bench = started();
-    bench.see(announced(1, "1")).see(fragment("1", 0, "{")).see(Happening::MessageStarted(None));
+    bench.see(announced(1, "1")).see(fragment("1", 0, "{")).see(ThreadEvent::MessageStarted(None));
     bench.see(text("a")).see(fragment("1", 1, "\"x")).see(text("b")).expect(&["text a", "text b"]);
-    bench.see(Happening::MessageCompleted("abc".into()));
+    bench.see(ThreadEvent::MessageCompleted("abc".into()));
     bench.expect(&["text c", "start 1 f", "arguments {\"x"]);
     bench.see(fragment("1", 3, "\"}")).see(whole("1", "{\"x\"}"));
     bench.expect(&["arguments \"}", EARLY, "call f {\"x\"}"]);
@@ -98,8 +99,8 @@ fn a_call_starts_when_the_text_before_it_is_whole() {
 #[test]
 fn a_call_does_not_start_in_an_open_message() {
     let mut bench = started();
-    bench.see(Happening::MessageStarted(None)).see(announced(0, "1")).see(text("a"));
-    bench.see(Happening::MessageCompleted("a".into())).see(whole("1", "{}"));
+    bench.see(ThreadEvent::MessageStarted(None)).see(announced(0, "1")).see(text("a"));
+    bench.see(ThreadEvent::MessageCompleted("a".into())).see(whole("1", "{}"));
     bench.expect(&["text a", "call f {}"]);
 }
 
@@ -131,10 +132,10 @@ fn a_call_that_has_come_whole_does_not_start_again() {
     let ends = ["call f {}", "call f []", "interrupt", "response end", "end ToolCalls"];
     let mut announced_before = started();
     announced_before.see(announced(1, "1")).see(fragment("1", 0, "{")).see(announced(2, "2"));
-    announced_before.see(item(Utterance::Other)).see(whole("1", "{}")).see(whole("2", "[]"));
+    announced_before.see(item(ItemKind::Other)).see(whole("1", "{}")).see(whole("2", "[]"));
     announced_before.see(response_end()).expect(&ends);
     let mut announced_after = started();
-    announced_after.see(item(Utterance::Other)).see(whole("1", "{}")).see(announced(1, "1"));
+    announced_after.see(item(ItemKind::Other)).see(whole("1", "{}")).see(announced(1, "1"));
     announced_after.see(fragment("1", 0, "{")).see(whole("2", "[]")).see(announced(2, "2"));
     announced_after.see(response_end()).expect(&ends);
 }
@@ -179,10 +180,10 @@ fn a_whole_call_that_contradicts_the_stream_fails_the_turn() {
 fn output_beside_an_open_call_fails_the_turn() {
     for output in [
         text("x"),
-        Happening::Reasoning { kind: ReasoningKind::Summary, part: 0, text: "x".into() },
-        Happening::ReasoningStarted,
-        Happening::MessageStarted(None),
-        Happening::MessageCompleted("x".into()),
+        ThreadEvent::Reasoning { kind: ReasoningKind::Summary, part: 0, text: "x".into() },
+        ThreadEvent::ReasoningStarted,
+        ThreadEvent::MessageStarted(None),
+        ThreadEvent::MessageCompleted("x".into()),
         reasoning("x"),
         response_end(),
     ] {
@@ -195,7 +196,7 @@ fn output_beside_an_open_call_fails_the_turn() {
 #[test]
 fn signs_of_life_beside_an_open_call_are_no_output() {
     let mut bench = started();
-    bench.see(announced(0, "1")).see(Happening::Other).see(item(Utterance::Other));
+    bench.see(announced(0, "1")).see(ThreadEvent::Other).see(item(ItemKind::Other));
     bench.see(whole("1", "{}")).expect(&["start 1 f", EARLY, "call f {}"]);
 }
 

@@ -17,7 +17,7 @@ fn a_turn_that_ends_within_a_call_fails() {
     open().see(completed(TurnStatus::Interrupted)).expect(&["failed Unexpected", "unsubscribe"]);
     open().see(error(false)).expect(&["failed StreamCut"]);
     open().pass(50).expect(&["interrupt", "failed Timeout"]);
-    open().see(Happening::HistoryReplaced).expect(&["interrupt", "failed Unexpected"]);
+    open().see(ThreadEvent::HistoryReplaced).expect(&["interrupt", "failed Unexpected"]);
     let mut second = open();
     second.see(whole("1", "{}")).see(announced(1, "2")).see(completed(TurnStatus::Completed));
     let end = ["start 2 f", "failed Unexpected", "unsubscribe"];
@@ -81,8 +81,8 @@ fn late_lines_of_the_try_before_a_retry_are_not_streamed() {
 #[test]
 fn fragments_of_another_turn_are_not_streamed() {
     let mut bench = started();
-    for happening in [announced(0, "1"), fragment("1", 0, "{")] {
-        bench.step(|machine, now, steps| machine.on_event("turn-0", happening, now, steps));
+    for event in [announced(0, "1"), fragment("1", 0, "{")] {
+        bench.step(|machine, now, steps| machine.on_event("turn-0", event, now, steps));
     }
     bench.expect(&["count StaleEvent", "count StaleEvent"]);
 }
@@ -92,22 +92,22 @@ fn what_the_log_reports_before_the_turn_has_a_name_is_kept() {
     let mut bench = Bench::using(LogUse::Everything, None);
     bench.see(announced(0, "1")).see(fragment("1", 0, "{")).expect(&[]);
     bench.step(|machine, now, steps| machine.on_event("turn-0", announced(0, "0"), now, steps));
-    bench.see(Happening::TurnStarted);
+    bench.see(ThreadEvent::TurnStarted);
     bench.expect(&["start 1 f", "arguments {", "count StaleEvent"]);
 }
 
 #[test]
 fn what_the_log_reports_before_the_turn_has_a_name_cannot_fail_it() {
     let mut bench = Bench::using(LogUse::Everything, None);
-    bench.see(Happening::MessageStarted(None)).see(announced(1, "1"));
+    bench.see(ThreadEvent::MessageStarted(None)).see(announced(1, "1"));
     for offset in 0..MAX_HELD + 10 {
         bench.see(fragment("1", offset, "x"));
     }
-    bench.see(text("a")).see(Happening::MessageCompleted("a".into()));
+    bench.see(text("a")).see(ThreadEvent::MessageCompleted("a".into()));
     // What comes after the loss is not streamed as if nothing were missing.
     bench.see(fragment("1", MAX_HELD + 10, "x")).see(announced(1, "1")).see(fragment("1", 0, "x"));
     bench.see(whole("1", "xyz")).expect(&[]);
-    bench.see(Happening::TurnStarted);
+    bench.see(ThreadEvent::TurnStarted);
     let call = ["start 1 f", "arguments x", EARLY, "call f xyz"];
     bench.expect(&[&["text a"][..], &call].concat());
     let mut full = Bench::using(LogUse::Everything, None);

@@ -18,7 +18,7 @@ fn replay(transcript: &str) -> Vec<TurnEvent> {
             continue;
         };
         let mut steps = Steps::new();
-        machine.on_event(&event.turn_id, event.happening, now, &mut steps);
+        machine.on_event(&event.turn_id, event.event, now, &mut steps);
         for step in steps {
             match (step, events.last_mut()) {
                 (Step::Emit(TurnEvent::Text(more)), Some(TurnEvent::Text(text))) => *text += &more,

@@ -12,14 +12,14 @@ fn started() -> Bench {
     Bench::using(LogUse::Refusals, None).known()
 }
 
-fn refusal(text: &str) -> Happening<'static> {
-    Happening::Logged(LogEvent::Refusal(text.to_owned()))
+fn refusal(text: &str) -> ThreadEvent<'static> {
+    ThreadEvent::Logged(LogEvent::Refusal(text.to_owned()))
 }
 
 /// A message that begins and never ends.
 fn withheld() -> Bench {
     let mut bench = started();
-    bench.see(Happening::MessageStarted(None));
+    bench.see(ThreadEvent::MessageStarted(None));
     bench
 }
 
@@ -27,12 +27,12 @@ fn withheld() -> Bench {
 fn a_refusal_that_is_known_before_the_end_is_the_answer() {
     for log_use in [LogUse::Refusals, LogUse::Everything] {
         let mut bench = Bench::using(log_use, None).known();
-        bench.see(Happening::MessageStarted(None)).see(refusal("no")).expect(&[]);
+        bench.see(ThreadEvent::MessageStarted(None)).see(refusal("no")).expect(&[]);
         bench.see(response_end()).expect(&["refusal no", "response end"]);
         bench.see(completed(TurnStatus::Completed)).expect(&["end Completed", "unsubscribe"]);
     }
     let mut first = started();
-    first.see(refusal("no")).see(Happening::MessageStarted(None)).see(response_end());
+    first.see(refusal("no")).see(ThreadEvent::MessageStarted(None)).see(response_end());
     first.expect(&["refusal no", "response end"]);
 }
 
@@ -64,7 +64,7 @@ fn a_refusal_that_comes_too_late_has_no_text() {
 #[test]
 fn without_the_log_a_withheld_message_has_no_text() {
     let mut bench = Bench::started();
-    bench.see(Happening::MessageStarted(None)).see(refusal("no")).see(response_end());
+    bench.see(ThreadEvent::MessageStarted(None)).see(refusal("no")).see(response_end());
     bench.see(completed(TurnStatus::Completed));
     bench.expect(&["response end", "failed ContentFilter", "unsubscribe"]);
 }
@@ -72,7 +72,7 @@ fn without_the_log_a_withheld_message_has_no_text() {
 #[test]
 fn without_the_log_no_refusal_is_used_however_late_it_comes() {
     let mut bench = Bench::started();
-    bench.see(Happening::MessageStarted(None)).see(response_end()).see(refusal("no"));
+    bench.see(ThreadEvent::MessageStarted(None)).see(response_end()).see(refusal("no"));
     bench.see(completed(TurnStatus::Completed));
     bench.expect(&["response end", "failed ContentFilter", "unsubscribe"]);
 }
@@ -99,14 +99,14 @@ fn an_interrupt_while_a_refusal_is_awaited_does_not_wait_for_a_turn_that_has_end
 /// What ends the turn otherwise ends it as it would without the log.
 #[test]
 fn other_events_while_a_refusal_is_awaited_find_the_response_ended() {
-    let endings: [fn() -> Happening<'static>; 10] = [
+    let endings: [fn() -> ThreadEvent<'static>; 10] = [
         || completed(TurnStatus::Interrupted),
         || error(false),
         || error(true),
-        || Happening::MessageStarted(None),
-        || Happening::ReasoningStarted,
-        || Happening::MessageCompleted("".into()),
-        || Happening::MessageCompleted("late".into()),
+        || ThreadEvent::MessageStarted(None),
+        || ThreadEvent::ReasoningStarted,
+        || ThreadEvent::MessageCompleted("".into()),
+        || ThreadEvent::MessageCompleted("late".into()),
         || text("late"),
         response_end,
         || whole("1", "{}"),
@@ -115,7 +115,7 @@ fn other_events_while_a_refusal_is_awaited_find_the_response_ended() {
         let mut without = Bench::started();
         let mut with = started();
         for bench in [&mut without, &mut with] {
-            bench.see(Happening::MessageStarted(None)).see(response_end());
+            bench.see(ThreadEvent::MessageStarted(None)).see(response_end());
             bench.see(ending()).wait(GRACE).see(completed(TurnStatus::Interrupted));
         }
         assert!(with.machine.is_closed());
@@ -126,7 +126,7 @@ fn other_events_while_a_refusal_is_awaited_find_the_response_ended() {
 #[test]
 fn signs_of_life_leave_a_refusal_open() {
     let mut bench = withheld();
-    bench.see(response_end()).see(Happening::Other).see(item(Utterance::Other)).see(refusal("no"));
+    bench.see(response_end()).see(ThreadEvent::Other).see(item(ItemKind::Other)).see(refusal("no"));
     bench.expect(&["refusal no", "response end"]);
 }
 
@@ -134,7 +134,7 @@ fn signs_of_life_leave_a_refusal_open() {
 fn a_refusal_after_text_ends_the_answer() {
     let with_text = || {
         let mut bench = started();
-        bench.says("well").see(Happening::MessageStarted(None)).expect(&["text well"]);
+        bench.says("well").see(ThreadEvent::MessageStarted(None)).expect(&["text well"]);
         bench
     };
     with_text().see(refusal("no")).see(response_end()).expect(&["refusal no", "response end"]);
@@ -177,14 +177,14 @@ fn a_response_without_any_item_is_an_empty_answer() {
 #[test]
 fn a_call_is_an_answer_whatever_was_refused_beside_it() {
     let mut bench = started();
-    bench.see(whole("1", "{}")).see(Happening::MessageStarted(None)).see(refusal("no"));
+    bench.see(whole("1", "{}")).see(ThreadEvent::MessageStarted(None)).see(refusal("no"));
     bench.see(response_end()).expect(&["call f {}", "interrupt", "response end", "end ToolCalls"]);
 }
 
 #[test]
 fn a_call_does_not_start_in_a_message_that_is_withheld() {
     let mut bench = Bench::using(LogUse::Everything, None).known();
-    bench.see(Happening::MessageStarted(None)).see(refusal("no")).see(announced(0, "1"));
+    bench.see(ThreadEvent::MessageStarted(None)).see(refusal("no")).see(announced(0, "1"));
     bench.see(announced(1, "2")).see(whole("2", "{}")).see(response_end());
     bench.expect(&["call f {}", "interrupt", "response end", "end ToolCalls"]);
 }
@@ -193,7 +193,7 @@ fn a_call_does_not_start_in_a_message_that_is_withheld() {
 fn the_thread_of_a_refusal_is_not_kept() {
     let kept = || Bench::using(LogUse::Refusals, Some(keeping())).known();
     let mut known = kept();
-    known.see(Happening::MessageStarted(None)).see(refusal("no")).see(response_end());
+    known.see(ThreadEvent::MessageStarted(None)).see(refusal("no")).see(response_end());
     known.see(completed(TurnStatus::Completed));
     known.expect(&["refusal no", "response end", "end Completed", "unsubscribe"]);
     let mut hidden = kept();

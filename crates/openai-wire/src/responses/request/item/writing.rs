@@ -1,9 +1,10 @@
 //! Items in OpenAI's shape.
 
+use model_turn::MessagePhase;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{InputItem, MessagePhase, MessageRole};
+use super::{InputItem, MessageRole};
 use crate::reading::Part;
 
 #[derive(Serialize)]

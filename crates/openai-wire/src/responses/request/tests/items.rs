@@ -1,10 +1,11 @@
 //! Items in every form that clients send, and as they are written.
 
+use model_turn::MessagePhase;
 use serde_json::{Value, json};
 
 use super::{parse, plain, said, with};
 use crate::reading::Part;
-use crate::responses::{InputItem, MessagePhase, MessageRole, ResponsesRequest};
+use crate::responses::{InputItem, MessageRole, ResponsesRequest};
 
 const URL: &str = "data:image/png;base64,AA";
 

@@ -1,5 +1,6 @@
 //! What holds for every item and every body.
 
+use model_turn::MessagePhase;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -7,9 +8,7 @@ use proptest::sample::select;
 use serde_json::{Map, Value};
 
 use crate::reading::Part;
-use crate::responses::{
-    FIELDS, FieldTreatment, InputItem, MessagePhase, MessageRole, ResponsesRequest,
-};
+use crate::responses::{FIELDS, FieldTreatment, InputItem, MessageRole, ResponsesRequest};
 
 fn id() -> impl Strategy<Value = Option<String>> {
     option::of(".{1,20}")

@@ -82,27 +82,27 @@ impl Output {
     pub(super) const RETRY: Self = Self::Error { will_retry: true };
 
     pub(super) fn apply(&self, machine: &mut TurnMachine, now: Instant, steps: &mut Steps) {
-        let happening = match self.clone() {
+        let event = match self.clone() {
             Self::Interrupt => return machine.interrupt(now, steps),
             Self::ChildGone => return machine.child_gone("gone", steps),
             Self::Abandon => return machine.abandon(now, steps),
-            Self::TurnStarted => Happening::TurnStarted,
-            Self::ReasoningStarted => Happening::ReasoningStarted,
+            Self::TurnStarted => ThreadEvent::TurnStarted,
+            Self::ReasoningStarted => ThreadEvent::ReasoningStarted,
             Self::Reasoning(text) => {
-                Happening::Reasoning { kind: ReasoningKind::Summary, part: 0, text: text.into() }
+                ThreadEvent::Reasoning { kind: ReasoningKind::Summary, part: 0, text: text.into() }
             }
             Self::ReasoningCompleted(text) => {
                 let summary = vec![text];
-                item(Utterance::Reasoning(ReasoningItem { summary, encrypted_content: None }))
+                item(ItemKind::Reasoning(ReasoningItem { summary, encrypted_content: None }))
             }
-            Self::MessageStarted => Happening::MessageStarted(None),
-            Self::Text(text) => Happening::Text(text.into()),
-            Self::MessageCompleted(text) => Happening::MessageCompleted(text.into()),
-            Self::Other => item(Utterance::Other),
+            Self::MessageStarted => ThreadEvent::MessageStarted(None),
+            Self::Text(text) => ThreadEvent::Text(text.into()),
+            Self::MessageCompleted(text) => ThreadEvent::MessageCompleted(text.into()),
+            Self::Other => item(ItemKind::Other),
             Self::Call { item_id, call_id, arguments } => {
                 let (name, kind) = ("f".into(), ToolCallKind::Function);
                 let item_id = Some(item_id);
-                item(Utterance::Call(ToolCall {
+                item(ItemKind::Call(ToolCall {
                     call_id,
                     item_id,
                     name,
@@ -115,7 +115,7 @@ impl Output {
             Self::Error { will_retry } => error(will_retry),
             Self::TurnEnd(status) => completed(status),
         };
-        machine.on_event(TURN, happening, now, steps);
+        machine.on_event(TURN, event, now, steps);
     }
 }
 

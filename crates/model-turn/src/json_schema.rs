@@ -1,11 +1,11 @@
-//! A JSON schema that is written already.
+//! A JSON schema as its text.
 
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-/// The schema of a tool's parameters. It is written once and sent as it is: a client's tools are the
-/// same in every turn, and there can be many of them.
+/// The schema of a tool's parameters, serialized once: a client's tools are the same in every turn, and
+/// there can be many of them.
 #[derive(Debug, Clone, Serialize)]
 #[serde(transparent)]
 pub struct JsonSchema(Box<RawValue>);
@@ -13,7 +13,7 @@ pub struct JsonSchema(Box<RawValue>);
 // === impl JsonSchema ===
 
 impl JsonSchema {
-    /// Writes a schema; what cannot be written is `null`, which no turn takes.
+    /// Serializes a schema. If that fails it is `null`, which every turn rejects.
     pub fn new(schema: &impl Serialize) -> Self {
         Self(to_raw_value(schema).unwrap_or_else(|_| RawValue::NULL.to_owned()))
     }
@@ -23,7 +23,8 @@ impl JsonSchema {
         self.0.get()
     }
 
-    pub(crate) fn is_object(&self) -> bool {
+    /// Whether it is an object, as the parameters of a tool have to be.
+    pub fn is_object(&self) -> bool {
         self.get().starts_with('{')
     }
 }

@@ -1,15 +1,16 @@
-//! What the reader of a payload reports.
+//! What the readers of payloads report.
 
 use super::ToolCallAggregator;
 use crate::call::Origin;
 use crate::event::{CallEvent, Position};
 use crate::sequence::Admission;
-use crate::wire::{Sink, Stamp};
+use crate::wire::Stamp;
 
 // === impl ToolCallAggregator ===
 
-impl Sink for ToolCallAggregator {
-    fn admit(&mut self, choice: u32, stamp: Stamp<'_>) -> bool {
+impl ToolCallAggregator {
+    /// Whether an event with this stamp is new; one without any always is.
+    pub(crate) fn admit(&mut self, choice: u32, stamp: Stamp<'_>) -> bool {
         self.sequence = stamp.sequence;
         self.is_late = false;
         if stamp.is_blank() {
@@ -23,7 +24,7 @@ impl Sink for ToolCallAggregator {
         match responses.entry(choice).or_default().admit(stamp) {
             Admission::Current => true,
             Admission::New => {
-                if let Some(calls) = self.turn.choices.get_mut(choice) {
+                if let Some(calls) = self.turn.choices.get_mut(&choice) {
                     calls.forget_output_indices();
                 }
                 true
@@ -36,8 +37,9 @@ impl Sink for ToolCallAggregator {
         }
     }
 
-    fn call(&mut self, choice: u32, event: &CallEvent<'_>) {
-        // The places of an earlier response now belong to other calls.
+    /// An event of one call.
+    pub(crate) fn on_call(&mut self, choice: u32, event: &CallEvent<'_>) {
+        // The positions of an earlier response now belong to other calls.
         let is_misplaced = self.is_late && matches!(event.position, Some(Position::OutputIndex(_)));
         let position = event.position.filter(|_| !is_misplaced);
         let event = CallEvent { position, ..*event };
@@ -46,7 +48,8 @@ impl Sink for ToolCallAggregator {
         }
     }
 
-    fn no_parallel_calls(&mut self) {
+    /// The backend makes one call at a time.
+    pub(crate) fn on_no_parallel_calls(&mut self) {
         self.turn.no_parallel_calls = true;
     }
 }

@@ -1,12 +1,11 @@
-//! What a turn tells its consumer. Free of I/O: a state machine can be written against it.
+//! Events of a turn.
 
 use serde::{Deserialize, Serialize};
 
-use crate::custom_input::InputDeviation;
 use crate::failure::Failure;
 use crate::history::MessagePhase;
-use crate::protocol::incoming::TokenUsage;
-use crate::tool_names::ToolName;
+use crate::tool::{InputDeviation, ToolName};
+use crate::usage::TokenUsage;
 
 /// One event of a turn, in the order in which the model produced it.
 ///
@@ -17,40 +16,39 @@ use crate::tool_names::ToolName;
 pub enum TurnEvent {
     /// New visible text.
     Text(String),
-    /// The text that follows is another message than the text before it, or has a phase. The first
-    /// message of a response begins without this if it has none.
+    /// A message begins. Left out before the first message of a response if that has no phase.
     MessageStart {
-        /// What kind of message, if the model says so.
+        /// The phase of the message, if known.
         phase: Option<MessagePhase>,
     },
-    /// New reasoning.
+    /// New text of the reasoning.
     Reasoning {
         /// A summary, or the reasoning itself.
         kind: ReasoningKind,
-        /// Which part of it is continued.
+        /// Index of the part that the text continues.
         part: u32,
         /// The new text.
         text: String,
     },
-    /// An item of reasoning has ended. What was streamed of it came before.
+    /// A reasoning item is complete. Its streamed text came before.
     ReasoningItem(ReasoningItem),
-    /// A call whose arguments follow as the model writes them: [`Self::ToolCallArguments`], and then
-    /// [`Self::ToolCall`] with the whole call. Nothing else of the model's output comes in between.
+    /// A call begins. Its arguments follow in [`Self::ToolCallArguments`] as the model writes them, then
+    /// the whole call in [`Self::ToolCall`], without any other output in between.
     ToolCallStart {
         /// The upstream's id of the call.
         call_id: String,
         /// Name of the tool, as the client declared it.
         #[serde(flatten)]
         name: ToolName,
-        /// What kind of call it is.
+        /// Kind of the call.
         #[serde(default)]
         kind: ToolCallKind,
     },
-    /// More of the arguments of the call that has started.
+    /// More arguments of the call that has started.
     ToolCallArguments(String),
-    /// A whole tool call: one that has started, or another.
+    /// A whole tool call, with or without an earlier [`Self::ToolCallStart`].
     ToolCall(ToolCall),
-    /// The model has refused to answer, in these words.
+    /// The model has refused to answer, with this text.
     Refusal(String),
     /// The model's response has ended: no further text or call follows.
     ResponseEnd {
@@ -59,29 +57,29 @@ pub enum TurnEvent {
         /// Token counts, if the upstream sent any.
         usage: Option<TokenUsage>,
     },
-    /// The turn failed; what came before is all there is.
+    /// The turn failed; no more output follows.
     Failed(Failure),
-    /// The turn ended well.
+    /// The turn ended without a failure.
     End(TurnEnd),
 }
 
-/// Which kind of reasoning is shown.
+/// Kinds of reasoning text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReasoningKind {
-    /// Written for people.
+    /// A readable summary.
     Summary,
-    /// The chain of thought itself; most models keep it to themselves.
+    /// The chain of thought itself, which most models do not expose.
     Raw,
 }
 
-/// A whole item of the model's reasoning.
+/// A complete reasoning item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub struct ReasoningItem {
-    /// Written for people, part by part.
+    /// The readable summary, part by part.
     pub summary: Vec<String>,
-    /// The part that only the upstream can read. With it the model can go on where it was.
+    /// Reasoning that only the upstream can decrypt. Sent back, it lets the model continue from there.
     pub encrypted_content: Option<String>,
 }
 
@@ -91,8 +89,8 @@ pub struct ReasoningItem {
 pub struct ToolCall {
     /// The upstream's id of the call; the call's output refers to it.
     pub call_id: String,
-    /// The upstream's id of the item that holds it, if there is one. Some upstreams give several items
-    /// the same call id.
+    /// The upstream's id of the item that holds it, if any. Some upstreams give several items the same
+    /// call id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item_id: Option<String>,
     /// Name of the tool, as the client declared it.
@@ -100,9 +98,9 @@ pub struct ToolCall {
     pub name: ToolName,
     /// Exact argument text, which may be empty or malformed; for a custom tool its input.
     pub arguments: String,
-    /// What kind of call it is.
+    /// Kind of the call.
     pub kind: ToolCallKind,
-    /// How the model wrote the input of a custom tool otherwise than it was asked to.
+    /// How the input of a custom tool deviates from the requested form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deviation: Option<InputDeviation>,
 }
@@ -116,12 +114,12 @@ pub enum ToolCallKind {
     Function,
     /// A custom tool with free text as its input.
     Custom,
-    /// A call of one of the upstream's own tools, which no client declared: its name is the
-    /// item's type, and its arguments are the whole item.
+    /// One of the upstream's own tools, which no client declared: the name of the call is the item's
+    /// type, and its arguments are the whole item.
     Foreign,
 }
 
-/// How a turn ended when it did not fail.
+/// How a turn ended without a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnEnd {
@@ -141,7 +139,7 @@ impl TurnEvent {
         matches!(self, Self::Failed(_) | Self::End(_))
     }
 
-    /// About how much memory it holds.
+    /// Approximate memory in bytes.
     pub fn bytes(&self) -> usize {
         let held = match self {
             Self::Text(text)
@@ -165,7 +163,7 @@ impl TurnEvent {
 // === impl ReasoningItem ===
 
 impl ReasoningItem {
-    /// About how much memory it holds beside itself.
+    /// Approximate memory of its texts in bytes.
     pub fn bytes(&self) -> usize {
         let summary: usize = self.summary.iter().map(|part| size_of::<String>() + part.len()).sum();
         summary + self.encrypted_content.as_ref().map_or(0, String::len)

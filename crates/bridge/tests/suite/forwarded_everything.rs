@@ -1,21 +1,21 @@
 //! Whether a client that sends back what it got sends back what the model said.
 
 use bridge::{CallShape, StopAfterTools, TurnPolicy};
-use codex_app_server::FailureKind;
+use model_turn::FailureKind;
 
 use crate::play::{json, play_whole, xml};
 use crate::script::{Line, block, call, call_as, end, fail, item_as, message, say};
 
-fn told_everything(policy: TurnPolicy, script: &[Line]) -> bool {
-    play_whole(policy, script).told_everything
+fn forwarded_everything(policy: TurnPolicy, script: &[Line]) -> bool {
+    play_whole(policy, script).forwarded_everything
 }
 
 #[test]
 fn text_and_calls_as_the_model_made_them() {
     let calls = [say("Hi. "), call("a", "{}"), call("b", "{}"), end()];
-    assert!(told_everything(json(), &calls));
-    assert!(told_everything(json(), &[say("Hi."), end()]));
-    assert!(told_everything(xml(), &[say("Hi."), end()]));
+    assert!(forwarded_everything(json(), &calls));
+    assert!(forwarded_everything(json(), &[say("Hi."), end()]));
+    assert!(forwarded_everything(xml(), &[say("Hi."), end()]));
 }
 
 #[test]
@@ -56,6 +56,6 @@ fn nothing_that_is_cut_left_out_or_told_otherwise() {
             &[call("a", "{}"), end()],
         ),
     ] {
-        assert!(!told_everything(policy, script), "{why}");
+        assert!(!forwarded_everything(policy, script), "{why}");
     }
 }
