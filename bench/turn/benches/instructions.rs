@@ -4,9 +4,9 @@
 
 use std::hint::black_box;
 
-use model_turn::TurnEvent;
 use bridge::Prepared;
 use gungraun::prelude::*;
+use model_turn::TurnEvent;
 use tool_call_aggregator::{TextScanner, ToolCallAggregator};
 use turn_bench::aggregator::{
     Chunks, append, fragments, open_call, plain_text, scan, scanner, text_block,

@@ -6,8 +6,10 @@ pub mod aggregator;
 use std::sync::Arc;
 use std::time::Instant;
 
+use bridge::{
+    ChatHead, ChatStream, Ended, Output as _, Prepared, Reply, RequestOptions, TurnSettings,
+};
 use model_turn::{ToolCall, ToolCallKind, ToolName, TurnEvent};
-use bridge::{ChatHead, ChatStream, Ended, Output as _, Prepared, Reply, RequestOptions, TurnSettings};
 use openai_wire::chat::ChatRequest;
 use serde_json::json;
 
