@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use model_turn::Failure;
-use openai_wire::{Usage, comment};
+use openai_wire::Usage;
 use tool_call_aggregator::SuffixSource;
 
 pub use chat_message::ChatMessage;
@@ -25,7 +25,7 @@ pub use telemetry::{call_count, is_truncated};
 
 use crate::failure::api_error;
 use crate::finish::{ChoiceReport, EndReason};
-use crate::output::{AnswerEnd, Closing, Output};
+use crate::output::{AnswerEnd, Output};
 use crate::policy::{StopAfterTools, TurnPolicy};
 use crate::reply::{Ended, Reply, Tokenizer};
 
@@ -44,12 +44,10 @@ pub struct Answer<O> {
     /// Empty once the turns are over.
     replies: Vec<Reply>,
     stream: Option<Stream>,
-    wants_usage: bool,
     stop_after_tools: StopAfterTools,
     started: Instant,
     milestones: Milestones,
     phase: Phase,
-    usage: Option<Usage>,
     reports: Vec<ChoiceReport>,
 }
 
@@ -61,8 +59,6 @@ pub struct AnswerOptions {
     pub choices: u32,
     /// Whether it is streamed.
     pub stream: bool,
-    /// Whether a stream has token counts. A whole answer always has.
-    pub include_usage: bool,
     /// Silence in a stream after which a comment is sent.
     pub keep_alive: Option<Duration>,
     /// Needed where the policy limits tokens.
@@ -98,15 +94,7 @@ enum Phase {
 impl<O: Output> Answer<O> {
     /// An answer whose turns are started now.
     pub fn new(mut output: O, options: AnswerOptions, now: Instant) -> Self {
-        let AnswerOptions {
-            policy,
-            choices,
-            stream,
-            include_usage,
-            keep_alive,
-            tokenizer,
-            id_suffix,
-        } = options;
+        let AnswerOptions { policy, choices, stream, keep_alive, tokenizer, id_suffix } = options;
         let reply = |choice| {
             let (policy, id_suffix) = (Arc::clone(&policy), Arc::clone(&id_suffix));
             Reply::new(policy, choice, tokenizer.clone(), id_suffix)
@@ -122,12 +110,10 @@ impl<O: Output> Answer<O> {
                 last_sent: now,
             }),
             output,
-            wants_usage: include_usage || !stream,
             stop_after_tools: policy.stop_after_tools,
             started: now,
             milestones: Milestones::default(),
             phase: Phase::Running,
-            usage: None,
             reports: Vec::new(),
         }
     }
@@ -136,7 +122,7 @@ impl<O: Output> Answer<O> {
     pub fn wants(&self) -> Want {
         match self.phase {
             Phase::Running => Want::Events,
-            Phase::Settling(_) => Want::Settlement { usage: self.wants_usage },
+            Phase::Settling(_) => Want::Settlement,
             Phase::Storing => Want::Storage,
             Phase::Done | Phase::Refused(_) | Phase::Abandoned => Want::Nothing,
         }
@@ -155,10 +141,14 @@ impl<O: Output> Answer<O> {
             (Input::Head, _) => {
                 if let Some(stream) = &mut self.stream {
                     stream.head_sent = true;
+                    stream.last_sent = now;
                 }
             }
-            (Input::Silence, Phase::Running) if self.stream.is_some() => {
-                comment("keep-alive", self.output.buffer());
+            (Input::Silence, Phase::Running) => {
+                if let Some(stream) = &mut self.stream {
+                    stream.last_sent = now;
+                    self.output.keep_alive();
+                }
             }
             (Input::Cancel, Phase::Running) => self.end(AnswerEnd::Cancelled),
             (Input::Abandon(reason), Phase::Running) => {
@@ -203,12 +193,12 @@ impl<O: Output> Answer<O> {
 
     /// Whether it takes no more events until its bytes are taken.
     pub fn is_full(&mut self) -> bool {
-        self.output.buffer().len() >= FULL
+        self.stream.is_some() && self.output.buffer().len() >= FULL
     }
 
-    /// Whether there are bytes to take.
+    /// Whether there are bytes to take: those of a whole answer are ready together.
     pub fn has_bytes(&mut self) -> bool {
-        !self.output.buffer().is_empty()
+        (self.stream.is_some() || self.is_written()) && !self.output.buffer().is_empty()
     }
 
     /// Takes the bytes that are ready.
@@ -285,8 +275,7 @@ impl<O: Output> Answer<O> {
     }
 
     fn settle(&mut self, end: AnswerEnd, usage: Option<Usage>, at: u64) {
-        self.usage = usage.filter(|_| self.wants_usage);
-        self.output.complete(end, self.usage.as_ref(), at);
+        self.output.complete(end, usage.as_ref(), at);
         if O::STORED {
             self.phase = Phase::Storing;
         } else {
@@ -297,6 +286,10 @@ impl<O: Output> Answer<O> {
     fn end(&mut self, end: AnswerEnd) {
         // Of an answer that is complete, every choice has a reason of its own.
         self.conclude(EndReason::Cancelled);
+        for (choice, report) in (0..).zip(&mut self.reports) {
+            self.output.choose(choice);
+            report.suppressed_bytes += self.output.hidden_bytes();
+        }
         self.phase = Phase::Settling(end);
     }
 
@@ -315,19 +308,16 @@ impl<O: Output> Answer<O> {
     fn close(&mut self, stored: bool) {
         let comment = || telemetry(&self.reports, self.stop_after_tools);
         let telemetry = self.stream.as_ref().map(|_| comment()).unwrap_or_default();
-        let closing = Closing { usage: self.usage.as_ref(), stored, telemetry: &telemetry };
-        self.output.close(&closing);
+        self.output.close(stored, &telemetry);
         self.phase = Phase::Done;
     }
 
     /// The turns are over: what has not ended does so for this reason.
     fn conclude(&mut self, unfinished: EndReason) {
-        for (choice, mut reply) in (0..).zip(std::mem::take(&mut self.replies)) {
-            self.output.choose(choice);
+        let conclude = |mut reply: Reply| {
             reply.abandon(unfinished);
-            let mut report = reply.report();
-            report.suppressed_bytes += self.output.hidden_bytes();
-            self.reports.push(report);
-        }
+            reply.report()
+        };
+        self.reports = std::mem::take(&mut self.replies).into_iter().map(conclude).collect();
     }
 }

@@ -18,7 +18,7 @@ pub use answer::{
 };
 pub use failure::{AskedUpstream, api_error, api_error_of, invalid_turn};
 pub use finish::{BlockCounts, ChoiceReport, EndReason, InputDeviations};
-pub use output::{AnswerEnd, Closing, Output, Piece};
+pub use output::{AnswerEnd, Output, Piece};
 pub use policy::{
     CallShape, DeclaredTools, OtherTool, OutputMode, OutputModeSetting, Preamble, RemoteImages,
     StopAfterTools, StreamArguments, TextBlocks, TextTools, TurnPolicy, TurnSettings,

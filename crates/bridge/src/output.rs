@@ -2,7 +2,7 @@
 
 use bytes::BytesMut;
 use model_turn::{MessagePhase, ReasoningItem};
-use openai_wire::{ApiError, CallPart, FinishReason, Usage};
+use openai_wire::{ApiError, CallPart, FinishReason, Usage, comment};
 
 /// A piece of a choice.
 #[derive(Debug, Clone, Copy)]
@@ -38,17 +38,6 @@ pub enum AnswerEnd {
     Cancelled,
 }
 
-/// What the end of an answer has besides its choices.
-#[derive(Debug, Clone, Copy)]
-pub struct Closing<'a> {
-    /// Token counts, if the client wants them.
-    pub usage: Option<&'a Usage>,
-    /// Whether clients can ask for the answer later.
-    pub stored: bool,
-    /// A comment about the calls of a stream.
-    pub telemetry: &'a str,
-}
-
 /// An answer on some wire, streamed or whole: [`crate::Answer`] writes it, from the first piece to the
 /// last byte. Wrappers have to forward every item, also those with a default.
 pub trait Output {
@@ -66,7 +55,9 @@ pub trait Output {
         "\n\n"
     }
     /// What follows belongs to this choice.
-    fn choose(&mut self, choice: u32);
+    fn choose(&mut self, choice: u32) {
+        let _ = choice;
+    }
     /// The chosen choice has finished.
     fn finish(&mut self, reason: FinishReason);
     /// Whether it has anything that the model wrote.
@@ -77,12 +68,18 @@ pub trait Output {
     }
     /// Bytes that are ready to be sent: frames, or in the end the whole answer.
     fn buffer(&mut self) -> &mut BytesMut;
+    /// A stream has been silent for too long.
+    fn keep_alive(&mut self) {
+        comment("keep-alive", self.buffer());
+    }
     /// The answer has failed after its first byte.
     fn fail(&mut self, error: &ApiError);
-    /// The turns are over, at this time in seconds since 1970. The end is not written yet.
+    /// The turns are over, at this time in seconds since 1970; `usage` is there if it is wanted. The end
+    /// is not written yet.
     fn complete(&mut self, end: AnswerEnd, usage: Option<&Usage>, at: u64) {
         let _ = (end, usage, at);
     }
-    /// Writes the end, also of an answer that has failed.
-    fn close(&mut self, closing: &Closing<'_>);
+    /// Writes the end, also of an answer that has failed. `stored`: clients can ask for it later;
+    /// `telemetry`: about the calls of a stream.
+    fn close(&mut self, stored: bool, telemetry: &str);
 }

@@ -8,6 +8,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use model_turn::ToolName;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tool_call_aggregator::Limits;
@@ -230,11 +231,9 @@ pub struct DeclaredTools {
 /// A tool that is not just a function.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherTool {
-    /// Its namespace.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<String>,
-    /// Its name there.
-    pub name: String,
+    /// Its name.
+    #[serde(flatten)]
+    pub name: ToolName,
     /// Whether its input is a text.
     pub is_custom: bool,
 }

@@ -1,5 +1,7 @@
 //! The format: a header, and then whatever happened, one JSON object a line.
 
+mod format_1;
+
 use std::io::{self, BufRead, Write};
 
 use bridge::{EndReason, TurnPolicy};
@@ -10,9 +12,10 @@ use serde_json::Value;
 
 use crate::report::Report;
 use crate::response::ResponseHeader;
+use format_1::OldEnd;
 
-/// The version of the format.
-pub const FORMAT: u32 = 1;
+/// The version of the format. Version 1 can be read too.
+pub const FORMAT: u32 = 2;
 
 /// Far more than a request may ask for; each takes memory before anything is read.
 const MOST_CHOICES: u32 = 128;
@@ -126,15 +129,15 @@ pub enum What {
     Cancel {},
     /// The client took no more of it, for this reason.
     Abandon(EndReason),
-    /// The token counts that the client gets.
-    Usage(Usage),
-    /// A response has ended, without a failure.
-    Closed {
-        /// In seconds since 1970. Records of 0.1 have it only of a response that is complete.
-        completed_at: Option<u64>,
-        /// Whether it can be asked for later.
-        kept: bool,
+    /// The turns were over, and no failure.
+    Settle {
+        /// The token counts that the client gets, if it wants them.
+        usage: Option<Usage>,
+        /// The time, in seconds since 1970.
+        at: u64,
     },
+    /// Whether the answer is stored.
+    Stored(bool),
     /// Frames that were sent together.
     Sent(String),
     /// An answer that is not streamed.
@@ -192,7 +195,7 @@ pub enum ReadError {
     #[error("there is no header: the input is empty")]
     Empty,
     /// Another version wrote it.
-    #[error("line 1: the format is {found}, and this version reads {FORMAT}")]
+    #[error("line 1: the format is {found}, and this version reads 1 to {FORMAT}")]
     Format {
         /// What it says.
         found: u64,
@@ -225,17 +228,26 @@ impl Record {
     pub fn read(input: impl BufRead) -> Result<Self, ReadError> {
         let mut header = None;
         let mut entries = Vec::new();
+        let mut old_end = None;
         for (line, text) in (1..).zip(input.lines()) {
             let text = text.map_err(|source| ReadError::Io { line, source })?;
             if text.trim().is_empty() {
                 continue;
             }
             match &header {
-                None => header = Some(read_header(&text, line)?),
+                None => {
+                    let first = header.insert(read_header(&text, line)?);
+                    old_end = (first.capture == 1).then(OldEnd::default);
+                }
+                Some(_) if old_end.as_mut().is_some_and(|end| end.take(&text)) => {}
                 Some(header) => entries.push(read_entry(&text, line, header)?),
             }
         }
-        Ok(Self { header: header.ok_or(ReadError::Empty)?, entries })
+        let mut record = Self { header: header.ok_or(ReadError::Empty)?, entries };
+        if let Some(end) = old_end {
+            end.add_to(&mut record);
+        }
+        Ok(record)
     }
 
     /// Writes it, one object a line.
@@ -323,7 +335,7 @@ fn read_header(text: &str, line: usize) -> Result<Header, ReadError> {
     let wrong = |source| ReadError::Line { line, source };
     // Before anything that another version may write in another way.
     let Version { capture: found } = serde_json::from_str(text).map_err(wrong)?;
-    if found != u64::from(FORMAT) {
+    if !(1..=u64::from(FORMAT)).contains(&found) {
         return Err(ReadError::Format { found });
     }
     let header: Header = serde_json::from_str(text).map_err(wrong)?;

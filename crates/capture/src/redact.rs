@@ -266,8 +266,8 @@ fn names(record: &Record) -> Names {
         add_properties(schema, &mut names);
     }
     for tool in policy.tools.others() {
-        names.push(tool.name.clone());
-        names.extend(tool.namespace.clone());
+        names.push(tool.name.name.clone());
+        names.extend(tool.name.namespace.clone());
     }
     if policy.knows_blocks() {
         names.extend(GRAMMAR.map(str::to_owned));

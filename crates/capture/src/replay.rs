@@ -11,7 +11,7 @@ use bridge::{
     ResponseItems, Want, api_error,
 };
 
-use crate::record::{Header, Record, Told, What};
+use crate::record::{Entry, Header, Record, Told, What};
 use crate::report::Report;
 use inputs::Inputs;
 use seen::Seen;
@@ -73,29 +73,25 @@ impl Record {
     }
 
     fn play<O: Output>(&self, output: O, inputs: &Arc<Inputs>, origin: Instant) -> Replayed {
-        let Header { policy, choices, stream, include_usage, .. } = &self.header;
+        let Header { policy, choices, stream, .. } = &self.header;
         let options = AnswerOptions {
             policy: Arc::new(policy.clone()),
             choices: *choices,
             stream: *stream,
-            // Every response has them, whatever older records say.
-            include_usage: *include_usage || self.header.response.is_some(),
             // It was recorded when comments were sent.
             keep_alive: None,
             tokenizer: Some(Inputs::tokenizer(inputs)),
             id_suffix: Inputs::suffixes(inputs),
         };
         let mut answer = Answer::new(Seen::new(output, *choices), options, origin);
-        for (at, input) in self.inputs() {
-            answer.step(input, origin + Duration::from_micros(at));
+        for Entry { at, what } in &self.entries {
+            if let Some(input) = what.input() {
+                answer.step(input, origin + Duration::from_micros(*at));
+            }
         }
-        if answer.wants() == Want::Events {
-            // It was recorded to here, or it ends later under another setting.
-            let choices = &answer.output().choices;
-            let open = choices.iter().position(|choice| choice.finish.is_none()).unwrap_or(0);
-            let report = self.reports().get(open);
-            let reason = report.map_or(EndReason::Failed, |report| report.stop_reason);
-            answer.step(Input::Abandon(reason), origin);
+        // It was recorded to here, or it ends later under another setting.
+        while let Some(input) = self.missing_input(&answer) {
+            answer.step(input, origin);
         }
         let bytes = answer.take_bytes(origin);
         let text = || String::from_utf8_lossy(&bytes).into_owned();
@@ -112,31 +108,20 @@ impl Record {
         }
     }
 
-    /// The inputs of the answer, in order. An answer ignores those that come too late.
-    fn inputs(&self) -> impl Iterator<Item = (u64, Input)> {
-        let last = self.entries.last().map_or(0, |entry| entry.at);
-        let recorded =
-            self.entries.iter().filter_map(|entry| Some((entry.at, entry.what.input()?)));
-        recorded.chain(self.ending().map(move |input| (last, input)))
-    }
-
-    /// What followed once the turns were over. In records of 0.1 only a report says that it was cancelled.
-    fn ending(&self) -> impl Iterator<Item = Input> {
-        let mut usage = None;
-        let (mut at, mut stored) = (self.header.created, false);
-        for entry in &self.entries {
-            match entry.what {
-                What::Usage(counts) => usage = Some(counts),
-                What::Closed { completed_at, kept } => {
-                    (at, stored) = (completed_at.unwrap_or(at), kept);
-                }
-                _ => {}
+    /// An input that the rest of an answer needs, where the record has none.
+    fn missing_input<O: Output>(&self, answer: &Answer<Seen<O>>) -> Option<Input> {
+        match answer.wants() {
+            Want::Events => {
+                let choices = &answer.output().choices;
+                let open = choices.iter().position(|choice| choice.finish.is_none()).unwrap_or(0);
+                let report = self.reports().get(open);
+                let reason = report.map_or(EndReason::Failed, |report| report.stop_reason);
+                Some(Input::Abandon(reason))
             }
+            Want::Settlement => Some(Input::Settle { usage: None, at: self.header.created }),
+            Want::Storage => Some(Input::Stored(false)),
+            Want::Nothing => None,
         }
-        let mut reports = self.reports().iter();
-        let cancelled = reports.any(|report| report.stop_reason == EndReason::Cancelled);
-        let end = [Input::Settle { usage, at }, Input::Stored(stored)];
-        cancelled.then_some(Input::Cancel).into_iter().chain(end)
     }
 
     /// Compares a replay with what was recorded.
@@ -169,22 +154,21 @@ impl Record {
 // === impl What ===
 
 impl What {
-    /// An input as it is recorded. `settled_at` is the time of [`Input::Settle`], which is recorded when
-    /// it is also known whether the answer is stored.
-    pub fn of(input: &Input, settled_at: u64) -> Option<Self> {
-        Some(match input {
+    /// An input as it is recorded.
+    pub fn of(input: &Input) -> Self {
+        match input {
             Input::Event { choice, event } => Self::Event { choice: *choice, event: event.clone() },
             Input::Deadline { choice } => Self::Clock { choice: *choice },
             Input::Head => Self::Head {},
             Input::Silence => Self::KeepAlive {},
             Input::Cancel => Self::Cancel {},
             Input::Abandon(reason) => Self::Abandon(*reason),
-            Input::Settle { usage, .. } => Self::Usage((*usage)?),
-            Input::Stored(kept) => Self::Closed { completed_at: Some(settled_at), kept: *kept },
-        })
+            Input::Settle { usage, at } => Self::Settle { usage: *usage, at: *at },
+            Input::Stored(stored) => Self::Stored(*stored),
+        }
     }
 
-    /// The input that was recorded as this, while the turns ran.
+    /// The input that was recorded as this.
     fn input(&self) -> Option<Input> {
         Some(match self {
             Self::Event { choice, event } => Input::Event { choice: *choice, event: event.clone() },
@@ -193,9 +177,9 @@ impl What {
             Self::KeepAlive {} => Input::Silence,
             Self::Cancel {} => Input::Cancel,
             Self::Abandon(reason) => Input::Abandon(*reason),
-            Self::Usage(_)
-            | Self::Closed { .. }
-            | Self::Suffix(_)
+            Self::Settle { usage, at } => Input::Settle { usage: *usage, at: *at },
+            Self::Stored(stored) => Input::Stored(*stored),
+            Self::Suffix(_)
             | Self::Tokens(_)
             | Self::Sent(_)
             | Self::Answer { .. }

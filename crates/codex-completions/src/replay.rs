@@ -76,6 +76,9 @@ enum ReplayError {
     NoSuchSetting(String),
     #[error(transparent)]
     Value(#[from] Problems),
+    /// A record does not say what else its request could have had.
+    #[error("PROXY_OUTPUT_MODE is \"auto\": a replay takes obsidian-xml or openai-json")]
+    AutoMode,
 }
 
 /// What is known about a replay.
@@ -92,8 +95,8 @@ enum Finding {
 pub(crate) fn run(options: &ReplayOptions) -> Result<ExitCode, Box<dyn Error>> {
     let mut record = read(options)?;
     for setting in &options.settings {
-        let (name, value) =
-            setting.split_once('=').ok_or_else(|| ReplayError::Setting(setting.clone()))?;
+        let named = setting.split_once('=').filter(|(_, value)| !value.is_empty());
+        let (name, value) = named.ok_or_else(|| ReplayError::Setting(setting.clone()))?;
         change(&mut record.header.policy, name, value)?;
     }
     let replayed = record.replay(Instant::now());
@@ -128,7 +131,11 @@ pub(crate) fn run(options: &ReplayOptions) -> Result<ExitCode, Box<dyn Error>> {
 fn change(policy: &mut TurnPolicy, name: &str, value: &str) -> Result<(), ReplayError> {
     let known = SETTINGS.iter().find(|(setting, _)| *setting == name);
     let (_, change) = known.ok_or_else(|| ReplayError::NoSuchSetting(name.to_owned()))?;
-    change(policy, &turns_with(name, value)?);
+    let turns = turns_with(name, value)?;
+    if name == "PROXY_OUTPUT_MODE" && turns.output_mode == OutputModeSetting::Auto {
+        return Err(ReplayError::AutoMode);
+    }
+    change(policy, &turns);
     Ok(())
 }
 

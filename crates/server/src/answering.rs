@@ -9,12 +9,15 @@ mod running;
 mod turn_log;
 mod usage;
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use axum::extract::Request;
 use axum::response::Response;
 
 use crate::api::TurnApi;
 use crate::api_error::ErrorResponse;
 use crate::gate::Caller;
+use crate::request_info::Endpoint;
 pub(crate) use incoming::{Incoming, aside, work};
 pub(crate) use live_answer::{ESTIMATED, Storage, Storing};
 pub(crate) use random_text::random_text;
@@ -24,6 +27,7 @@ pub(crate) use running::Understood;
 pub(crate) async fn serve<'a, R>(
     api: &'a TurnApi,
     caller: &Caller,
+    endpoint: Endpoint,
     request: Request,
     answer: impl FnOnce(&'a TurnApi, Incoming) -> R,
 ) -> Response
@@ -32,13 +36,14 @@ where
 {
     let settings = api.settings.load_full();
     let rate_limit = settings.rate_limit;
-    let respond =
-        async { answer(api, Incoming::read(&api.large, caller, settings, request).await?).await };
+    let respond = async {
+        let incoming = Incoming::read(&api.large, caller, settings, endpoint, request).await?;
+        answer(api, incoming).await
+    };
     // Boxed: it is large, and would be moved again and again on its way through the layers.
     api.within_rate(caller, rate_limit, Box::pin(respond)).await
 }
 
 pub(crate) fn seconds_since_1970() -> u64 {
-    use std::time::{SystemTime, UNIX_EPOCH};
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs())
 }

@@ -8,7 +8,7 @@ use axum::response::Response;
 use bridge::{ChatHead, ChatMessage, ChatStream, RequestOptions, prepare};
 use openai_wire::chat::ChatRequest;
 
-use crate::answering::{Incoming, Understood, random_text, serve};
+use crate::answering::{Incoming, Understood, random_text, seconds_since_1970, serve};
 use crate::api::TurnApi;
 use crate::api_error::ErrorResponse;
 use crate::gate::Caller;
@@ -20,19 +20,25 @@ pub(crate) async fn complete(
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Response {
-    serve(&api, &caller, request, answer).await
+    serve(&api, &caller, Endpoint::Chat, request, answer).await
 }
 
 async fn answer(api: &TurnApi, incoming: Incoming) -> Result<Response, ErrorResponse> {
     let request = incoming.parse(ChatRequest::parse).await?;
     let effort = request.reasoning_effort.as_deref();
-    let target = incoming.choose(&api.backend, Endpoint::Chat, &request.model, effort).await?;
+    let target = incoming.choose(&api.backend, &request.model, effort).await?;
     let prepared = move |options: &RequestOptions<'_>| prepare(request, options);
     let bytes = incoming.body.len();
     let (prepared, reasoning) = incoming.prepare(&api.reasoning, bytes, target, prepared).await?;
     let prompt = incoming.prompt(|body, options| prepare(ChatRequest::parse(body)?, options));
-    let id = format!("chatcmpl-{}", random_text(24));
-    let understood = Understood::new(Endpoint::Chat, id, prepared, reasoning);
+    let understood = Understood {
+        prepared,
+        reasoning,
+        id: format!("chatcmpl-{}", random_text(24)),
+        created: seconds_since_1970(),
+        response: None,
+        cancelled: None,
+    };
     let running = incoming.start(api, understood).await?;
     let (info, policy) = (&running.request, &running.policy);
     let head = ChatHead {

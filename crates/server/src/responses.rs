@@ -50,7 +50,7 @@ pub(crate) async fn create(
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Response {
-    serve(&api, &caller, request, answer).await
+    serve(&api, &caller, Endpoint::Responses, request, answer).await
 }
 
 /// `POST /v1/responses/input_tokens`: what the prompt of such a request has, counted here.
@@ -59,7 +59,7 @@ pub(crate) async fn input_tokens(
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Response {
-    serve(&api, &caller, request, count_input).await
+    serve(&api, &caller, Endpoint::Responses, request, count_input).await
 }
 
 async fn answer(api: &TurnApi, mut incoming: Incoming) -> Result<Response, ErrorResponse> {
@@ -89,10 +89,12 @@ async fn answer(api: &TurnApi, mut incoming: Incoming) -> Result<Response, Error
     let live = api.live_responses.begin(&id, &incoming.caller, &writer);
     let prompt = incoming.prompt(move |body, options| resolved.prepare(parse(body)?, options));
     let understood = Understood {
+        prepared,
+        reasoning,
+        id,
         created,
         response: Some(BegunResponse { object: live.begun(), encrypted }),
         cancelled: Some(live.cancelled()),
-        ..Understood::new(Endpoint::Responses, id, prepared, reasoning)
     };
     let running = incoming.start(api, understood).await?;
     let (ids, stream) = (Arc::clone(&running.suffix), running.request.stream);
@@ -117,7 +119,7 @@ async fn understand(
 ) -> Result<(ResponsesRequest, (Target, Origin), Arc<Resolved>), ApiError> {
     let request = incoming.parse(parse).await?;
     let effort = request.reasoning_effort.as_deref();
-    let target = incoming.choose(&api.backend, Endpoint::Responses, &request.model, effort).await?;
+    let target = incoming.choose(&api.backend, &request.model, effort).await?;
     let resolved = Resolved::look_up(api, incoming, &request, target.1).await?;
     Ok((request, target, Arc::new(resolved)))
 }

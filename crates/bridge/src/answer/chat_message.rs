@@ -4,10 +4,10 @@ use std::mem;
 
 use bytes::{BufMut as _, BytesMut};
 use openai_wire::chat::completion::{ChatCompletion, Choice, Message};
-use openai_wire::{ApiError, FinishReason};
+use openai_wire::{ApiError, FinishReason, Usage};
 
 use super::{ChatHead, Collected};
-use crate::output::{Closing, Output, Piece};
+use crate::output::{AnswerEnd, Output, Piece};
 use crate::policy::{CallShape, OutputMode};
 
 /// A chat completion that is written when it is complete.
@@ -20,6 +20,7 @@ pub struct ChatMessage {
     shape: CallShape,
     choices: Vec<Collected>,
     current: usize,
+    usage: Usage,
     buffer: BytesMut,
 }
 
@@ -36,6 +37,7 @@ impl ChatMessage {
             shape,
             choices: (0..head.choices).map(|_| Collected::default()).collect(),
             current: 0,
+            usage: Usage::default(),
             buffer: BytesMut::new(),
         }
     }
@@ -79,7 +81,11 @@ impl Output for ChatMessage {
     /// A whole answer fails before its first byte.
     fn fail(&mut self, _: &ApiError) {}
 
-    fn close(&mut self, closing: &Closing<'_>) {
+    fn complete(&mut self, _: AnswerEnd, usage: Option<&Usage>, _: u64) {
+        self.usage = usage.copied().unwrap_or_default();
+    }
+
+    fn close(&mut self, _: bool, _: &str) {
         let choices = mem::take(&mut self.choices).into_iter().zip(0..);
         let choices = choices.map(|(collected, index)| {
             let hidden = self.hides_text(&collected);
@@ -106,7 +112,7 @@ impl Output for ChatMessage {
             created: self.created,
             model: &self.model,
             choices: choices.collect(),
-            usage: closing.usage.copied().unwrap_or_default(),
+            usage: self.usage,
         };
         let texts = completion.choices.iter().filter_map(|choice| choice.message.content.as_ref());
         self.buffer.reserve(1024 + texts.map(String::len).sum::<usize>());

@@ -2,9 +2,9 @@
 
 use bytes::BytesMut;
 use openai_wire::chat::stream::{ChunkWriter, done, error_frame};
-use openai_wire::{ApiError, FinishReason, comment};
+use openai_wire::{ApiError, FinishReason, Usage, comment};
 
-use crate::output::{Closing, Output, Piece};
+use crate::output::{AnswerEnd, Output, Piece};
 use crate::policy::CallShape;
 
 /// What all frames of a chat completion have in common, streamed or not.
@@ -29,6 +29,7 @@ pub struct ChatStream {
     shape: CallShape,
     choice: u32,
     has_content: bool,
+    usage: Option<Usage>,
     buffer: BytesMut,
 }
 
@@ -42,7 +43,7 @@ impl ChatStream {
         for choice in 0..head.choices {
             writer.role(choice, &mut buffer);
         }
-        Self { writer, shape, choice: 0, has_content: false, buffer }
+        Self { writer, shape, choice: 0, has_content: false, usage: None, buffer }
     }
 }
 
@@ -83,9 +84,13 @@ impl Output for ChatStream {
         error_frame(error, &mut self.buffer);
     }
 
-    fn close(&mut self, closing: &Closing<'_>) {
-        comment(closing.telemetry, &mut self.buffer);
-        if let Some(usage) = closing.usage {
+    fn complete(&mut self, _: AnswerEnd, usage: Option<&Usage>, _: u64) {
+        self.usage = usage.copied();
+    }
+
+    fn close(&mut self, _: bool, telemetry: &str) {
+        comment(telemetry, &mut self.buffer);
+        if let Some(usage) = &self.usage {
             self.writer.usage(usage, &mut self.buffer);
         }
         done(&mut self.buffer);

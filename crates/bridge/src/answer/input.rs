@@ -32,7 +32,7 @@ pub enum Input {
     Abandon(EndReason),
     /// The answer to [`Want::Settlement`].
     Settle {
-        /// Token counts, where they are wanted.
+        /// Token counts, if the client wants them.
         usage: Option<Usage>,
         /// The time, in seconds since 1970.
         at: u64,
@@ -47,10 +47,7 @@ pub enum Want {
     /// Events of its turns, or the time.
     Events,
     /// [`Input::Settle`]: its turns are over.
-    Settlement {
-        /// Whether token counts are wanted.
-        usage: bool,
-    },
+    Settlement,
     /// [`Input::Stored`]: it is complete, and its end waits until it is stored.
     Storage,
     /// Nothing: it has ended.

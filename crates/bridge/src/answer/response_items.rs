@@ -12,7 +12,7 @@ use openai_wire::responses::{
 use openai_wire::{ApiError, CallHead, CallKind, FinishReason, Usage, comment};
 use tool_call_aggregator::SuffixSource;
 
-use crate::output::{AnswerEnd, Closing, Output, Piece};
+use crate::output::{AnswerEnd, Output, Piece};
 
 /// What a call without arguments is written as: clients parse them.
 const NO_ARGUMENTS: &str = "{}";
@@ -375,9 +375,6 @@ impl Output for ResponseItems {
         ""
     }
 
-    /// A response has one choice.
-    fn choose(&mut self, _: u32) {}
-
     fn finish(&mut self, reason: FinishReason) {
         self.finish = reason;
         self.close_item(match reason {
@@ -425,16 +422,17 @@ impl Output for ResponseItems {
         self.close_item(ItemStatus::Completed);
     }
 
-    fn close(&mut self, closing: &Closing<'_>) {
-        if !closing.stored {
+    fn close(&mut self, stored: bool, telemetry: &str) {
+        if !stored {
             self.response.not_stored();
         }
         if self.events.is_some() {
             self.end();
-            comment(closing.telemetry, &mut self.buffer);
+            comment(telemetry, &mut self.buffer);
         } else {
-            let json = self.response_json(self.encrypted);
-            self.buffer.extend_from_slice(json.as_bytes());
+            let mut buffer = mem::take(&mut self.buffer);
+            self.response.write(&self.state(), self.encrypted, &mut buffer);
+            self.buffer = buffer;
         }
     }
 }

@@ -38,23 +38,39 @@ pub(super) struct Calls {
     open: Option<OpenCall>,
     dropped: bool,
     deviations: InputDeviations,
-    /// What was forwarded, and whether it came as a structured call and as a block, to find
-    /// repetitions; empty unless these are dropped.
-    known: HashMap<NameAndValue, [bool; 2]>,
+    /// What was forwarded, to find repetitions; empty unless these are dropped.
+    known: HashMap<NameAndValue, Forms>,
 }
 
 /// A call of which all is known: structured, or a block in the text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CompleteCall<'a> {
-    call_id: Option<&'a str>,
-    item_id: Option<&'a str>,
     namespace: Option<&'a str>,
     name: &'a str,
     kind: CallKind,
     /// Its arguments, or its input.
     text: &'a str,
-    /// Its block, and where that begins in all of the text.
-    block: Option<(&'a str, usize)>,
+    source: Source<'a>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Source<'a> {
+    Structured {
+        call_id: &'a str,
+        item_id: Option<&'a str>,
+    },
+    Block {
+        raw: &'a str,
+        /// Where it begins in all of the text.
+        start: usize,
+    },
+}
+
+/// How a call has come so far.
+#[derive(Debug, Default)]
+struct Forms {
+    structured: bool,
+    block: bool,
 }
 
 /// A call that was forwarded in part.
@@ -222,7 +238,7 @@ impl Calls {
         call: &CompleteCall<'a>,
     ) -> Result<Option<CallPart<'a>>, Ending> {
         let key = self.policy.dedup.then(|| call.name_and_value());
-        if key.as_ref().is_some_and(|key| self.is_known(key, call.is_block())) {
+        if key.as_ref().is_some_and(|key| self.is_known(key, call.source)) {
             return Ok(None);
         }
         let has_most = self.has_most();
@@ -247,17 +263,30 @@ impl Calls {
         }
         self.forwarded += 1;
         self.from_text += usize::from(call.is_block());
-        self.known.extend(key.map(|key| (key, [!call.is_block(), call.is_block()])));
+        if let Some(key) = key {
+            *self.known.entry(key).or_default().of(call.source) = true;
+        }
         Ok(Some(part(&delta, call.namespace, call.kind)))
     }
 
     /// Whether a call was forwarded before. From the same source it is another one, which is dropped.
-    fn is_known(&mut self, key: &NameAndValue, is_block: bool) -> bool {
-        let Some(sources) = self.known.get_mut(key) else {
+    fn is_known(&mut self, key: &NameAndValue, source: Source<'_>) -> bool {
+        let Some(forms) = self.known.get_mut(key) else {
             return false;
         };
-        self.dropped |= mem::replace(&mut sources[usize::from(is_block)], true);
+        self.dropped |= mem::replace(forms.of(source), true);
         true
+    }
+}
+
+// === impl Forms ===
+
+impl Forms {
+    fn of(&mut self, source: Source<'_>) -> &mut bool {
+        match source {
+            Source::Structured { .. } => &mut self.structured,
+            Source::Block { .. } => &mut self.block,
+        }
     }
 }
 
@@ -266,13 +295,11 @@ impl Calls {
 impl<'a> CompleteCall<'a> {
     pub(super) fn structured(call: &'a ToolCall) -> Self {
         Self {
-            call_id: Some(&call.call_id),
-            item_id: call.item_id.as_deref(),
             namespace: call.name.namespace.as_deref(),
             name: &call.name.name,
             kind: call_kind(call.kind),
             text: &call.arguments,
-            block: None,
+            source: Source::Structured { call_id: &call.call_id, item_id: call.item_id.as_deref() },
         }
     }
 
@@ -284,28 +311,33 @@ impl<'a> CompleteCall<'a> {
         input: Option<&'a str>,
     ) -> Self {
         Self {
-            call_id: None,
-            item_id: None,
-            namespace: other.and_then(|tool| tool.namespace.as_deref()),
-            name: other.map_or(&block.name, |tool| &tool.name),
+            namespace: other.and_then(|tool| tool.name.namespace.as_deref()),
+            name: other.map_or(&block.name, |tool| &tool.name.name),
             kind: if input.is_some() { CallKind::Custom } else { CallKind::Function },
             text: input.unwrap_or(&block.args_text),
-            block: Some((&block.raw, offset + block.start)),
+            source: Source::Block { raw: &block.raw, start: offset + block.start },
         }
     }
 
     fn is_block(&self) -> bool {
-        self.block.is_some()
+        self.raw_block().is_some()
+    }
+
+    fn raw_block(&self) -> Option<&'a str> {
+        match self.source {
+            Source::Structured { .. } => None,
+            Source::Block { raw, .. } => Some(raw),
+        }
     }
 
     /// Bytes of visible text that it has.
     pub(super) fn text_bytes(&self) -> usize {
-        self.block.map_or(0, |(raw, _)| raw.len())
+        self.raw_block().map_or(0, str::len)
     }
 
     /// What the model wrote for it, for counting tokens.
     pub(super) fn countable_text(&self) -> [&'a str; 2] {
-        self.block.map_or([self.name, self.text], |(raw, _)| [raw, ""])
+        self.raw_block().map_or([self.name, self.text], |raw| [raw, ""])
     }
 
     fn name_and_value(&self) -> NameAndValue {
@@ -326,10 +358,14 @@ impl<'a> CompleteCall<'a> {
     }
 
     fn event(&self) -> CallEvent<'a> {
+        let (call_id, item_id, position) = match self.source {
+            Source::Structured { call_id, item_id } => (Some(call_id), item_id, None),
+            Source::Block { start, .. } => (None, None, Some(Position::TextBlock(start))),
+        };
         CallEvent {
-            call_id: self.call_id,
-            item_id: self.item_id,
-            position: self.block.map(|(_, start)| Position::TextBlock(start)),
+            call_id,
+            item_id,
+            position,
             name: Some(self.name),
             arguments: Arguments::Snapshot(self.text),
             complete: true,
@@ -338,7 +374,7 @@ impl<'a> CompleteCall<'a> {
 
     /// The model's own block byte for byte, or one made for the call, and how many values differ in it.
     pub(super) fn xml(&self, policy: &TurnPolicy) -> (Cow<'a, str>, usize) {
-        if let Some((raw, _)) = self.block {
+        if let Some(raw) = self.raw_block() {
             return (raw.into(), 0);
         }
         let name = self.qualified_name();

@@ -127,8 +127,7 @@ fn offered(
     let name = ToolName { namespace, name: tool.name };
     let is_custom = matches!(tool.kind, ToolKind::Custom { .. });
     if is_custom || name.namespace.is_some() {
-        let ToolName { namespace, name: inner } = name.clone();
-        others.push((name.qualified(), OtherTool { namespace, name: inner, is_custom }));
+        others.push((name.qualified(), OtherTool { name: name.clone(), is_custom }));
     }
     let (input, remark, schema) = match tool.kind {
         ToolKind::Function { parameters, .. } => {

@@ -23,7 +23,6 @@ fn answer<O: Output>(output: O, stream: bool, choices: u32, now: Instant) -> Ans
         policy: Arc::new(json()),
         choices,
         stream,
-        include_usage: true,
         keep_alive: Some(KEEP_ALIVE),
         tokenizer: None,
         id_suffix: Arc::new(|| "0".to_owned()),
@@ -76,7 +75,7 @@ fn an_answer_ends_with_its_last_choice_and_waits_for_its_settlement() {
     assert_eq!((answer.wants(), answer.reports().len()), (Want::Events, 0));
     answer.step(event(1, call("a", "{}")), now);
     assert_eq!(answer.step(event(1, end()), now), Some(Release::Keep));
-    assert_eq!(answer.wants(), Want::Settlement { usage: true });
+    assert_eq!(answer.wants(), Want::Settlement);
     let ends: Vec<_> = answer.reports().iter().map(|report| report.end).collect();
     assert_eq!(ends, [EndReason::Completed, EndReason::ToolCalls]);
     assert!(!text(&mut answer, now).contains("[DONE]"));
@@ -138,13 +137,16 @@ fn a_silent_stream_sends_its_head_and_then_comments() {
     let start = Instant::now();
     let mut answer = answer(chat_stream(1), true, 1, start);
     assert_eq!(answer.deadline(), Some(start + Duration::from_secs(10)));
-    answer.step(Input::Head, start);
     let sent = start + Duration::from_secs(1);
+    answer.step(Input::Head, sent);
+    assert_eq!(answer.deadline(), Some(sent + KEEP_ALIVE));
+    let sent = start + Duration::from_secs(2);
     text(&mut answer, sent);
     assert_eq!(answer.deadline(), Some(sent + KEEP_ALIVE));
     answer.step(Input::Silence, sent + KEEP_ALIVE);
-    assert_eq!(text(&mut answer, sent + KEEP_ALIVE), ": keep-alive\n\n");
+    // Also where the output has no comments, and nothing leaves.
     assert_eq!(answer.silent_until(), Some(sent + 2 * KEEP_ALIVE));
+    assert_eq!(text(&mut answer, sent + KEEP_ALIVE), ": keep-alive\n\n");
     answer.step(event(0, say("a")), sent);
     answer.step(event(0, end()), sent);
     assert_eq!(answer.deadline(), None);
@@ -166,12 +168,27 @@ fn an_answer_is_full_only_where_there_are_frames_to_send() {
 }
 
 #[test]
+fn the_bytes_of_a_whole_answer_are_ready_together() {
+    let now = Instant::now();
+    let long = "a".repeat(64 * 1024);
+    // An output that writes each piece at once, as that of a stream does.
+    let mut answer = answer(chat_stream(1), false, 1, now);
+    answer.step(event(0, say(&long)), now);
+    assert!(!answer.has_bytes() && !answer.is_full());
+    answer.step(event(0, end()), now);
+    assert!(!answer.has_bytes());
+    answer.step(settle(), now);
+    assert!(answer.has_bytes() && answer.is_written());
+    assert!(text(&mut answer, now).contains(&long));
+}
+
+#[test]
 fn an_answer_that_is_cancelled_or_abandoned_reports_why() {
     let now = Instant::now();
     let mut cancelled = answer(chat_message(), false, 1, now);
     cancelled.step(event(0, say("a")), now);
     cancelled.step(Input::Cancel, now);
-    assert_eq!(cancelled.wants(), Want::Settlement { usage: true });
+    assert_eq!(cancelled.wants(), Want::Settlement);
     assert_eq!(cancelled.reports()[0].end, EndReason::Cancelled);
     cancelled.step(settle(), now);
     let body: Value = serde_json::from_slice(&cancelled.take_bytes(now)).unwrap();
@@ -181,4 +198,18 @@ fn an_answer_that_is_cancelled_or_abandoned_reports_why() {
     abandoned.step(Input::Abandon(EndReason::SlowClient), now);
     assert_eq!(abandoned.wants(), Want::Nothing);
     assert_eq!(abandoned.reports()[0].end, EndReason::SlowClient);
+}
+
+#[test]
+fn text_that_calls_replace_is_suppressed_only_in_an_answer_that_is_sent() {
+    let now = Instant::now();
+    let suppressed = |last: Input| {
+        let mut answer = answer(chat_message(), false, 1, now);
+        answer.step(event(0, say("four")), now);
+        answer.step(event(0, call("a", "{}")), now);
+        answer.step(last, now);
+        answer.reports()[0].suppressed_bytes
+    };
+    assert_eq!(suppressed(event(0, end())), 4);
+    assert_eq!(suppressed(Input::Abandon(EndReason::ClientGone)), 0);
 }

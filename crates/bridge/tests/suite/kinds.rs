@@ -1,8 +1,8 @@
 //! Calls of other kinds than functions, and text before a call that the request demands.
 
 use bridge::{
-    ChatHead, ChatMessage, Closing, DeclaredTools, InputDeviations, OtherTool, Output as _, Piece,
-    Preamble, TurnPolicy,
+    ChatHead, ChatMessage, DeclaredTools, InputDeviations, OtherTool, Output as _, Piece, Preamble,
+    TurnPolicy,
 };
 use model_turn::{InputDeviation, ToolCall, ToolCallKind, ToolName, TurnEvent};
 use openai_wire::{CallHead, CallKind, CallPart};
@@ -18,8 +18,7 @@ fn patch_tool() -> ToolName {
 /// A policy with the custom tool `p` in the namespace `n`.
 fn with_custom(policy: TurnPolicy) -> TurnPolicy {
     let schema = json!({"type": "object", "properties": {"input": {"type": "string"}}});
-    let ToolName { namespace, name } = patch_tool();
-    let other = OtherTool { namespace, name, is_custom: true };
+    let other = OtherTool { name: patch_tool(), is_custom: true };
     let tools = DeclaredTools::new([("n.p".to_owned(), schema)], [("n.p".to_owned(), other)]);
     TurnPolicy { tools, ..policy }
 }
@@ -139,7 +138,7 @@ fn a_part_without_a_head_belongs_to_the_last_call() {
     out.write(Piece::Call(&part));
     out.write(Piece::Call(&CallPart { head: Some(head), ..part }));
     out.write(Piece::Call(&CallPart { text: "}", ..part }));
-    out.close(&Closing { usage: None, stored: false, telemetry: "" });
+    out.close(false, "");
     let answer: Value = serde_json::from_slice(out.buffer()).unwrap();
     let calls = &answer["choices"][0]["message"]["tool_calls"];
     assert_eq!(calls[0]["function"]["arguments"], "{}");

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use bridge::{Answer, AnswerOptions, Closing, Input, Output, Piece, Want};
+use bridge::{Answer, AnswerEnd, AnswerOptions, Input, Output, Piece, Want};
 use bytes::BytesMut;
-use openai_wire::{ApiError, FinishReason};
+use openai_wire::{ApiError, FinishReason, Usage};
 
 use crate::play::json;
 use crate::script::{Line, call, end, message, say, think};
@@ -48,8 +48,6 @@ impl Output for PlainText {
     }
 
     /// There is one choice.
-    fn choose(&mut self, _: u32) {}
-
     fn finish(&mut self, reason: FinishReason) {
         self.add(&format!("\n[{}]\n", reason.as_str()));
     }
@@ -66,10 +64,16 @@ impl Output for PlainText {
         self.add(&format!("\n[{}]\n", error.message));
     }
 
-    fn close(&mut self, closing: &Closing<'_>) {
-        let usage = closing.usage.copied().unwrap_or_default();
-        self.add(&format!("[{} tokens]\n", usage.total_tokens));
+    fn keep_alive(&mut self) {
+        self.buffer.extend_from_slice(b"\n");
     }
+
+    fn complete(&mut self, _: AnswerEnd, usage: Option<&Usage>, _: u64) {
+        let tokens = usage.map_or(0, |usage| usage.total_tokens);
+        self.add(&format!("[{tokens} tokens]\n"));
+    }
+
+    fn close(&mut self, _: bool, _: &str) {}
 }
 
 fn sent(script: impl IntoIterator<Item = Line>) -> String {
@@ -77,20 +81,21 @@ fn sent(script: impl IntoIterator<Item = Line>) -> String {
         policy: Arc::new(json()),
         choices: 1,
         stream: true,
-        include_usage: true,
         keep_alive: None,
         tokenizer: None,
         id_suffix: Arc::new(String::new),
     };
     let now = Instant::now();
     let mut answer = Answer::new(PlainText::default(), options, now);
+    answer.step(Input::Silence, now);
     for line in script {
         let Line::Event(event) = line else { continue };
         answer.step(Input::Event { choice: 0, event }, now);
     }
-    if let Want::Settlement { .. } = answer.wants() {
-        answer.step(Input::Settle { usage: None, at: 0 }, now);
-    }
+    answer.step(
+        Input::Settle { usage: Some(Usage { total_tokens: 7, ..Usage::default() }), at: 0 },
+        now,
+    );
     assert_eq!(answer.wants(), Want::Nothing);
     String::from_utf8(answer.take_bytes(now).to_vec()).unwrap()
 }
@@ -107,7 +112,7 @@ fn another_api_is_one_implementation_of_one_trait() {
         call("b", "{}"),
         end(),
     ];
-    let expected = "Let me see.\n\nBoth:\na: {\"q\": 1}\n\nb: {}\n\n[tool_calls]\n[0 tokens]\n";
+    let expected = "\nLet me see.\n\nBoth:\na: {\"q\": 1}\n\nb: {}\n\n[tool_calls]\n[7 tokens]\n";
     assert_eq!(sent(script), expected);
-    assert_eq!(sent([say("Hello."), end()]), "Hello.\n[stop]\n[0 tokens]\n");
+    assert_eq!(sent([say("Hello."), end()]), "\nHello.\n[stop]\n[7 tokens]\n");
 }

@@ -7,9 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bridge::{
-    AnswerOptions, CallShape, ChatHead, ChatMessage, ChoiceReport, Closing, EndReason, Ended,
-    Input, Output, OutputMode, Piece, Preamble, Reply, StopAfterTools, TextBlocks, Tokenizer,
-    TurnPolicy, Want,
+    AnswerOptions, CallShape, ChatHead, ChatMessage, ChoiceReport, EndReason, Ended, Input, Output,
+    OutputMode, Piece, Preamble, Reply, StopAfterTools, TextBlocks, Tokenizer, TurnPolicy, Want,
 };
 use bytes::BytesMut;
 use model_turn::{FailureKind, TurnEvent};
@@ -161,7 +160,6 @@ pub(crate) fn whole(policy: &TurnPolicy, choices: u32, script: &[Line]) -> Value
         policy: Arc::new(policy.clone()),
         choices,
         stream: false,
-        include_usage: false,
         keep_alive: None,
         tokenizer: None,
         id_suffix: Arc::new(|| SUFFIX.to_owned()),
@@ -334,8 +332,6 @@ impl Output for Recorder {
         BREAK
     }
 
-    fn choose(&mut self, _: u32) {}
-
     fn finish(&mut self, _: FinishReason) {}
 
     fn has_content(&self) -> bool {
@@ -348,7 +344,7 @@ impl Output for Recorder {
 
     fn fail(&mut self, _: &ApiError) {}
 
-    fn close(&mut self, _: &Closing<'_>) {}
+    fn close(&mut self, _: bool, _: &str) {}
 }
 
 // === impl Words ===

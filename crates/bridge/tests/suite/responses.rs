@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use bridge::{
-    AnswerEnd, Closing, Ended, Output, Piece, Reply, ResponseItems, TurnPolicy, api_error,
-};
+use bridge::{AnswerEnd, Ended, Output, Piece, Reply, ResponseItems, TurnPolicy, api_error};
 use model_turn::{MessagePhase, ReasoningItem, TurnEvent};
 use openai_wire::responses::{Echo, EncryptedContent, InputItem, ResponseHead, ResponseWriter};
 use openai_wire::{ApiError, CallHead, CallKind, CallPart, ErrorType, FinishReason, Usage};
@@ -49,9 +47,6 @@ struct Both {
     read: ReadResponse,
     whole: Value,
 }
-
-/// The response is stored, and nothing is said of its calls.
-const CLOSING: Closing<'_> = Closing { usage: None, stored: true, telemetry: "" };
 
 const TEXTS: &[&str] = &["one", " two", "\n\n", "é\u{1}\"", "data: {}\n\n"];
 
@@ -149,7 +144,7 @@ fn finish(out: &mut ResponseItems, end: End) {
         End::Cancelled => out.complete(AnswerEnd::Cancelled, Some(&Usage::default()), 9),
         End::Failed => out.fail(&ApiError::new(502, ErrorType::ServerError, "No.")),
     }
-    out.close(&CLOSING);
+    out.close(true, "");
 }
 
 fn tell(told: &[Told], out: &mut impl Output) {
@@ -204,7 +199,7 @@ fn run(policy: &TurnPolicy, script: &[Line], out: &mut ResponseItems) {
             Some(Ended::Finished(reason)) => return finish(out, End::Finished(reason)),
             Some(Ended::Failed(failure)) => {
                 out.fail(&api_error(&failure));
-                return out.close(&CLOSING);
+                return out.close(true, "");
             }
         }
     }

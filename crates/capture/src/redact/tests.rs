@@ -27,11 +27,8 @@ fn policy() -> TurnPolicy {
         "days": {"type": "integer", "default": 4711},
         "files.list": {"type": "array"},
     }});
-    let patch = OtherTool {
-        namespace: Some("notes".to_owned()),
-        name: "patch".to_owned(),
-        is_custom: true,
-    };
+    let name = ToolName { namespace: Some("notes".to_owned()), name: "patch".to_owned() };
+    let patch = OtherTool { name, is_custom: true };
     TurnPolicy {
         mode: OutputMode::ObsidianXml,
         shape: CallShape::ToolCalls,

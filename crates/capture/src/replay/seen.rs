@@ -1,6 +1,6 @@
 //! An answer, watched: what each choice has in the end.
 
-use bridge::{AnswerEnd, Closing, Collected, Output, Piece};
+use bridge::{AnswerEnd, Collected, Output, Piece};
 use bytes::BytesMut;
 use openai_wire::{ApiError, FinishReason, Usage};
 
@@ -21,6 +21,8 @@ impl<O> Seen<O> {
 
 impl<O: Output> Output for Seen<O> {
     const STORED: bool = O::STORED;
+    const STREAM_TYPE: &'static str = O::STREAM_TYPE;
+    const WHOLE_TYPE: &'static str = O::WHOLE_TYPE;
 
     fn write(&mut self, piece: Piece<'_>) {
         self.choices[self.current].add(piece);
@@ -53,6 +55,10 @@ impl<O: Output> Output for Seen<O> {
         self.output.buffer()
     }
 
+    fn keep_alive(&mut self) {
+        self.output.keep_alive();
+    }
+
     fn fail(&mut self, error: &ApiError) {
         self.output.fail(error);
     }
@@ -61,7 +67,7 @@ impl<O: Output> Output for Seen<O> {
         self.output.complete(end, usage, at);
     }
 
-    fn close(&mut self, closing: &Closing<'_>) {
-        self.output.close(closing);
+    fn close(&mut self, stored: bool, telemetry: &str) {
+        self.output.close(stored, telemetry);
     }
 }

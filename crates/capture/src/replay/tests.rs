@@ -64,7 +64,7 @@ fn a_choice_that_does_not_end_has_the_reason_that_was_recorded() {
 #[test]
 fn a_client_may_leave_after_the_turns_have_ended() {
     let mut record = read(&recorded("response-with-reasoning-and-calls.jsonl"));
-    let is_end = |entry: &Entry| matches!(entry.what, What::Usage(_) | What::Closed { .. });
+    let is_end = |entry: &Entry| matches!(entry.what, What::Settle { .. } | What::Stored(_));
     record.entries.retain(|entry| !is_end(entry));
     let is_sent = |entry: &Entry| matches!(entry.what, What::Sent(_));
     let last = record.entries.iter().rposition(is_sent).unwrap();

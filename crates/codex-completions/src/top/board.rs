@@ -40,8 +40,7 @@ pub(super) struct Turn {
     failure: Option<String>,
     #[serde(default)]
     tool_calls: Vec<String>,
-    #[serde(default)]
-    tokens: Value,
+    tokens: Option<Tokens>,
     duration_ms: Option<u64>,
 }
 
@@ -50,6 +49,12 @@ pub(super) struct Turn {
 enum State {
     Running,
     Ended,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+struct Tokens {
+    prompt: u64,
+    completion: u64,
 }
 
 #[derive(Deserialize)]
@@ -173,10 +178,10 @@ impl Turn {
             || now.duration_since(started.into()).unwrap_or_default(),
             Duration::from_millis,
         );
-        let tokens = match &self.tokens {
-            Value::Null => "-".to_owned(),
-            tokens => format!("{}+{}", text(&tokens["prompt"]), text(&tokens["completion"])),
-        };
+        let tokens = self.tokens.map_or_else(
+            || "-".to_owned(),
+            |Tokens { prompt, completion }| format!("{prompt}+{completion}"),
+        );
         let end = match (self.state, &self.failure, &self.stop_reason) {
             (State::Running, ..) => "running",
             (State::Ended, Some(reason), _) | (State::Ended, None, Some(reason)) => reason,

@@ -158,8 +158,15 @@ async fn a_replay_tells_what_is_different() {
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("1 call(s), truncated"), "{text}");
     assert!(text.contains("not compared: played under another setting"), "{text}");
-    let (code, text) = replay(&file, &["--set", "PROXY_TOOL_BLOCK_MAX=many"]);
-    assert_eq!((code, text.contains("a whole number")), (Some(1), true), "{text}");
+    for (setting, expected) in [
+        ("PROXY_TOOL_BLOCK_MAX=many", "expected a whole number"),
+        ("PROXY_TOOL_BLOCK_MAX=", "write NAME=VALUE"),
+        ("PROXY_OUTPUT_MODE=auto", "a replay takes obsidian-xml or openai-json"),
+        ("PROXY_PORT=1", "cannot be set for a replay; possible are PROXY_OUTPUT_MODE, "),
+    ] {
+        let (code, text) = replay(&file, &["--set", setting]);
+        assert_eq!((code, text.contains(expected)), (Some(1), true), "{setting}: {text}");
+    }
 
     let (_, frames) = replay(&file, &["--frames"]);
     assert!(frames.contains("data: [DONE]"), "{frames}");
@@ -181,8 +188,8 @@ async fn a_replay_tells_what_is_different() {
     let (code, text) = replay(&other, &[]);
     assert_eq!(code, Some(1));
     assert!(text.contains("is not a record: line 1: missing field"), "{text}");
-    std::fs::write(&other, "{\"capture\": 2}\n").unwrap();
-    assert!(replay(&other, &[]).1.contains("line 1: the format is 2"));
+    std::fs::write(&other, "{\"capture\": 3}\n").unwrap();
+    assert!(replay(&other, &[]).1.contains("line 1: the format is 3"));
     assert!(replay(Path::new("no-such-record"), &[]).1.contains("no-such-record cannot be opened"));
 }
 

@@ -143,6 +143,9 @@ async fn an_unknown_model_has_the_nearest_names_beside_it() {
         let expected = (404, invalid(&words, "model", "model_not_found"), None, None);
         let answer = proxy.chat(&with(ask("Hello"), json!({"model": name}))).await;
         assert_eq!(told(&answer), expected);
+        // The model decides what else a request may have.
+        let answer = proxy.chat(&with(ask("Hello"), json!({"model": name, "n": 1_000}))).await;
+        assert_eq!(told(&answer), expected);
         let answer = proxy.get(&format!("/v1/models/{name}")).await;
         assert_eq!(told(&answer), expected);
     }

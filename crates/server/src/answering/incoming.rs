@@ -24,6 +24,7 @@ use crate::tokens;
 
 /// A request whose body is there.
 pub(crate) struct Incoming {
+    pub(super) endpoint: Endpoint,
     pub(crate) caller: Caller,
     pub(crate) settings: Arc<ApiSettings>,
     pub(crate) body: Bytes,
@@ -68,6 +69,7 @@ impl Incoming {
         large: &LargeBodies,
         caller: &Caller,
         settings: Arc<ApiSettings>,
+        endpoint: Endpoint,
         request: Request,
     ) -> Result<Self, ApiError> {
         let received = Instant::now();
@@ -81,6 +83,7 @@ impl Incoming {
         let headers = AnswerHeaders::read(&parts.headers)?;
         let continuity = requested_continuity(&parts.headers)?.unwrap_or(settings.continuity);
         Ok(Self {
+            endpoint,
             caller: caller.clone(),
             settings,
             body,
@@ -110,14 +113,13 @@ impl Incoming {
     pub(crate) async fn choose(
         &self,
         backend: &BackendCell,
-        endpoint: Endpoint,
         name: &str,
         effort: Option<&str>,
     ) -> Result<(Target, Origin), ApiError> {
         let asked = AskedModel {
             name,
             effort,
-            effort_field: endpoint.effort(),
+            effort_field: self.endpoint.effort(),
             aliases: &self.settings.aliases,
             fallback: self.settings.model_fallback.as_deref(),
         };

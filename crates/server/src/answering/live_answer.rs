@@ -49,7 +49,7 @@ pub(crate) struct LiveAnswer<O: Output> {
     hangup: Hangup,
     /// Set by another request that ends this one.
     cancelled: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
-    /// Taken when the usage is counted.
+    /// Taken when the usage is counted; none if the client does not want it.
     prompt: Option<Prompt>,
     /// Set if the upstream gave no token counts.
     counting: Option<Counting>,
@@ -97,7 +97,6 @@ impl Running {
             policy: self.policy,
             choices,
             stream,
-            include_usage,
             keep_alive: self.keep_alive,
             tokenizer: self.tokenizer,
             id_suffix: self.suffix,
@@ -191,7 +190,7 @@ impl<O: Output> LiveAnswer<O> {
                 Want::Nothing => break,
                 Want::Events if self.answer.has_bytes() => break,
                 Want::Events => self.poll_turns(context),
-                Want::Settlement { usage } => self.poll_settlement(usage, context),
+                Want::Settlement => self.poll_settlement(context),
                 Want::Storage => self.poll_storage(context),
             };
             if step.is_pending() {
@@ -302,11 +301,11 @@ impl<O: Output> LiveAnswer<O> {
         }
     }
 
-    fn poll_settlement(&mut self, wants_usage: bool, context: &mut Context<'_>) -> Poll<()> {
+    fn poll_settlement(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let usage = if let Some(counting) = &mut self.counting {
             Some(ready!(counting.poll_usage(context)))
         } else {
-            let prompt = self.prompt.take().filter(|_| wants_usage);
+            let prompt = self.prompt.take();
             match prompt.map(|prompt| usage(self.answer.reports(), prompt)).transpose() {
                 Ok(usage) => usage,
                 Err(counting) => {

@@ -14,8 +14,8 @@ use tool_call_aggregator::SuffixSource;
 
 use super::failure_context::{FailureContext, Login};
 use super::incoming::{Incoming, aside};
+use super::random_text;
 use super::turn_log::TurnLog;
-use super::{random_text, seconds_since_1970};
 use crate::api::{Backend, TurnApi};
 use crate::captures::{BegunResponse, Draft, Recording};
 use crate::client_name::client_name;
@@ -26,12 +26,11 @@ use crate::headers::{
 };
 use crate::kept_reasoning::ReasoningScope;
 use crate::large_bodies::LargeBodies;
-use crate::request_info::{Endpoint, RequestInfo};
+use crate::request_info::RequestInfo;
 use crate::tokens;
 
 /// A request that is understood.
 pub(crate) struct Understood {
-    pub(crate) endpoint: Endpoint,
     pub(crate) prepared: Prepared,
     /// Where its reasoning is kept, if it is.
     pub(crate) reasoning: Option<ReasoningScope>,
@@ -62,21 +61,6 @@ pub(crate) struct Running {
     pub(super) log: TurnLog,
 }
 
-// === impl Understood ===
-
-impl Understood {
-    /// A request whose answer is made now.
-    pub(crate) fn new(
-        endpoint: Endpoint,
-        id: String,
-        prepared: Prepared,
-        reasoning: Option<ReasoningScope>,
-    ) -> Self {
-        let created = seconds_since_1970();
-        Self { endpoint, prepared, reasoning, id, created, response: None, cancelled: None }
-    }
-}
-
 // === impl Incoming ===
 
 impl Incoming {
@@ -86,8 +70,7 @@ impl Incoming {
         api: &TurnApi,
         understood: Understood,
     ) -> Result<Running, ApiError> {
-        let Understood { endpoint, mut prepared, reasoning, id, created, response, cancelled } =
-            understood;
+        let Understood { mut prepared, reasoning, id, created, response, cancelled } = understood;
         let backend = Backend::ready(&api.backend).await?;
         if !prepared.images_to_fetch.is_empty() {
             prepared = self.fetch_images(&api.large, backend, prepared).await?;
@@ -107,7 +90,7 @@ impl Incoming {
         let request = Arc::new(RequestInfo {
             id: std::mem::take(&mut self.request_id),
             trace: self.trace,
-            endpoint,
+            endpoint: self.endpoint,
             key: self.caller.clone(),
             client: client_name(&self.parts.headers),
             model,
@@ -154,7 +137,7 @@ impl Incoming {
             let (held, overflow) = (Box::new(Arc::clone(&slots)), overflow.clone());
             let consumer = Consumer { held, overflow };
             let started = backend.pool.start_turn_with(turn, self.settings.turn_options, consumer);
-            started.map_err(|invalid| bridge::invalid_turn(&invalid, endpoint.conversation()))
+            started.map_err(|invalid| bridge::invalid_turn(&invalid, self.endpoint.conversation()))
         });
         let turns = turns.collect::<Result<_, _>>()?;
         let watched = (0..choices).map(|choice| api.recent.begin(&request, choice)).collect();

@@ -1,7 +1,6 @@
 //! A record in the making: everything that decides about an answer, as it happens.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use axum::body::Bytes;
@@ -34,8 +33,6 @@ pub(crate) struct Recording {
     begun: Instant,
     /// Taken at the end.
     draft: Option<Draft>,
-    /// When the turns were over, in seconds since 1970.
-    settled_at: AtomicU64,
     held: Mutex<Held>,
 }
 
@@ -100,32 +97,26 @@ impl Recording {
             runtime: Handle::current(),
             begun: Instant::now(),
             draft: Some(draft),
-            settled_at: AtomicU64::new(0),
             held: Mutex::new(Held { bytes, ..Held::default() }),
         }))
     }
 
     /// An input of the answer.
     pub(crate) fn input(&self, input: &Input, now: Instant) {
-        if let Input::Settle { at, .. } = input {
-            self.settled_at.store(*at, Ordering::Relaxed);
-        }
         let bytes = if let Input::Event { event, .. } = input { event.bytes() } else { 0 };
-        if let Some(what) = What::of(input, self.settled_at.load(Ordering::Relaxed)) {
-            self.add(now, bytes, what);
-        }
+        self.add(now, bytes, || What::of(input));
     }
 
     /// These frames leave.
     pub(crate) fn sent(&self, frames: &[u8]) {
-        let what = What::Sent(String::from_utf8_lossy(frames).into_owned());
-        self.add(Instant::now(), frames.len(), what);
+        let sent = || What::Sent(String::from_utf8_lossy(frames).into_owned());
+        self.add(Instant::now(), frames.len(), sent);
     }
 
     /// The client gets this whole answer.
     pub(crate) fn answer(&self, status: u16, body: &[u8]) {
-        let what = What::Answer { status, body: String::from_utf8_lossy(body).into_owned() };
-        self.add(Instant::now(), body.len(), what);
+        let text = || String::from_utf8_lossy(body).into_owned();
+        self.add(Instant::now(), body.len(), || What::Answer { status, body: text() });
     }
 
     /// The turns are over. That is recorded in any case: it is small, and says most.
@@ -139,7 +130,7 @@ impl Recording {
         let recording = Arc::clone(recording);
         Arc::new(move || {
             let suffix = source();
-            recording.add(Instant::now(), suffix.len(), What::Suffix(suffix.clone()));
+            recording.add(Instant::now(), suffix.len(), || What::Suffix(suffix.clone()));
             suffix
         })
     }
@@ -153,13 +144,15 @@ impl Recording {
     }
 
     fn tokens(&self, count: usize) -> usize {
-        self.add(Instant::now(), 0, What::Tokens(count));
+        self.add(Instant::now(), 0, || What::Tokens(count));
         count
     }
 
-    fn add(&self, now: Instant, bytes: usize, what: What) {
+    /// Nothing is copied where there is no room for it.
+    fn add(&self, now: Instant, bytes: usize, what: impl FnOnce() -> What) {
         if self.take(ENTRY_BYTES + bytes) {
-            self.held.lock().entries.push(Entry { at: self.micros(now), what });
+            let entry = Entry { at: self.micros(now), what: what() };
+            self.held.lock().entries.push(entry);
         }
     }
 

@@ -156,5 +156,5 @@ async fn a_response_is_recorded_if_there_is_room_for_what_it_repeats() {
     let expected = ResponseHeader::of(object.as_bytes(), EncryptedContent::Included).unwrap();
     assert_eq!(record.header.response, Some(expected));
     let whats: Vec<_> = record.entries.into_iter().map(|entry| entry.what).collect();
-    assert_eq!(whats, [What::Closed { completed_at: Some(7), kept: true }]);
+    assert_eq!(whats, [What::Settle { usage: None, at: 7 }, What::Stored(true)]);
 }

@@ -44,6 +44,7 @@ impl Storage<ResponseItems> for ResponseStorage {
 }
 
 // === impl Keeper ===
+
 impl Keeper {
     pub(super) fn new(
         responses: Responses,

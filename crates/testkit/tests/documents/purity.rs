@@ -9,12 +9,14 @@ use crate::sources;
 const PURE: [&str; 5] = ["bridge", "capture", "model-turn", "openai-wire", "tool-call-aggregator"];
 
 /// What leads outside: tasks, sockets, databases, processes, random numbers, logs.
-const OUTSIDE: [&str; 9] = [
+const OUTSIDE: [&str; 11] = [
     "fastrand",
     "getrandom",
     "hyper",
+    "log",
     "mio",
     "process-wrap",
+    "rand",
     "rusqlite",
     "rustix",
     "tokio",

@@ -135,8 +135,7 @@ fn tools_of_a_namespace_keep_it() {
     let [tool] = &prepared.turn.tools[..] else { panic!("{:?}", prepared.turn.tools) };
     let name = ToolName { namespace: Some("n".to_owned()), name: "p".to_owned() };
     assert_eq!((&tool.name, &*tool.namespace_description), (&name, "Notes"));
-    let expected =
-        OtherTool { namespace: Some("n".to_owned()), name: "p".to_owned(), is_custom: true };
+    let expected = OtherTool { name, is_custom: true };
     assert_eq!(prepared.policy.tools.other("n.p"), Some(&expected));
     assert_eq!(prepared.policy.tools.schema("p"), None);
 }

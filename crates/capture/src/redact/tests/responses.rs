@@ -37,12 +37,9 @@ fn record(
     record_of(header, inputs)
 }
 
-fn usage() -> What {
-    What::Usage(Usage { prompt_tokens: 37, total_tokens: 37, ..Usage::default() })
-}
-
-fn closed(kept: bool) -> What {
-    What::Closed { completed_at: Some(1_700_000_009), kept }
+fn settle() -> What {
+    let usage = Usage { prompt_tokens: 37, total_tokens: 37, ..Usage::default() };
+    What::Settle { usage: Some(usage), at: 1_700_000_009 }
 }
 
 fn reasoned(summary: &[&str], encrypted: &str) -> What {
@@ -80,8 +77,8 @@ fn reasoning_is_masked_alike_in_pieces_and_as_a_whole() {
         reasoned(&["Geheimnis"], "gAAAAABB"),
         text("So."),
         end(),
-        usage(),
-        closed(true),
+        settle(),
+        What::Stored(true),
     ];
     for stream in [true, false] {
         let record = record(&policy(), stream, EncryptedContent::Included, inputs.clone());
@@ -108,7 +105,7 @@ fn reasoning_is_masked_alike_in_pieces_and_as_a_whole() {
 
 #[test]
 fn the_end_is_told_as_it_was_recorded() {
-    let inputs = |kept| vec![text("So."), end(), usage(), closed(kept)];
+    let inputs = |kept| vec![text("So."), end(), settle(), What::Stored(kept)];
     for stream in [true, false] {
         for kept in [true, false] {
             let record = record(&policy(), stream, EncryptedContent::LeftOut, inputs(kept));
@@ -123,14 +120,10 @@ fn the_end_is_told_as_it_was_recorded() {
 #[test]
 fn a_response_that_was_cancelled_says_so_again() {
     for stream in [true, false] {
-        let mut record =
-            record(&policy(), stream, EncryptedContent::LeftOut, vec![text("So"), usage()]);
+        let inputs = vec![text("So"), What::Cancel {}, settle(), What::Stored(false)];
+        let mut record = record(&policy(), stream, EncryptedContent::LeftOut, inputs);
+        assert_eq!(record.reports()[0].stop_reason, EndReason::Cancelled);
         record.entries.retain(|entry| !matches!(entry.what, What::Sent(_) | What::Answer { .. }));
-        for entry in &mut record.entries {
-            if let What::End(reports) = &mut entry.what {
-                reports[0].stop_reason = EndReason::Cancelled;
-            }
-        }
         let replayed = record.replay(Instant::now());
         assert!(replayed.told.text().contains(r#""status":"cancelled""#), "{replayed:?}");
         assert_eq!(record.compare(&replayed), Verdict::OtherAnswer { at: 0 });
@@ -150,7 +143,7 @@ proptest! {
     ) {
         let encrypted =
             if included { EncryptedContent::Included } else { EncryptedContent::LeftOut };
-        let inputs = [vec![usage(), closed(kept)], script].concat();
+        let inputs = [script, vec![settle(), What::Stored(kept)]].concat();
         let record = record(&policy, stream, encrypted, inputs);
         prop_assert_eq!(record.compare(&record.replay(Instant::now())), Verdict::Same);
         let redacted = redacted(&record);
@@ -166,7 +159,7 @@ proptest! {
         stream in any::<bool>(),
     ) {
         let policy = TurnPolicy { stop_sequences: vec!["a".to_owned(), "ret".to_owned()], ..policy };
-        let inputs = [vec![usage(), closed(true)], script].concat();
+        let inputs = [script, vec![settle(), What::Stored(true)]].concat();
         let redacted = redacted(&record(&policy, stream, EncryptedContent::Included, inputs));
         check_no_secret(&redacted);
     }

@@ -145,8 +145,7 @@ async fn a_record_of_a_response_can_be_read_only_if_content_is_logged() {
     assert_eq!(record.header.redaction, Redaction::None);
     assert_eq!(record.told().text(), whole.body);
     assert!(record.header.request.to_string().contains("very private"));
-    let closed = |what: &What| matches!(what, What::Closed { completed_at: Some(_), kept: true });
-    assert!(record.entries.iter().any(|entry| closed(&entry.what)), "{record:?}");
+    assert!(record.entries.iter().any(|entry| entry.what == What::Stored(true)), "{record:?}");
     let (code, text) = replay(&file, &[]);
     assert_eq!(code, Some(0), "{text}");
     let parts = [" /v1/responses whole: ", "2 call(s)", "  call ", "same: the answer"];
