@@ -10,6 +10,7 @@ mod streamed_call;
 mod token_limit;
 mod visible;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -25,7 +26,7 @@ use crate::output::{Output, Piece};
 use crate::policy::{OutputMode, StopAfterTools, TextBlocks, TurnPolicy};
 use crate::reasoning::ReasoningTrail;
 use blocks::Rest;
-use calls::{Calls, CompleteCall};
+use calls::{Block, Calls, rendered};
 use ending::Ending;
 use failures::{interrupted, unfinished};
 pub use token_limit::Tokenizer;
@@ -277,16 +278,30 @@ impl Reply {
         self.flush(now, out);
         if self.ending.is_none() {
             self.calls.note_deviation(call);
-            self.forward(&CompleteCall::structured(call), now, out);
+            self.forward(call, None, now, out);
         }
     }
 
-    fn forward(&mut self, call: &CompleteCall<'_>, now: Instant, out: &mut impl Output) {
-        match self.calls.take(call) {
+    /// Forwards a whole call, which may stand in the text.
+    fn forward(
+        &mut self,
+        call: &ToolCall,
+        block: Option<Block<'_>>,
+        now: Instant,
+        out: &mut impl Output,
+    ) {
+        let raw = block.map_or("", |block| block.raw);
+        match self.calls.take(call, block) {
             Ok(Some(part)) => {
-                let shows_blocks = self.policy.mode == OutputMode::ObsidianXml;
-                let (xml, altered) = shows_blocks.then(|| call.xml(&self.policy)).unzip();
-                self.altered_values += altered.unwrap_or(0);
+                let xml = match (self.policy.mode, block) {
+                    (OutputMode::OpenAiJson, _) => None,
+                    (OutputMode::ObsidianXml, Some(block)) => Some(Cow::from(block.raw)),
+                    (OutputMode::ObsidianXml, None) => {
+                        let (xml, altered) = rendered(call, &self.policy);
+                        self.altered_values += altered;
+                        Some(xml.into())
+                    }
+                };
                 self.visible.begin_call(xml.as_deref(), &self.policy.delimiter, out);
                 out.write(Piece::Call(&part));
                 out.write(Piece::CallEnd);
@@ -296,14 +311,17 @@ impl Reply {
                 }
             }
             // The block of a call that was rendered before would make the client act twice.
-            Ok(None) => self.visible.suppress(call.text_bytes()),
+            Ok(None) => self.visible.suppress(raw.len()),
             Err(ending) => {
-                self.visible.suppress(call.text_bytes());
+                self.visible.suppress(raw.len());
                 self.ending = Some(ending);
             }
         }
-        for text in call.countable_text() {
-            self.visible.count(text);
+        if block.is_some() {
+            self.visible.count(raw);
+        } else {
+            self.visible.count(&call.name.name);
+            self.visible.count(&call.arguments);
         }
         // Also by a call that is not forwarded: the model is still at it.
         self.restart_burst(now);

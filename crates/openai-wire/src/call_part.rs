@@ -1,5 +1,6 @@
 //! What an answer has of a call, as it is written.
 
+use model_turn::ToolCallKind;
 use serde::Serialize;
 use serde::ser::{SerializeStruct as _, Serializer};
 
@@ -10,8 +11,8 @@ pub struct CallPart<'a> {
     pub index: usize,
     /// What its first part has.
     pub head: Option<CallHead<'a>>,
-    /// What it is called with.
-    pub kind: CallKind,
+    /// Kind of the call.
+    pub kind: ToolCallKind,
     /// What is added to its arguments or its input.
     pub text: &'a str,
 }
@@ -27,16 +28,6 @@ pub struct CallHead<'a> {
     pub name: &'a str,
 }
 
-/// What a tool is called with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CallKind {
-    /// A function, with JSON arguments.
-    Function,
-    /// A custom tool, with a text.
-    Custom,
-}
-
 /// A whole call. It serializes as an entry of `message.tool_calls[]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WholeCall {
@@ -46,8 +37,8 @@ pub struct WholeCall {
     pub namespace: Option<String>,
     /// The name of the tool.
     pub name: String,
-    /// What it is called with.
-    pub kind: CallKind,
+    /// Kind of the call.
+    pub kind: ToolCallKind,
     /// Its arguments or its input.
     pub text: String,
 }
@@ -56,7 +47,7 @@ pub struct WholeCall {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Called<'a> {
     name: Option<&'a str>,
-    kind: CallKind,
+    kind: ToolCallKind,
     text: &'a str,
 }
 
@@ -74,12 +65,12 @@ impl Serialize for CallPart<'_> {
         call.serialize_field("index", &self.index)?;
         if let Some(head) = self.head {
             call.serialize_field("id", head.id)?;
-            call.serialize_field("type", &self.kind)?;
+            call.serialize_field("type", call_type(self.kind))?;
             if let Some(namespace) = head.namespace {
                 call.serialize_field("namespace", namespace)?;
             }
         }
-        call.serialize_field(self.kind.member(), &self.called())?;
+        call.serialize_field(call_type(self.kind), &self.called())?;
         call.end()
     }
 }
@@ -96,24 +87,12 @@ impl Serialize for WholeCall {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut call = serializer.serialize_struct("WholeCall", 4)?;
         call.serialize_field("id", &self.id)?;
-        call.serialize_field("type", &self.kind)?;
+        call.serialize_field("type", call_type(self.kind))?;
         if let Some(namespace) = &self.namespace {
             call.serialize_field("namespace", namespace)?;
         }
-        call.serialize_field(self.kind.member(), &self.called())?;
+        call.serialize_field(call_type(self.kind), &self.called())?;
         call.end()
-    }
-}
-
-// === impl CallKind ===
-
-impl CallKind {
-    /// The member of a call that has what is called.
-    fn member(self) -> &'static str {
-        match self {
-            Self::Function => "function",
-            Self::Custom => "custom",
-        }
     }
 }
 
@@ -126,10 +105,19 @@ impl Serialize for Called<'_> {
             called.serialize_field("name", name)?;
         }
         let text = match self.kind {
-            CallKind::Function => "arguments",
-            CallKind::Custom => "input",
+            ToolCallKind::Function | ToolCallKind::Foreign => "arguments",
+            ToolCallKind::Custom => "input",
         };
         called.serialize_field(text, self.text)?;
         called.end()
+    }
+}
+
+/// The type of a call, and the member that holds what is called. A call of one of the upstream's own
+/// tools looks like a function.
+pub(crate) fn call_type(kind: ToolCallKind) -> &'static str {
+    match kind {
+        ToolCallKind::Function | ToolCallKind::Foreign => "function",
+        ToolCallKind::Custom => "custom",
     }
 }

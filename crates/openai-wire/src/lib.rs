@@ -10,7 +10,7 @@ mod reading;
 pub mod responses;
 mod usage;
 
-pub use call_part::{CallHead, CallKind, CallPart, WholeCall};
+pub use call_part::{CallHead, CallPart, WholeCall};
 pub use error::{ApiError, ErrorType};
 pub use finish_reason::FinishReason;
 pub use frame::comment;

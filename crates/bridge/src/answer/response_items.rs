@@ -3,13 +3,13 @@
 use std::{fmt, mem};
 
 use bytes::BytesMut;
-use model_turn::{MessagePhase, ReasoningItem};
+use model_turn::{MessagePhase, ReasoningItem, ToolCallKind};
 use openai_wire::responses::{
     CustomToolCall, EncryptedContent, EventWriter, FunctionCall, IncompleteReason, ItemStatus,
     MessageRole, OutputContent, OutputItem, OutputMessage, OutputRefusal, OutputText, Reasoning,
     ResponseError, ResponseState, ResponseStatus, ResponseWriter, SummaryText,
 };
-use openai_wire::{ApiError, CallHead, CallKind, FinishReason, Usage, comment};
+use openai_wire::{ApiError, CallHead, FinishReason, Usage, comment};
 use tool_call_aggregator::SuffixSource;
 
 use crate::output::{AnswerEnd, Output, Piece};
@@ -224,17 +224,17 @@ impl ResponseItems {
         }));
     }
 
-    fn open_call(&mut self, head: &CallHead<'_>, kind: CallKind) {
+    fn open_call(&mut self, head: &CallHead<'_>, kind: ToolCallKind) {
         let status = ItemStatus::InProgress;
         let (call_id, name) = (head.id.to_owned(), head.name.to_owned());
         let namespace = head.namespace.map(str::to_owned);
         let item = match kind {
-            CallKind::Function => {
+            ToolCallKind::Function | ToolCallKind::Foreign => {
                 let (id, arguments) = (self.ids.make("fc_"), String::new());
                 let call = FunctionCall { id, status, arguments, call_id, name, namespace };
                 OutputItem::FunctionCall(call)
             }
-            CallKind::Custom => {
+            ToolCallKind::Custom => {
                 let (id, input) = (self.ids.make("ctc_"), String::new());
                 let call = CustomToolCall { id, status, call_id, input, name, namespace };
                 OutputItem::CustomToolCall(call)

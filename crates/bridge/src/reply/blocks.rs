@@ -1,12 +1,11 @@
 //! The blocks in the text of a choice.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use tool_call_aggregator::{ParsedTextBlock, ScanEvent, ScanEvents};
 
 use super::Reply;
-use super::calls::{CompleteCall, block_input};
+use super::calls::{Block, block_call};
 use super::ending::Ending;
 use crate::output::Output;
 use crate::policy::{OutputMode, TextBlocks};
@@ -75,11 +74,9 @@ impl Reply {
     fn on_block(&mut self, block: &ParsedTextBlock, now: Instant, out: &mut impl Output) {
         self.flush_visible(out);
         if self.ending.is_none() {
-            let policy = Arc::clone(&self.policy);
-            let other = policy.tools.other(&block.name);
-            let input = other.filter(|tool| tool.is_custom).map(|_| block_input(block));
-            let call = CompleteCall::block(block, self.text_start, other, input.as_deref());
-            self.forward(&call, now, out);
+            let call = block_call(block, &self.policy.tools);
+            let block = Block { raw: &block.raw, start: self.text_start + block.start };
+            self.forward(&call, Some(block), now, out);
         }
     }
 

@@ -6,7 +6,7 @@ use std::mem;
 use std::sync::Arc;
 
 use model_turn::{Failure, InputDeviation, ToolCall, ToolCallKind, ToolName};
-use openai_wire::{CallHead, CallKind, CallPart};
+use openai_wire::{CallHead, CallPart};
 use serde_json::{Value, json};
 use tool_call_aggregator::obsidian::{XmlOptions, render_obsidian_xml};
 use tool_call_aggregator::{
@@ -18,7 +18,7 @@ use tool_call_aggregator::{
 use super::ending::Ending;
 use super::failures::{changed, too_large};
 use crate::finish::{EndReason, InputDeviations};
-use crate::policy::{DeclaredTools, OtherTool, OutputMode, TurnPolicy};
+use crate::policy::{DeclaredTools, OutputMode, TurnPolicy};
 
 /// Spaces before each line of a rendered block.
 const INDENT: usize = 2;
@@ -42,28 +42,13 @@ pub(super) struct Calls {
     known: HashMap<NameAndValue, Forms>,
 }
 
-/// A call of which all is known: structured, or a block in the text.
+/// A call's block in the text.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct CompleteCall<'a> {
-    namespace: Option<&'a str>,
-    name: &'a str,
-    kind: CallKind,
-    /// Its arguments, or its input.
-    text: &'a str,
-    source: Source<'a>,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Source<'a> {
-    Structured {
-        call_id: &'a str,
-        item_id: Option<&'a str>,
-    },
-    Block {
-        raw: &'a str,
-        /// Where it begins in all of the text.
-        start: usize,
-    },
+pub(super) struct Block<'a> {
+    /// The block, byte for byte.
+    pub(super) raw: &'a str,
+    /// Where it begins in all of the text.
+    pub(super) start: usize,
 }
 
 /// How a call has come so far.
@@ -78,7 +63,7 @@ struct Forms {
 struct OpenCall {
     /// The backend's.
     call_id: String,
-    kind: CallKind,
+    kind: ToolCallKind,
     has_text: bool,
 }
 
@@ -169,7 +154,7 @@ impl Calls {
         &'a mut self,
         call_id: &str,
         name: &'a ToolName,
-        kind: CallKind,
+        kind: ToolCallKind,
     ) -> Option<CallPart<'a>> {
         let held = self.policy.mode == OutputMode::ObsidianXml || self.policy.dedup;
         if held || self.has_most() {
@@ -202,18 +187,17 @@ impl Calls {
 
     /// The open call is whole: gives what is left to forward of it. [`Self::close`] follows.
     pub(super) fn complete(&mut self, call: &ToolCall) -> Result<Option<CallPart<'_>>, Failure> {
-        let whole = CompleteCall::structured(call);
-        let kind = whole.kind;
+        let (event, kind) = (event(call, None), call.kind);
         if call.arguments.is_empty() {
             if self.open.as_ref().is_some_and(|open| open.has_text) {
                 return Err(changed());
             }
-            self.aggregator.ingest(self.choice, &whole.event());
+            self.aggregator.ingest(self.choice, &event);
             // For no arguments a client is sent some when there will be none.
             let last = self.aggregator.finish(self.choice).deltas.last();
             return Ok(last.map(|delta| part(&delta, None, kind)));
         }
-        let Ingest { mut deltas, limit, .. } = self.aggregator.ingest(self.choice, &whole.event());
+        let Ingest { mut deltas, limit, .. } = self.aggregator.ingest(self.choice, &event);
         match (limit, deltas.next()) {
             (Some(limit), _) => Err(too_large(limit)),
             (None, Some(delta)) if delta.replaced => Err(changed()),
@@ -235,14 +219,16 @@ impl Calls {
     /// call. An error is how the choice has to end.
     pub(super) fn take<'a>(
         &'a mut self,
-        call: &CompleteCall<'a>,
+        call: &'a ToolCall,
+        block: Option<Block<'_>>,
     ) -> Result<Option<CallPart<'a>>, Ending> {
-        let key = self.policy.dedup.then(|| call.name_and_value());
-        if key.as_ref().is_some_and(|key| self.is_known(key, call.source)) {
+        let key = self.policy.dedup.then(|| name_and_value(call));
+        if key.as_ref().is_some_and(|key| self.is_known(key, block.is_some())) {
             return Ok(None);
         }
         let has_most = self.has_most();
-        let Ingest { mut deltas, limit, .. } = self.aggregator.ingest(self.choice, &call.event());
+        let Ingest { mut deltas, limit, .. } =
+            self.aggregator.ingest(self.choice, &event(call, block));
         if let Some(limit) = limit {
             self.dropped = true;
             return Err(match self.forwarded {
@@ -262,19 +248,19 @@ impl Calls {
             return Err(Ending::Finished(EndReason::CallCap));
         }
         self.forwarded += 1;
-        self.from_text += usize::from(call.is_block());
+        self.from_text += usize::from(block.is_some());
         if let Some(key) = key {
-            *self.known.entry(key).or_default().of(call.source) = true;
+            *self.known.entry(key).or_default().of(block.is_some()) = true;
         }
-        Ok(Some(part(&delta, call.namespace, call.kind)))
+        Ok(Some(part(&delta, call.name.namespace.as_deref(), call.kind)))
     }
 
-    /// Whether a call was forwarded before. From the same source it is another one, which is dropped.
-    fn is_known(&mut self, key: &NameAndValue, source: Source<'_>) -> bool {
+    /// Whether a call was forwarded before. In the same form it is another one, which is dropped.
+    fn is_known(&mut self, key: &NameAndValue, is_block: bool) -> bool {
         let Some(forms) = self.known.get_mut(key) else {
             return false;
         };
-        self.dropped |= mem::replace(forms.of(source), true);
+        self.dropped |= mem::replace(forms.of(is_block), true);
         true
     }
 }
@@ -282,141 +268,86 @@ impl Calls {
 // === impl Forms ===
 
 impl Forms {
-    fn of(&mut self, source: Source<'_>) -> &mut bool {
-        match source {
-            Source::Structured { .. } => &mut self.structured,
-            Source::Block { .. } => &mut self.block,
-        }
+    fn of(&mut self, is_block: bool) -> &mut bool {
+        if is_block { &mut self.block } else { &mut self.structured }
     }
 }
 
-// === impl CompleteCall ===
+/// A whole call, as the aggregator takes it: a block has a position instead of ids.
+fn event<'a>(call: &'a ToolCall, block: Option<Block<'_>>) -> CallEvent<'a> {
+    CallEvent {
+        call_id: Some(&call.call_id),
+        item_id: call.item_id.as_deref(),
+        position: block.map(|block| Position::TextBlock(block.start)),
+        name: Some(&call.name.name),
+        arguments: Arguments::Snapshot(&call.arguments),
+        complete: true,
+    }
+}
 
-impl<'a> CompleteCall<'a> {
-    pub(super) fn structured(call: &'a ToolCall) -> Self {
-        Self {
-            namespace: call.name.namespace.as_deref(),
-            name: &call.name.name,
-            kind: call_kind(call.kind),
-            text: &call.arguments,
-            source: Source::Structured { call_id: &call.call_id, item_id: call.item_id.as_deref() },
+fn name_and_value(call: &ToolCall) -> NameAndValue {
+    let value = match call.kind {
+        ToolCallKind::Function | ToolCallKind::Foreign => ArgumentsValue::of(&call.arguments),
+        // A text is another one with another blank, also if it is JSON.
+        ToolCallKind::Custom => {
+            ArgumentsValue::of(&Value::from(call.arguments.as_str()).to_string())
         }
-    }
+    };
+    (call.name.qualified(), value)
+}
 
-    /// A block of a text that began `offset` bytes into all text. `input` is that of a custom tool.
-    pub(super) fn block(
-        block: &'a ParsedTextBlock,
-        offset: usize,
-        other: Option<&'a OtherTool>,
-        input: Option<&'a str>,
-    ) -> Self {
-        Self {
-            namespace: other.and_then(|tool| tool.name.namespace.as_deref()),
-            name: other.map_or(&block.name, |tool| &tool.name.name),
-            kind: if input.is_some() { CallKind::Custom } else { CallKind::Function },
-            text: input.unwrap_or(&block.args_text),
-            source: Source::Block { raw: &block.raw, start: offset + block.start },
-        }
-    }
+/// The block that is made for a structured call, and how many values differ in it.
+pub(super) fn rendered(call: &ToolCall, policy: &TurnPolicy) -> (String, usize) {
+    let name = call.name.qualified();
+    let arguments = match call.kind {
+        ToolCallKind::Function | ToolCallKind::Foreign => Cow::from(&call.arguments),
+        ToolCallKind::Custom => Cow::from(json!({"input": call.arguments}).to_string()),
+    };
+    let options = XmlOptions {
+        escaping: policy.xml_escaping,
+        indent: INDENT,
+        schema: policy.tools.schema(&name),
+    };
+    let rendered = render_obsidian_xml((name.as_str(), &*arguments), &options);
+    (rendered.xml, rendered.altered)
+}
 
-    fn is_block(&self) -> bool {
-        self.raw_block().is_some()
-    }
-
-    fn raw_block(&self) -> Option<&'a str> {
-        match self.source {
-            Source::Structured { .. } => None,
-            Source::Block { raw, .. } => Some(raw),
-        }
-    }
-
-    /// Bytes of visible text that it has.
-    pub(super) fn text_bytes(&self) -> usize {
-        self.raw_block().map_or(0, str::len)
-    }
-
-    /// What the model wrote for it, for counting tokens.
-    pub(super) fn countable_text(&self) -> [&'a str; 2] {
-        self.raw_block().map_or([self.name, self.text], |raw| [raw, ""])
-    }
-
-    fn name_and_value(&self) -> NameAndValue {
-        let value = match self.kind {
-            CallKind::Function => ArgumentsValue::of(self.text),
-            // A text is another one with another blank, also if it is JSON.
-            CallKind::Custom => ArgumentsValue::of(&Value::from(self.text).to_string()),
-        };
-        (self.qualified_name(), value)
-    }
-
-    /// As [`DeclaredTools`] names it.
-    fn qualified_name(&self) -> String {
-        match self.namespace {
-            Some(namespace) => format!("{namespace}.{}", self.name),
-            None => self.name.to_owned(),
-        }
-    }
-
-    fn event(&self) -> CallEvent<'a> {
-        let (call_id, item_id, position) = match self.source {
-            Source::Structured { call_id, item_id } => (Some(call_id), item_id, None),
-            Source::Block { start, .. } => (None, None, Some(Position::TextBlock(start))),
-        };
-        CallEvent {
-            call_id,
-            item_id,
-            position,
-            name: Some(self.name),
-            arguments: Arguments::Snapshot(self.text),
-            complete: true,
-        }
-    }
-
-    /// The model's own block byte for byte, or one made for the call, and how many values differ in it.
-    pub(super) fn xml(&self, policy: &TurnPolicy) -> (Cow<'a, str>, usize) {
-        if let Some(raw) = self.raw_block() {
-            return (raw.into(), 0);
-        }
-        let name = self.qualified_name();
-        let arguments = match self.kind {
-            CallKind::Function => Cow::from(self.text),
-            CallKind::Custom => Cow::from(json!({"input": self.text}).to_string()),
-        };
-        let options = XmlOptions {
-            escaping: policy.xml_escaping,
-            indent: INDENT,
-            schema: policy.tools.schema(&name),
-        };
-        let rendered = render_obsidian_xml((name.as_str(), &*arguments), &options);
-        (rendered.xml.into(), rendered.altered)
+/// The call that a block makes.
+pub(super) fn block_call(block: &ParsedTextBlock, tools: &DeclaredTools) -> ToolCall {
+    let other = tools.other(&block.name);
+    let is_custom = other.is_some_and(|tool| tool.is_custom);
+    ToolCall {
+        // A block has no ids.
+        call_id: String::new(),
+        item_id: None,
+        name: other.map_or_else(|| block.name.as_str().into(), |tool| tool.name.clone()),
+        arguments: if is_custom { block_input(block) } else { block.args_text.clone() },
+        kind: if is_custom { ToolCallKind::Custom } else { ToolCallKind::Function },
+        deviation: None,
     }
 }
 
 /// What a client gets of a change.
-fn part<'a>(delta: &ToolCallDelta<'a>, namespace: Option<&'a str>, kind: CallKind) -> CallPart<'a> {
+fn part<'a>(
+    delta: &ToolCallDelta<'a>,
+    namespace: Option<&'a str>,
+    kind: ToolCallKind,
+) -> CallPart<'a> {
     let head = CallHead { id: delta.id, namespace, name: delta.name };
     CallPart {
         index: delta.index,
         head: delta.is_first().then_some(head),
         kind,
         text: match kind {
-            CallKind::Function => delta.new_arguments(),
+            ToolCallKind::Function | ToolCallKind::Foreign => delta.new_arguments(),
             // An empty text is one, too.
-            CallKind::Custom => delta.appended,
+            ToolCallKind::Custom => delta.appended,
         },
     }
 }
 
-/// How a client sees a kind of call. Calls of the upstream's own tools look like functions.
-pub(super) fn call_kind(kind: ToolCallKind) -> CallKind {
-    match kind {
-        ToolCallKind::Function | ToolCallKind::Foreign => CallKind::Function,
-        ToolCallKind::Custom => CallKind::Custom,
-    }
-}
-
 /// The input of a custom tool that was called in a block.
-pub(super) fn block_input(block: &ParsedTextBlock) -> String {
+fn block_input(block: &ParsedTextBlock) -> String {
     match serde_json::from_str(&block.args_text) {
         Ok(Value::Object(mut members)) if members.len() == 1 => match members.remove("input") {
             Some(Value::String(input)) => input,

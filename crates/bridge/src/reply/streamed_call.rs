@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use model_turn::{ToolCall, ToolCallKind, ToolName, TurnEvent};
 
-use super::calls::call_kind;
 use super::ending::Ending;
 use super::{Reply, Speech};
 use crate::finish::EndReason;
@@ -46,7 +45,7 @@ impl Reply {
         if self.ending.is_some() || self.blocks.started > 0 {
             return;
         }
-        if let Some(part) = self.calls.start(call_id, name, call_kind(kind)) {
+        if let Some(part) = self.calls.start(call_id, name, kind) {
             self.visible.begin_call(None, &self.policy.delimiter, out);
             out.write(Piece::Call(&part));
             self.trail.on_call(part.head.map_or("", |head| head.id));

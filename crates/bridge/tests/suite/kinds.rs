@@ -5,7 +5,7 @@ use bridge::{
     TurnPolicy,
 };
 use model_turn::{InputDeviation, ToolCall, ToolCallKind, ToolName, TurnEvent};
-use openai_wire::{CallHead, CallKind, CallPart};
+use openai_wire::{CallHead, CallPart};
 use serde_json::{Value, json};
 
 use crate::play::{Sent, called, json, play, play_whole, text, whole, xml};
@@ -134,7 +134,7 @@ fn a_part_without_a_head_belongs_to_the_last_call() {
     let head = ChatHead { id: "id", created: 7, model: "m", choices: 1, include_usage: false };
     let mut out = ChatMessage::new(&head, json().mode, json().shape);
     let head = CallHead { id: "1", namespace: None, name: "a" };
-    let part = CallPart { index: 0, head: None, kind: CallKind::Function, text: "{" };
+    let part = CallPart { index: 0, head: None, kind: ToolCallKind::Function, text: "{" };
     out.write(Piece::Call(&part));
     out.write(Piece::Call(&CallPart { head: Some(head), ..part }));
     out.write(Piece::Call(&CallPart { text: "}", ..part }));

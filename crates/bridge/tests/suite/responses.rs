@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use bridge::{AnswerEnd, Ended, Output, Piece, Reply, ResponseItems, TurnPolicy, api_error};
-use model_turn::{MessagePhase, ReasoningItem, TurnEvent};
+use model_turn::{MessagePhase, ReasoningItem, ToolCallKind, TurnEvent};
 use openai_wire::responses::{Echo, EncryptedContent, InputItem, ResponseHead, ResponseWriter};
-use openai_wire::{ApiError, CallHead, CallKind, CallPart, ErrorType, FinishReason, Usage};
+use openai_wire::{ApiError, CallHead, CallPart, ErrorType, FinishReason, Usage};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -162,7 +162,8 @@ fn tell(told: &[Told], out: &mut impl Output) {
             Told::Call(pieces, whole) => {
                 let id = format!("call_{number}");
                 let head = CallHead { id: &id, namespace: None, name: "f" };
-                let part = CallPart { index: 0, head: None, kind: CallKind::Function, text: "" };
+                let part =
+                    CallPart { index: 0, head: None, kind: ToolCallKind::Function, text: "" };
                 out.write(Piece::Call(&CallPart { head: Some(head), ..part }));
                 for text in *pieces {
                     out.write(Piece::Call(&CallPart { text, ..part }));

@@ -75,12 +75,12 @@ impl Serialize for Message {
 
 #[cfg(test)]
 mod tests {
+    use model_turn::ToolCallKind;
     use serde_json::json;
 
     use super::*;
-    use crate::call_part::CallKind;
 
-    fn call(kind: CallKind, text: &str) -> WholeCall {
+    fn call(kind: ToolCallKind, text: &str) -> WholeCall {
         let (id, name) = ("1".to_owned(), "f".to_owned());
         WholeCall { id, namespace: None, name, kind, text: text.to_owned() }
     }
@@ -99,8 +99,9 @@ mod tests {
     #[test]
     fn one_member_holds_the_calls() {
         let head = r#"{"role":"assistant","content":null,"refusal":null"#;
-        let inside = WholeCall { namespace: Some("n".to_owned()), ..call(CallKind::Custom, "a") };
-        let calls = || vec![call(CallKind::Function, "{}"), inside.clone()];
+        let inside =
+            WholeCall { namespace: Some("n".to_owned()), ..call(ToolCallKind::Custom, "a") };
+        let calls = || vec![call(ToolCallKind::Function, "{}"), inside.clone()];
         let function = r#"{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}}"#;
         let custom =
             r#"{"id":"1","type":"custom","namespace":"n","custom":{"name":"f","input":"a"}}"#;

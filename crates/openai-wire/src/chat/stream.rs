@@ -133,8 +133,10 @@ pub fn done(buffer: &mut BytesMut) {
 
 #[cfg(test)]
 mod tests {
+    use model_turn::ToolCallKind;
+
     use super::*;
-    use crate::call_part::{CallHead, CallKind};
+    use crate::call_part::CallHead;
     use crate::frame::comment;
 
     fn written(include_usage: bool, write: impl FnOnce(&ChunkWriter, &mut BytesMut)) -> String {
@@ -147,11 +149,12 @@ mod tests {
     #[test]
     fn every_frame_has_the_whole_envelope() {
         let head = CallHead { id: "1", namespace: None, name: "f" };
-        let kind = CallKind::Function;
+        let kind = ToolCallKind::Function;
         let function = CallPart { index: 0, head: Some(head), kind, text: "" };
         let more = CallPart { index: 0, head: None, kind, text: "{}" };
         let inside = CallHead { namespace: Some("n"), ..head };
-        let custom = CallPart { index: 1, head: Some(inside), kind: CallKind::Custom, text: "a" };
+        let custom =
+            CallPart { index: 1, head: Some(inside), kind: ToolCallKind::Custom, text: "a" };
         let frames = written(false, |writer, buffer| {
             writer.role(0, buffer);
             writer.content(1, "a\"b\n\u{1}é", buffer);

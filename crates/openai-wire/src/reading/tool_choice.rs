@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
+use model_turn::ToolCallKind;
 use serde_json::Value;
 
 use super::tool::identity;
 use super::{Excerpt, Object, Path, Tool, ToolKind};
-use crate::{ApiError, CallKind};
+use crate::ApiError;
 
 /// Which tools the model may or must call. All of them are declared.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -36,8 +37,8 @@ pub struct ChosenTool {
     pub namespace: Option<String>,
     /// Its name.
     pub name: String,
-    /// What it is called with.
-    pub kind: CallKind,
+    /// Kind of its calls.
+    pub kind: ToolCallKind,
 }
 
 /// The tools that a request declares, by their names.
@@ -210,8 +211,8 @@ impl ChosenTool {
             namespace: tool.namespace_name().map(str::to_owned),
             name: tool.name.clone(),
             kind: match tool.kind {
-                ToolKind::Function { .. } => CallKind::Function,
-                ToolKind::Custom { .. } => CallKind::Custom,
+                ToolKind::Function { .. } => ToolCallKind::Function,
+                ToolKind::Custom { .. } => ToolCallKind::Custom,
             },
         }
     }

@@ -82,7 +82,7 @@ fn usage() -> Usage {
 }
 
 /// Calls `f` with these pieces of arguments or input.
-fn call_f(out: &mut ResponseItems, id: &str, kind: CallKind, pieces: &[&str]) {
+fn call_f(out: &mut ResponseItems, id: &str, kind: ToolCallKind, pieces: &[&str]) {
     let head = CallHead { id, namespace: None, name: "f" };
     let part = CallPart { index: 0, head: None, kind, text: "" };
     out.write(Piece::Call(&CallPart { head: Some(head), ..part }));
@@ -143,8 +143,8 @@ fn a_call_ends_the_message_before_it_and_its_block_is_in_the_text() {
     let events = told(EncryptedContent::LeftOut, |out| {
         out.write(Piece::Text("Hm. "));
         out.write(Piece::Block("<use_tool/>"));
-        call_f(out, "tool_0_0", CallKind::Function, &["{ \"q\": 1 }"]);
-        call_f(out, "tool_0_1", CallKind::Function, &[]);
+        call_f(out, "tool_0_0", ToolCallKind::Function, &["{ \"q\": 1 }"]);
+        call_f(out, "tool_0_1", ToolCallKind::Function, &[]);
         out.write(Piece::Text("Bye."));
         out.finish(FinishReason::ToolCalls);
         out.complete(AnswerEnd::Completed, Some(&usage()), 9);
@@ -167,9 +167,9 @@ fn a_call_ends_the_message_before_it_and_its_block_is_in_the_text() {
 #[test]
 fn a_call_of_a_custom_tool_is_an_item_with_its_input() {
     let events = told(EncryptedContent::LeftOut, |out| {
-        call_f(out, "tool_0_0", CallKind::Custom, &["a\n", "\"b"]);
+        call_f(out, "tool_0_0", ToolCallKind::Custom, &["a\n", "\"b"]);
         out.write(Piece::CallEnd);
-        call_f(out, "tool_0_1", CallKind::Custom, &[]);
+        call_f(out, "tool_0_1", ToolCallKind::Custom, &[]);
         out.finish(FinishReason::ToolCalls);
         out.complete(AnswerEnd::Completed, Some(&usage()), 9);
         out.end();
@@ -187,7 +187,7 @@ fn a_call_of_a_custom_tool_is_an_item_with_its_input() {
 #[test]
 fn a_call_that_comes_in_pieces_is_one_item() {
     let events = told(EncryptedContent::LeftOut, |out| {
-        call_f(out, "tool_0_0", CallKind::Function, &["{\"q\"", ":1}"]);
+        call_f(out, "tool_0_0", ToolCallKind::Function, &["{\"q\"", ":1}"]);
         out.finish(FinishReason::ToolCalls);
         out.complete(AnswerEnd::Completed, Some(&usage()), 9);
         out.end();

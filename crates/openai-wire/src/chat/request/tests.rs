@@ -3,10 +3,10 @@
 mod refused;
 mod tools;
 
+use model_turn::ToolCallKind;
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::CallKind;
 use crate::reading::{
     AllowedMode, ChosenTool, CustomCall, FieldTreatment, FunctionCall, Part, Tool, ToolKind,
 };
@@ -59,7 +59,7 @@ fn schema(value: Value) -> Map<String, Value> {
 
 /// The function `f`.
 fn chosen() -> ChosenTool {
-    ChosenTool { namespace: None, name: "f".to_owned(), kind: CallKind::Function }
+    ChosenTool { namespace: None, name: "f".to_owned(), kind: ToolCallKind::Function }
 }
 
 fn declared(declared: Vec<Tool>) -> Tools {

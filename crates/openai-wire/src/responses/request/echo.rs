@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::Truncation;
 use super::text::Text;
-use crate::CallKind;
+use crate::call_part::call_type;
 use crate::reading::{
     AllowedMode, ChosenTool, ReasoningSummary, ServiceTier, Tool, ToolChoice, ToolKind,
 };
@@ -73,7 +73,7 @@ enum FormatEcho<'a> {
 
 #[derive(Serialize)]
 struct ChoiceEcho<'a> {
-    r#type: CallKind,
+    r#type: &'static str,
     name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     namespace: Option<&'a str>,
@@ -189,7 +189,8 @@ impl<'a> ToolEcho<'a> {
 
 impl<'a> ChoiceEcho<'a> {
     fn of(tool: &'a ChosenTool) -> Self {
-        Self { r#type: tool.kind, name: &tool.name, namespace: tool.namespace.as_deref() }
+        let r#type = call_type(tool.kind);
+        Self { r#type, name: &tool.name, namespace: tool.namespace.as_deref() }
     }
 }
 

@@ -4,10 +4,10 @@ mod items;
 mod laws;
 mod refused;
 
+use model_turn::ToolCallKind;
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::CallKind;
 use crate::reading::{AllowedMode, ChosenTool, FieldTreatment, Tool, ToolKind};
 
 fn parse(body: &Value) -> Result<ResponsesRequest, ApiError> {
@@ -60,7 +60,7 @@ fn schema(value: Value) -> Map<String, Value> {
 
 /// The function `f`.
 fn chosen() -> ChosenTool {
-    ChosenTool { namespace: None, name: "f".to_owned(), kind: CallKind::Function }
+    ChosenTool { namespace: None, name: "f".to_owned(), kind: ToolCallKind::Function }
 }
 
 fn declared(declared: Vec<Tool>) -> Tools {

@@ -85,7 +85,7 @@ fn choices_of_other_kinds() {
         {"type": "namespace", "name": "n", "tools": [{"name": "p"}, {"name": "q"}]},
         {"type": "web_search"},
     ]);
-    let custom = ChosenTool { name: "p".to_owned(), kind: CallKind::Custom, ..chosen() };
+    let custom = ChosenTool { name: "p".to_owned(), kind: ToolCallKind::Custom, ..chosen() };
     let inside = |name: &str| ChosenTool {
         namespace: Some("n".to_owned()),
         name: name.to_owned(),
