@@ -286,15 +286,13 @@ impl<O: Output> Answer<O> {
     fn end(&mut self, end: AnswerEnd) {
         // Of an answer that is complete, every choice has a reason of its own.
         self.conclude(EndReason::Cancelled);
-        for (choice, report) in (0..).zip(&mut self.reports) {
-            self.output.choose(choice);
-            report.suppressed_bytes += self.output.hidden_bytes();
-        }
+        self.report_hidden();
         self.phase = Phase::Settling(end);
     }
 
     fn fail(&mut self, failure: Failure) {
         self.conclude(EndReason::Failed);
+        self.report_hidden();
         let buffered = self.output.buffer().len();
         let has_begun = |stream: &Stream| stream.head_sent || buffered > stream.opening_bytes;
         if self.stream.as_ref().is_some_and(has_begun) {
@@ -302,6 +300,13 @@ impl<O: Output> Answer<O> {
             self.close(false);
         } else {
             self.phase = Phase::Refused(failure);
+        }
+    }
+
+    fn report_hidden(&mut self) {
+        for (choice, report) in (0..).zip(&mut self.reports) {
+            self.output.choose(choice);
+            report.suppressed_bytes += self.output.hidden_bytes();
         }
     }
 

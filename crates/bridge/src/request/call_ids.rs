@@ -185,7 +185,5 @@ impl CallIds {
 
 /// The beginning of a text, at most so many bytes of it.
 pub(super) fn cut(text: &str, longest: usize) -> &str {
-    let ends = text.char_indices().map(|(start, char)| start + char.len_utf8());
-    let end = ends.take_while(|end| *end <= longest).last().unwrap_or(0);
-    &text[..end]
+    &text[..text.floor_char_boundary(longest)]
 }

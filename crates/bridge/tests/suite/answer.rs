@@ -38,8 +38,8 @@ fn chat_stream(choices: u32) -> ChatStream {
     ChatStream::new(&head(choices), CallShape::ToolCalls)
 }
 
-fn chat_message() -> ChatMessage {
-    ChatMessage::new(&head(1), OutputMode::OpenAiJson, CallShape::ToolCalls)
+fn chat_message(choices: u32) -> ChatMessage {
+    ChatMessage::new(&head(choices), OutputMode::OpenAiJson, CallShape::ToolCalls)
 }
 
 fn response() -> ResponseItems {
@@ -126,7 +126,7 @@ fn a_failure_is_a_refusal_until_there_is_something_to_lose() {
     assert_eq!(fail(&[Input::Head]), (false, true));
     assert_eq!(fail(&[event(0, say("a"))]), (false, true));
     // A whole answer has nothing to lose.
-    let mut whole = answer(chat_message(), false, 1, now);
+    let mut whole = answer(chat_message(1), false, 1, now);
     whole.step(event(0, say("a")), now);
     whole.step(failed(), now);
     assert!(whole.refusal().is_some() && !whole.has_bytes());
@@ -162,7 +162,7 @@ fn an_answer_is_full_only_where_there_are_frames_to_send() {
     assert!(stream.is_full());
     text(&mut stream, now);
     assert!(!stream.is_full() && stream.output().has_content());
-    let mut whole = answer(chat_message(), false, 1, now);
+    let mut whole = answer(chat_message(1), false, 1, now);
     whole.step(event(0, say(&long)), now);
     assert!(!whole.is_full() && whole.output().has_content());
 }
@@ -185,7 +185,7 @@ fn the_bytes_of_a_whole_answer_are_ready_together() {
 #[test]
 fn an_answer_that_is_cancelled_or_abandoned_reports_why() {
     let now = Instant::now();
-    let mut cancelled = answer(chat_message(), false, 1, now);
+    let mut cancelled = answer(chat_message(1), false, 1, now);
     cancelled.step(event(0, say("a")), now);
     cancelled.step(Input::Cancel, now);
     assert_eq!(cancelled.wants(), Want::Settlement);
@@ -201,15 +201,18 @@ fn an_answer_that_is_cancelled_or_abandoned_reports_why() {
 }
 
 #[test]
-fn text_that_calls_replace_is_suppressed_only_in_an_answer_that_is_sent() {
+fn text_that_calls_replace_is_suppressed_unless_the_client_left() {
     let now = Instant::now();
     let suppressed = |last: Input| {
-        let mut answer = answer(chat_message(), false, 1, now);
-        answer.step(event(0, say("four")), now);
-        answer.step(event(0, call("a", "{}")), now);
+        let mut answer = answer(chat_message(2), false, 2, now);
+        answer.step(event(1, say("four")), now);
+        answer.step(event(1, call("a", "{}")), now);
+        answer.step(event(1, end()), now);
+        answer.step(event(0, say("a")), now);
         answer.step(last, now);
-        answer.reports()[0].suppressed_bytes
+        answer.reports()[1].suppressed_bytes
     };
     assert_eq!(suppressed(event(0, end())), 4);
+    assert_eq!(suppressed(failed()), 4);
     assert_eq!(suppressed(Input::Abandon(EndReason::ClientGone)), 0);
 }
