@@ -20,12 +20,6 @@ pub const FORMAT: u32 = 2;
 /// Far more than a request may ask for; each takes memory before anything is read.
 const MOST_CHOICES: u32 = 128;
 
-/// How every stream of chunks ends that was told to its end.
-const LAST_FRAME: &str = "data: [DONE]\n\n";
-
-/// How the last frame of a response begins: what is told of its calls, in a comment.
-const TELEMETRY: &str = ": {";
-
 /// Everything about one request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
@@ -294,19 +288,6 @@ impl Record {
         let left = |entry: &Entry| matches!(entry.what, What::Abandon(reason) if reason.is_left());
         self.reports().iter().any(|report| report.stop_reason.is_left())
             || self.entries.iter().any(left)
-    }
-
-    /// Whether a client that took all of this could still expect more.
-    pub(crate) fn is_open(&self, told: &Told) -> bool {
-        match told {
-            Told::Stream(frames) if self.header.response.is_none() => !frames.ends_with(LAST_FRAME),
-            Told::Stream(frames) => {
-                let last = frames.rsplit_terminator("\n\n").next();
-                !last.is_some_and(|frame| frame.starts_with(TELEMETRY))
-            }
-            Told::Whole { .. } => false,
-            Told::Nothing => true,
-        }
     }
 
     /// Whether more happened than it holds.
