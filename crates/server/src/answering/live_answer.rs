@@ -13,18 +13,12 @@ use axum::response::Response;
 use bridge::{Answer, AnswerOptions, EndReason, Input, Output, Release, Want};
 use codex_app_server::{Continued, FreshReason, Turn};
 use http_body::Frame;
-use tokio_util::sync::WaitForCancellationFutureOwned;
-use tokio_util::task::TaskTracker;
 
-use super::failure_context::FailureContext;
 use super::running::Running;
 use super::seconds_since_1970;
-use super::turn_log::TurnLog;
 use super::usage::{Counting, Prompt, usage};
 use crate::alarm::Alarm;
 use crate::api_error::ErrorResponse;
-use crate::captures::Recording;
-use crate::connections::Hangup;
 use crate::headers::{
     X_ACCEL_BUFFERING, X_CODEX_TOOL_CALL_COUNT, X_CODEX_TOOL_CALL_TRUNCATED, X_PROXY_CONTINUITY,
     X_PROXY_USAGE,
@@ -40,15 +34,10 @@ pub(crate) const ESTIMATED: &str = "estimated";
 /// Dropping it ends the turns that still run.
 pub(crate) struct LiveAnswer<O: Output> {
     answer: Answer<O>,
-    /// One for each choice, `None` once that has ended; none at all once they are reported.
-    turns: Vec<Option<Turn>>,
+    running: Running,
     /// How the last turn that has ended got its thread.
     continued: Option<Continued>,
     alarm: Alarm,
-    /// The client's connection.
-    hangup: Hangup,
-    /// Set by another request that ends this one.
-    cancelled: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     /// Taken when the usage is counted; none if the client does not want it.
     prompt: Option<Prompt>,
     /// Set if the upstream gave no token counts.
@@ -64,10 +53,6 @@ pub(crate) struct LiveAnswer<O: Output> {
     /// When the last bytes of a stream were sent that were no comment.
     last_data: Option<Instant>,
     active: Option<ActiveStream>,
-    recording: Option<Arc<Recording>>,
-    tasks: TaskTracker,
-    failures: FailureContext,
-    log: TurnLog,
 }
 
 /// What else is done with an answer that has ended.
@@ -94,20 +79,18 @@ impl Running {
         let headers = self.headers();
         let RequestInfo { choices, stream, include_usage, .. } = *self.request;
         let options = AnswerOptions {
-            policy: self.policy,
+            policy: Arc::clone(&self.policy),
             choices,
             stream,
             keep_alive: self.keep_alive,
-            tokenizer: self.tokenizer,
-            id_suffix: self.suffix,
+            tokenizer: self.tokenizer.clone(),
+            id_suffix: Arc::clone(&self.suffix),
         };
         let live = LiveAnswer {
             answer: Answer::new(output, options, Instant::now()),
-            turns: self.turns.into_iter().map(Some).collect(),
+            running: self,
             continued: None,
             alarm: Alarm::default(),
-            hangup: self.hangup,
-            cancelled: self.cancelled.map(|token| Box::pin(token.cancelled_owned())),
             // It holds the body.
             prompt: (include_usage || !stream).then_some(prompt),
             counting: None,
@@ -118,10 +101,6 @@ impl Running {
             is_comment: false,
             last_data: None,
             active: None,
-            recording: self.recording,
-            tasks: self.tasks,
-            failures: self.failures,
-            log: self.log,
         };
         if stream { live.stream(headers).await } else { live.whole(headers).await }
     }
@@ -136,7 +115,7 @@ impl<O: Output + Send + Unpin + 'static> LiveAnswer<O> {
         if let Some(refusal) = self.refuse() {
             return Err(refusal.await);
         }
-        self.active = Some(self.log.metrics.stream_begun());
+        self.active = Some(self.running.log.metrics.stream_begun());
         self.step(Input::Head, Instant::now());
         headers.insert(X_PROXY_CONTINUITY, self.continuity());
         for (name, value) in [
@@ -156,7 +135,7 @@ impl<O: Output + Send + Unpin + 'static> LiveAnswer<O> {
         if let Some(refusal) = self.refuse() {
             return Err(refusal.await);
         }
-        if let Some(recording) = &self.recording {
+        if let Some(recording) = &self.running.recording {
             recording.answer(200, &body);
         }
         let reports = self.answer.reports();
@@ -175,8 +154,8 @@ impl<O: Output + Send + Unpin + 'static> LiveAnswer<O> {
 impl<O: Output> LiveAnswer<O> {
     /// The error that the client gets instead of an answer, if it does.
     fn refuse(&self) -> Option<impl Future<Output = ErrorResponse>> {
-        let (failure, failures) = (self.answer.refusal()?, &self.failures);
-        if let Some(recording) = &self.recording {
+        let (failure, failures) = (self.answer.refusal()?, &self.running.failures);
+        if let Some(recording) = &self.running.recording {
             let error = bridge::api_error(failure);
             recording.answer(error.status, error.to_json().as_bytes());
         }
@@ -206,7 +185,7 @@ impl<O: Output> LiveAnswer<O> {
             && let Some(before) = self.last_data.replace(now)
             && !bytes.is_empty()
         {
-            self.log.metrics.frame_sent(now - before);
+            self.running.log.metrics.frame_sent(now - before);
         }
         Poll::Ready(bytes)
     }
@@ -223,14 +202,14 @@ impl<O: Output> LiveAnswer<O> {
     }
 
     fn poll_events(&mut self, now: Instant, context: &mut Context<'_>) -> Poll<()> {
-        if let Some(cancelled) = &mut self.cancelled
+        if let Some(cancelled) = &mut self.running.cancelled
             && cancelled.as_mut().poll(context).is_ready()
         {
             self.step(Input::Cancel, now);
             return Poll::Ready(());
         }
         let mut has_changed = false;
-        for (index, choice) in (0..self.turns.len()).zip(0..) {
+        for (index, choice) in (0..self.running.turns.len()).zip(0..) {
             has_changed |= self.take_events(index, choice, now, context);
             if self.answer.wants() != Want::Events {
                 return Poll::Ready(());
@@ -263,7 +242,7 @@ impl<O: Output> LiveAnswer<O> {
         context: &mut Context<'_>,
     ) -> bool {
         let mut has_changed = false;
-        while let Some(turn) = &mut self.turns[index] {
+        while let Some(turn) = &mut self.running.turns[index] {
             if self.answer.is_full() {
                 // What is left is taken as soon as the client has taken this.
                 context.waker().wake_by_ref();
@@ -287,7 +266,7 @@ impl<O: Output> LiveAnswer<O> {
 
     /// Before the client learns of the end: its next request may come at once.
     fn release(&mut self, index: usize, release: Release, context: &mut Context<'_>) {
-        let Some(mut turn) = self.turns[index].take() else { return };
+        let Some(mut turn) = self.running.turns[index].take() else { return };
         self.continued = Some(turn.continued());
         match release {
             // By dropping it.
@@ -297,7 +276,7 @@ impl<O: Output> LiveAnswer<O> {
         }
         while let Poll::Ready(Some(_)) = turn.poll_next(context) {}
         if !turn.has_ended() {
-            self.tasks.spawn(async move { while turn.next().await.is_some() {} });
+            self.running.tasks.spawn(async move { while turn.next().await.is_some() {} });
         }
     }
 
@@ -345,7 +324,7 @@ impl<O: Output> LiveAnswer<O> {
 
     /// All that decides about the answer passes here, and is recorded.
     fn step(&mut self, input: Input, now: Instant) -> Option<Release> {
-        if let Some(recording) = &self.recording {
+        if let Some(recording) = &self.running.recording {
             recording.input(&input, now);
         }
         self.answer.step(input, now)
@@ -353,23 +332,23 @@ impl<O: Output> LiveAnswer<O> {
 
     /// The turns are over: reports what became of each choice, once.
     fn report(&mut self) {
-        if self.turns.is_empty() {
+        if self.running.turns.is_empty() {
             return;
         }
         let continued = self.continued();
         self.continued = Some(continued);
-        self.turns.clear();
+        self.running.turns.clear();
         let reports = self.answer.reports();
-        if let Some(recording) = &self.recording {
+        if let Some(recording) = &self.running.recording {
             recording.end(reports);
         }
-        self.log.turns_ended(reports, self.answer.milestones(), continued);
+        self.running.log.turns_ended(reports, self.answer.milestones(), continued);
         self.end_storage();
     }
 
     /// How its turns got their threads. Several have one each.
     fn continued(&self) -> Continued {
-        let running = self.turns.iter().flatten().next();
+        let running = self.running.turns.iter().flatten().next();
         running
             .map(Turn::continued)
             .or(self.continued)
@@ -388,7 +367,7 @@ impl<O: Output> Drop for LiveAnswer<O> {
         }
         let reason = if self.polling {
             EndReason::Failed
-        } else if self.hangup.0.is_cancelled() {
+        } else if self.running.hangup.0.is_cancelled() {
             EndReason::SlowClient
         } else {
             EndReason::ClientGone
@@ -411,7 +390,7 @@ impl<O: Output + Unpin> http_body::Body for LiveAnswer<O> {
             self.is_taken = true;
             return Poll::Ready(None);
         }
-        if let Some(recording) = &self.recording {
+        if let Some(recording) = &self.running.recording {
             recording.sent(&bytes);
         }
         Poll::Ready(Some(Ok(Frame::data(bytes))))

@@ -1,5 +1,6 @@
 //! Starting the turns of a request.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,7 +9,7 @@ use bridge::{Prepared, Tokenizer, TurnPolicy};
 use codex_app_server::{Consumer, Turn};
 use openai_wire::{ApiError, ErrorType};
 use store::Store;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tokio_util::task::TaskTracker;
 use tool_call_aggregator::SuffixSource;
 
@@ -50,9 +51,11 @@ pub(crate) struct Running {
     /// Makes what is unique about an answer's parts.
     pub(crate) suffix: SuffixSource,
     pub(super) tokenizer: Option<Arc<dyn Tokenizer>>,
-    /// One for each choice.
-    pub(super) turns: Vec<Turn>,
-    pub(super) cancelled: Option<CancellationToken>,
+    /// One for each choice, `None` once that has ended; none at all once they are reported.
+    pub(super) turns: Vec<Option<Turn>>,
+    /// Set by another request that ends this one.
+    pub(super) cancelled: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
+    /// The client's connection.
     pub(super) hangup: Hangup,
     pub(super) recording: Option<Arc<Recording>>,
     pub(super) keep_alive: Option<Duration>,
@@ -137,7 +140,9 @@ impl Incoming {
             let (held, overflow) = (Box::new(Arc::clone(&slots)), overflow.clone());
             let consumer = Consumer { held, overflow };
             let started = backend.pool.start_turn_with(turn, self.settings.turn_options, consumer);
-            started.map_err(|invalid| bridge::invalid_turn(&invalid, self.endpoint.conversation()))
+            started
+                .map(Some)
+                .map_err(|invalid| bridge::invalid_turn(&invalid, self.endpoint.conversation()))
         });
         let turns = turns.collect::<Result<_, _>>()?;
         let watched = (0..choices).map(|choice| api.recent.begin(&request, choice)).collect();
@@ -158,7 +163,7 @@ impl Incoming {
             suffix,
             tokenizer,
             turns,
-            cancelled,
+            cancelled: cancelled.map(|token| Box::pin(token.cancelled_owned())),
             hangup,
             recording,
             keep_alive: self.settings.keep_alive,
