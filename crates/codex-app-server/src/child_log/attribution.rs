@@ -89,9 +89,7 @@ impl Attribution {
         is_live: impl Fn(&str, &str) -> bool,
     ) {
         match line {
-            LogLine::CallAdded { item_id, sequence, call } => {
-                self.on_added(item_id, Call::new(call, sequence), now, is_live);
-            }
+            LogLine::CallAdded { sequence, call } => self.on_added(call, sequence, now, is_live),
             LogLine::Arguments { item_id, sequence, text } => {
                 self.on_arguments(&item_id, sequence, &text);
             }
@@ -148,16 +146,16 @@ impl Attribution {
 
     fn on_added(
         &mut self,
-        item_id: String,
-        call: Call,
+        started: StartedCall,
+        sequence: Option<u64>,
         now: Instant,
         is_live: impl Fn(&str, &str) -> bool,
     ) {
-        self.make_room(&item_id, true, now, is_live);
-        let Some(item) = self.items.get_mut(item_id.as_str()) else { return };
+        self.make_room(&started.item_id, true, now, is_live);
+        let Some(item) = self.items.get_mut(&started.item_id) else { return };
         if item.call.is_none() && item.owner != Owner::Several {
-            item.call = Some(call);
-            self.changed.push(item_id.into());
+            self.changed.push(started.item_id.clone());
+            item.call = Some(Call::new(started, sequence));
             return;
         }
         // Two responses have an item of this id, or a line came twice.

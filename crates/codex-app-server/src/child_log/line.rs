@@ -51,7 +51,7 @@ const TARGETS: [&[u8]; 3] = [
 #[derive(Debug, PartialEq)]
 pub(crate) enum LogLine<'a> {
     /// An upstream has added a function call to its response.
-    CallAdded { item_id: String, sequence: Option<u64>, call: StartedCall },
+    CallAdded { sequence: Option<u64>, call: StartedCall },
     /// More of a call's arguments.
     Arguments { item_id: String, sequence: Option<u64>, text: String },
     /// All arguments of a call have come.
@@ -243,8 +243,8 @@ fn added(sequence: Option<u64>, output_index: Option<u64>, item: Item) -> LogLin
         return LogLine::Unused;
     };
     let name = towards_codex(item.namespace.as_deref(), name);
-    let call = StartedCall { output_index, item_id: item_id.as_str().into(), call_id, name };
-    LogLine::CallAdded { item_id, sequence, call }
+    let call = StartedCall { output_index, item_id: item_id.into(), call_id, name };
+    LogLine::CallAdded { sequence, call }
 }
 
 fn read_owner(line: &[u8]) -> Option<LogLine<'_>> {

@@ -114,7 +114,7 @@ fn added(id: &str, output_index: u64, sequence: Option<u64>) -> LogLine<'static>
         call_id: format!("call of {id}"),
         name: "f".into(),
     };
-    LogLine::CallAdded { item_id: id.to_owned(), sequence, call }
+    LogLine::CallAdded { sequence, call }
 }
 
 fn fragment(id: &str, sequence: Option<u64>, text: &str) -> LogLine<'static> {

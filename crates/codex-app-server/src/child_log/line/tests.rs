@@ -16,14 +16,13 @@ fn read(line: &str) -> LogLine<'_> {
 }
 
 fn call_added(sequence: Option<u64>, name: impl Into<ToolName>) -> LogLine<'static> {
-    let item_id = "fc_1".to_owned();
     let call = StartedCall {
         output_index: 2,
         item_id: "fc_1".into(),
         call_id: "call_1".to_owned(),
         name: name.into(),
     };
-    LogLine::CallAdded { item_id, sequence, call }
+    LogLine::CallAdded { sequence, call }
 }
 
 fn arguments(sequence: Option<u64>, text: &str) -> LogLine<'static> {

@@ -108,7 +108,7 @@ impl World {
         let fragments = Vec::new();
         self.calls.push(Upstream { item, is_numbered, fragments, is_uncertain: false });
         let sequence = is_numbered.then_some(FIRST);
-        LogLine::CallAdded { item_id: ITEMS[item].to_owned(), sequence, call }
+        LogLine::CallAdded { sequence, call }
     }
 
     fn fragment(

@@ -35,7 +35,7 @@ fn lines_of_the_real_codex_are_read() {
         call_id: "call_0000020".to_owned(),
         name: "get_weather".into(),
     };
-    let added = LogLine::CallAdded { item_id: item_id.clone(), sequence: None, call };
+    let added = LogLine::CallAdded { sequence: None, call };
     let text = r#"": "Pa"#.to_owned();
     let delta = LogLine::Arguments { item_id: item_id.clone(), sequence: None, text };
     assert_eq!((read(ADDED), read(DELTA)), (added, delta));
