@@ -1,11 +1,11 @@
 //! From a request to a turn and to what becomes of its events.
 
+mod answer_form;
 mod call_ids;
 mod chat;
 mod content;
 mod history;
 mod image_size;
-mod output;
 mod pixels;
 mod place;
 mod prompt;
@@ -152,7 +152,7 @@ impl Wanted {
         ignored.extend(history.contents.ignored.iter().map(ToString::to_string));
         let offered = OfferedTools::new(self.tools, self.tool_choice);
         ignored.extend(offered.ignored);
-        let (output_schema, format_request) = output::format(self.format);
+        let (output_schema, format_request) = answer_form::format(self.format);
         history.items.extend(format_request);
         history.items.extend(offered.request);
         if let Some(recall) = options.recall {

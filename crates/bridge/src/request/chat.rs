@@ -5,7 +5,7 @@ use openai_wire::chat::{ChatRequest, Message, Part, ReasoningSummary, ToolDialec
 
 use super::history::History;
 use super::tools::{Namespaces, check_hosted};
-use super::{Prepared, RequestOptions, Wanted, output};
+use super::{Prepared, RequestOptions, Wanted, answer_form};
 use crate::policy::{CallShape, TurnSettings};
 
 /// Translates a request.
@@ -21,12 +21,16 @@ pub fn prepare(request: ChatRequest, options: &RequestOptions<'_>) -> Result<Pre
     let namespaces = Namespaces::of(&request.tools.declared);
     let parts = request.messages.iter().flat_map(Message::content);
     let wanted = Wanted {
-        mode: output::mode(options.requested_mode, settings.output_mode, &request.tools.declared)?,
-        text_blocks: output::text_blocks(
+        mode: answer_form::mode(
+            options.requested_mode,
+            settings.output_mode,
+            &request.tools.declared,
+        )?,
+        text_blocks: answer_form::text_blocks(
             settings,
             &request.tools.declared,
             &request.tool_choice,
-            || output::speak_of_blocks(parts.filter_map(Part::text)),
+            || answer_form::speak_of_blocks(parts.filter_map(Part::text)),
         ),
         suppress_tail: settings.suppress_tail,
         shape: match request.tool_dialect {
@@ -47,7 +51,7 @@ pub fn prepare(request: ChatRequest, options: &RequestOptions<'_>) -> Result<Pre
         choices: request.n,
         stream: request.stream,
         include_usage: request.include_usage,
-        stream_arguments: output::stream_arguments(options)?,
+        stream_arguments: answer_form::stream_arguments(options)?,
         ignored: request.ignored,
     };
     let history = History::read(request.messages, namespaces, settings.remote_images)?;
@@ -66,5 +70,5 @@ fn too_many_choices(n: u32, most: u32) -> ApiError {
 
 /// Clients of chats show what there is, without asking for it.
 fn summary(settings: &TurnSettings, requested: Option<ReasoningSummary>) -> &'static str {
-    output::summary(settings, requested.unwrap_or(ReasoningSummary::Auto))
+    answer_form::summary(settings, requested.unwrap_or(ReasoningSummary::Auto))
 }

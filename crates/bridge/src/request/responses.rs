@@ -6,7 +6,7 @@ use openai_wire::responses::{InputItem, MessageRole, Part, ReasoningSummary, Res
 
 use super::history::History;
 use super::tools::{Namespaces, check_hosted, with_additional};
-use super::{Prepared, RequestOptions, Wanted, output};
+use super::{Prepared, RequestOptions, Wanted, answer_form};
 use crate::policy::{CallShape, OutputMode};
 
 /// Some versions of Obsidian Copilot send their system prompt as a first message of the model's, which
@@ -35,19 +35,24 @@ pub fn prepare_response(
     check_hosted(&tools, settings)?;
     let namespaces = Namespaces::of(&tools.declared);
     let mode =
-        output::mode(options.requested_mode, settings.responses_output_mode, &tools.declared)?;
+        answer_form::mode(options.requested_mode, settings.responses_output_mode, &tools.declared)?;
     let wanted = Wanted {
         mode,
         // Text after a call is an item of its own, which harms nobody who reads items.
         suppress_tail: settings.suppress_tail && mode == OutputMode::ObsidianXml,
-        text_blocks: output::text_blocks(settings, &tools.declared, &request.tool_choice, || {
-            let said = earlier.iter().chain(&request.input).flat_map(InputItem::parts);
-            let texts = said.filter_map(Part::text).chain(request.instructions.as_deref());
-            output::speak_of_blocks(texts)
-        }),
+        text_blocks: answer_form::text_blocks(
+            settings,
+            &tools.declared,
+            &request.tool_choice,
+            || {
+                let said = earlier.iter().chain(&request.input).flat_map(InputItem::parts);
+                let texts = said.filter_map(Part::text).chain(request.instructions.as_deref());
+                answer_form::speak_of_blocks(texts)
+            },
+        ),
         shape: CallShape::ToolCalls,
         // As OpenAI's, which shows none that was not asked for.
-        summary: output::summary(
+        summary: answer_form::summary(
             settings,
             request.reasoning_summary.unwrap_or(ReasoningSummary::None),
         ),
@@ -64,7 +69,7 @@ pub fn prepare_response(
         choices: 1,
         stream: request.stream,
         include_usage: true,
-        stream_arguments: output::stream_arguments(options)?,
+        stream_arguments: answer_form::stream_arguments(options)?,
         ignored: request.ignored,
     };
     let mut history =
