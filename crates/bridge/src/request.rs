@@ -19,7 +19,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use model_turn::{TurnRequest, Upstream};
-use openai_wire::responses::{ResponseFormat, ServiceTier, ToolChoice, Tools, Verbosity};
+use openai_wire::{ResponseFormat, ServiceTier, ToolChoice, Tools, Verbosity};
 
 use crate::policy::{
     CallShape, OutputMode, Preamble, StreamArguments, TextBlocks, TurnPolicy, TurnSettings,

@@ -1,7 +1,8 @@
 //! What a response says of its request, as a record has it.
 
+use openai_wire::ServiceTier;
 use openai_wire::responses::{
-    Echo, EncryptedContent, JsonText, ResponseHead, ResponseWriter, ServiceTier, Truncation,
+    Echo, EncryptedContent, JsonText, ResponseHead, ResponseWriter, Truncation,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

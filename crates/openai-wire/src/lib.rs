@@ -14,4 +14,9 @@ pub use call_part::{CallHead, CallPart, WholeCall};
 pub use error::{ApiError, ErrorType};
 pub use finish_reason::FinishReason;
 pub use frame::comment;
+pub use reading::{
+    AllowedMode, ChosenTool, CustomCall, FieldTreatment, FunctionCall, Grammar, HostedTool,
+    Namespace, Part, ReasoningSummary, ResponseFormat, ServiceTier, Tool, ToolChoice, ToolKind,
+    Tools, Verbosity,
+};
 pub use usage::{CompletionTokensDetails, PromptTokensDetails, Usage};

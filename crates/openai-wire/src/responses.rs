@@ -5,10 +5,6 @@ mod request;
 mod response;
 mod stream;
 
-pub use crate::reading::{
-    AllowedMode, ChosenTool, FieldTreatment, Grammar, HostedTool, Namespace, Part,
-    ReasoningSummary, ResponseFormat, ServiceTier, Tool, ToolChoice, ToolKind, Tools, Verbosity,
-};
 pub use item::{
     CustomToolCall, EncryptedContent, FunctionCall, ItemStatus, OutputContent, OutputItem,
     OutputMessage, OutputRefusal, OutputText, Reasoning, SummaryText,

@@ -2,8 +2,7 @@
 
 use memchr::memmem;
 use model_turn::{HistoryItem, Role};
-use openai_wire::ApiError;
-use openai_wire::responses::{ReasoningSummary, ResponseFormat, Tool, ToolChoice};
+use openai_wire::{ApiError, ReasoningSummary, ResponseFormat, Tool, ToolChoice};
 use serde_json::Value;
 
 use super::RequestOptions;

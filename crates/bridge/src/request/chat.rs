@@ -1,7 +1,7 @@
 //! A chat request.
 
-use openai_wire::ApiError;
-use openai_wire::chat::{ChatRequest, Message, Part, ReasoningSummary, ToolDialect};
+use openai_wire::chat::{ChatRequest, Message, ToolDialect};
+use openai_wire::{ApiError, Part, ReasoningSummary};
 
 use super::history::History;
 use super::tools::{Namespaces, check_hosted};

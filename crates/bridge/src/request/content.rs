@@ -1,8 +1,7 @@
 //! The content of a message in Codex's terms.
 
 use model_turn::ContentPart;
-use openai_wire::ApiError;
-use openai_wire::chat::Part;
+use openai_wire::{ApiError, Part};
 
 use super::pixels::Pixels;
 use super::place::Place;

@@ -1,9 +1,9 @@
 //! The conversation of a request as the history of a turn.
 
 use model_turn::{CallInput, ContentPart, HistoryItem, MessagePhase, Role, ToolOutput};
-use openai_wire::ApiError;
-use openai_wire::chat::{CalledTool, CustomCall, FunctionCall, Message, Part};
+use openai_wire::chat::{CalledTool, Message};
 use openai_wire::responses::{InputItem, MessageRole};
+use openai_wire::{ApiError, CustomCall, FunctionCall, Part};
 
 use super::call_ids::{CallIds, LONGEST_ID, ResultOf, cut};
 use super::content::{Author, ContentReader};

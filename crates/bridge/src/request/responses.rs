@@ -1,8 +1,8 @@
 //! A request for a response.
 
 use model_turn::{HistoryItem, Role};
-use openai_wire::ApiError;
-use openai_wire::responses::{InputItem, MessageRole, Part, ReasoningSummary, ResponsesRequest};
+use openai_wire::responses::{InputItem, MessageRole, ResponsesRequest};
+use openai_wire::{ApiError, Part, ReasoningSummary};
 
 use super::history::History;
 use super::tools::{Namespaces, check_hosted, with_additional};

@@ -4,9 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use model_turn::{HistoryItem, Role, Tool, ToolInput, ToolName};
-use openai_wire::ApiError;
-use openai_wire::responses::{
-    self as wire, AllowedMode, ChosenTool, InputItem, ToolChoice, ToolKind, Tools,
+use openai_wire::responses::InputItem;
+use openai_wire::{
+    self as wire, AllowedMode, ApiError, ChosenTool, Grammar, HostedTool, ToolChoice, ToolKind,
+    Tools,
 };
 use serde_json::{Value, json};
 
@@ -88,7 +89,7 @@ impl OfferedTools {
             }
         };
         let mut ignored = Vec::new();
-        for name in hosted.iter().map(wire::HostedTool::ignored_name) {
+        for name in hosted.iter().map(HostedTool::ignored_name) {
             if ignored.len() < MOST_NAMED && !ignored.contains(&name) {
                 ignored.push(name);
             }
@@ -150,10 +151,10 @@ fn offered(
 }
 
 /// Describes the input of a custom tool to the model, which nothing holds to it.
-fn input_remark(grammar: Option<&wire::Grammar>) -> String {
+fn input_remark(grammar: Option<&Grammar>) -> String {
     match grammar {
         None => "The parameter `input` is free text, passed on as it is.".to_owned(),
-        Some(wire::Grammar { syntax, definition }) => format!(
+        Some(Grammar { syntax, definition }) => format!(
             "The parameter `input` is free text, passed on as it is. It must follow this {syntax} \
              grammar:\n{definition}"
         ),

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use openai_wire::chat::{self, FieldTreatment};
-use openai_wire::responses;
+use openai_wire::chat::{self};
+use openai_wire::{FieldTreatment, responses};
 
 use crate::sources;
 use crate::tables::{quoted, rows};

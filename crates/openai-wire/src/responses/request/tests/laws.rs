@@ -7,8 +7,9 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value};
 
+use crate::FieldTreatment;
 use crate::reading::Part;
-use crate::responses::{FIELDS, FieldTreatment, InputItem, MessageRole, ResponsesRequest};
+use crate::responses::{FIELDS, InputItem, MessageRole, ResponsesRequest};
 
 fn id() -> impl Strategy<Value = Option<String>> {
     option::of(".{1,20}")
