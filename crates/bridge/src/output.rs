@@ -38,8 +38,9 @@ pub enum AnswerEnd {
     Cancelled,
 }
 
-/// An answer on some wire, streamed or whole: [`crate::Answer`] writes it, from the first piece to the
-/// last byte. Wrappers have to forward every item, also those with a default.
+/// An answer on some wire, from the first piece to the last byte, written by [`crate::Answer`]: bytes of a
+/// stream leave as they come, those of a whole answer at its end. Wrappers have to forward every item,
+/// also those with a default.
 pub trait Output {
     /// Whether clients can ask for such an answer later, so that its end waits until it is stored.
     const STORED: bool = false;

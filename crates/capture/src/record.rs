@@ -40,8 +40,9 @@ pub struct Header {
     pub codex: Option<String>,
     /// When the request came, in UTC.
     pub time: String,
-    /// The path that was asked.
-    pub endpoint: String,
+    /// The API that the request used.
+    #[serde(flatten)]
+    pub api: Api,
     /// Its name in the log.
     pub request_id: String,
     /// What was taken out.
@@ -66,11 +67,23 @@ pub struct Header {
     pub created: u64,
     /// What decides what becomes of the events.
     pub policy: TurnPolicy,
-    /// What else the answer says if it is a response.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub response: Option<ResponseHeader>,
     /// The request.
     pub request: Value,
+}
+
+/// The API that a request used, and what else its answer repeats of the request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "endpoint")]
+pub enum Api {
+    /// Chat completions.
+    #[serde(rename = "/v1/chat/completions")]
+    Chat,
+    /// Responses.
+    #[serde(rename = "/v1/responses")]
+    Responses {
+        /// What the response says beside its items.
+        response: Box<ResponseHeader>,
+    },
 }
 
 /// What was taken out of a record.
@@ -293,6 +306,18 @@ impl Record {
     /// Whether more happened than it holds.
     pub fn is_cut(&self) -> bool {
         self.entries.iter().any(|entry| matches!(entry.what, What::Cut { .. }))
+    }
+}
+
+// === impl Api ===
+
+impl Api {
+    /// Its path.
+    pub fn path(&self) -> &'static str {
+        match self {
+            Self::Chat => "/v1/chat/completions",
+            Self::Responses { .. } => "/v1/responses",
+        }
     }
 }
 

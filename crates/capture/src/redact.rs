@@ -14,7 +14,7 @@ use model_turn::{Failure, ReasoningKind, ToolName, TurnEvent};
 use tool_call_aggregator::obsidian;
 
 use crate::mask::{Keys, Mask, MaskKey, Names};
-use crate::record::{Record, Redaction, Told, What};
+use crate::record::{Api, Record, Redaction, Told, What};
 use crate::replay::Replayed;
 use crate::report::Report;
 use json::JsonMask;
@@ -145,8 +145,9 @@ impl Record {
         }
         policy.tools.schemas_mut().for_each(|schema| json.schema(schema));
         json.request(&mut self.header.request, &self.header.model);
-        if let Some(response) = &mut self.header.response {
-            json.response(response);
+        match &mut self.header.api {
+            Api::Chat => {}
+            Api::Responses { response } => json.response(response),
         }
     }
 
@@ -174,22 +175,23 @@ impl Record {
 
     /// What was sent, masked by itself.
     fn mask_outcome(&mut self, mask: &mut Mask, json: &mut JsonMask) {
-        let is_response = self.header.response.is_some();
+        let api = &self.header.api;
         for entry in &mut self.entries {
             match &mut entry.what {
                 What::Sent(sent) => {
                     let frames = sent.split_inclusive("\n\n");
-                    let masked = frames.map(|frame| {
-                        if is_response {
-                            json.response_frame(frame, mask)
-                        } else {
-                            json.frame(frame, mask)
-                        }
+                    let masked = frames.map(|frame| match api {
+                        Api::Chat => json.frame(frame, mask),
+                        Api::Responses { .. } => json.response_frame(frame, mask),
                     });
                     *sent = masked.collect();
                 }
-                What::Answer { body, .. } if is_response => *body = json.response_body(body, mask),
-                What::Answer { body, .. } => *body = json.body(body, mask),
+                What::Answer { body, .. } => {
+                    *body = match api {
+                        Api::Chat => json.body(body, mask),
+                        Api::Responses { .. } => json.response_body(body, mask),
+                    };
+                }
                 What::End(reports) => {
                     for report in reports {
                         for name in report.call_names.iter_mut().chain(&mut report.call_ids) {

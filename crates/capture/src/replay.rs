@@ -11,7 +11,7 @@ use bridge::{
     ResponseItems, Want, api_error,
 };
 
-use crate::record::{Entry, Header, Record, Told, What};
+use crate::record::{Api, Entry, Header, Record, Told, What};
 use crate::report::Report;
 use inputs::Inputs;
 use seen::Seen;
@@ -51,13 +51,8 @@ pub enum Verdict {
 impl Record {
     /// Plays it again. `origin` is when its turns begin; any time will do.
     pub fn replay(&self, origin: Instant) -> Replayed {
-        let Header { stream, policy, .. } = &self.header;
+        let Header { api, stream, policy, .. } = &self.header;
         let inputs = Arc::new(Inputs::of(self));
-        if let Some(response) = &self.header.response {
-            let (writer, encrypted) = (response.writer(&self.header), response.encrypted());
-            let ids = Inputs::item_ids(&inputs);
-            return self.play(ResponseItems::new(writer, encrypted, ids, *stream), &inputs, origin);
-        }
         let head = ChatHead {
             id: &self.header.id,
             created: self.header.created,
@@ -65,10 +60,18 @@ impl Record {
             choices: self.header.choices,
             include_usage: self.header.include_usage,
         };
-        if *stream {
-            self.play(ChatStream::new(&head, policy.shape), &inputs, origin)
-        } else {
-            self.play(ChatMessage::new(&head, policy.mode, policy.shape), &inputs, origin)
+        match api {
+            Api::Chat if *stream => {
+                self.play(ChatStream::new(&head, policy.shape), &inputs, origin)
+            }
+            Api::Chat => {
+                self.play(ChatMessage::new(&head, policy.mode, policy.shape), &inputs, origin)
+            }
+            Api::Responses { response } => {
+                let (writer, encrypted) = (response.writer(&self.header), response.encrypted());
+                let ids = Inputs::item_ids(&inputs);
+                self.play(ResponseItems::new(writer, encrypted, ids, *stream), &inputs, origin)
+            }
         }
     }
 

@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
-pub(crate) use recording::{BegunResponse, Draft, Recording};
+pub(crate) use recording::{Draft, RecordedApi, Recording};
 use writing::{Finished, Writer};
 
 /// Most that all records hold in memory, those that wait to be written included.

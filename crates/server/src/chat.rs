@@ -11,6 +11,7 @@ use openai_wire::chat::ChatRequest;
 use crate::answering::{Incoming, Understood, random_text, seconds_since_1970, serve};
 use crate::api::TurnApi;
 use crate::api_error::ErrorResponse;
+use crate::captures::RecordedApi;
 use crate::gate::Caller;
 use crate::request_info::Endpoint;
 
@@ -36,7 +37,7 @@ async fn answer(api: &TurnApi, incoming: Incoming) -> Result<Response, ErrorResp
         reasoning,
         id: format!("chatcmpl-{}", random_text(24)),
         created: seconds_since_1970(),
-        response: None,
+        api: RecordedApi::Chat,
         cancelled: None,
     };
     let running = incoming.start(api, understood).await?;

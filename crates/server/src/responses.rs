@@ -22,7 +22,7 @@ use crate::answering::{
 };
 use crate::api::TurnApi;
 use crate::api_error::ErrorResponse;
-use crate::captures::BegunResponse;
+use crate::captures::RecordedApi;
 use crate::gate::Caller;
 use crate::headers::X_PROXY_USAGE;
 use crate::kept_reasoning::Origin;
@@ -93,7 +93,7 @@ async fn answer(api: &TurnApi, mut incoming: Incoming) -> Result<Response, Error
         reasoning,
         id,
         created,
-        response: Some(BegunResponse { object: live.begun(), encrypted }),
+        api: RecordedApi::Responses { object: live.begun(), encrypted },
         cancelled: Some(live.cancelled()),
     };
     let running = incoming.start(api, understood).await?;

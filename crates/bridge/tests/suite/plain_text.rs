@@ -29,6 +29,7 @@ impl PlainText {
 
 impl Output for PlainText {
     const STREAM_TYPE: &'static str = "text/plain";
+    const WHOLE_TYPE: &'static str = "text/plain";
 
     fn write(&mut self, piece: Piece<'_>) {
         match piece {
@@ -76,11 +77,11 @@ impl Output for PlainText {
     fn close(&mut self, _: bool, _: &str) {}
 }
 
-fn sent(script: impl IntoIterator<Item = Line>) -> String {
+fn sent(stream: bool, script: impl IntoIterator<Item = Line>) -> String {
     let options = AnswerOptions {
         policy: Arc::new(json()),
         choices: 1,
-        stream: true,
+        stream,
         keep_alive: None,
         tokenizer: None,
         id_suffix: Arc::new(String::new),
@@ -113,6 +114,8 @@ fn another_api_is_one_implementation_of_one_trait() {
         end(),
     ];
     let expected = "\nLet me see.\n\nBoth:\na: {\"q\": 1}\n\nb: {}\n\n[tool_calls]\n[7 tokens]\n";
-    assert_eq!(sent(script), expected);
-    assert_eq!(sent([say("Hello."), end()]), "\nHello.\n[stop]\n[7 tokens]\n");
+    assert_eq!(sent(true, script.clone()), expected);
+    // A whole answer has no keep-alive.
+    assert_eq!(sent(false, script), expected[1..]);
+    assert_eq!(sent(true, [say("Hello."), end()]), "\nHello.\n[stop]\n[7 tokens]\n");
 }

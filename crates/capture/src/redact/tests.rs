@@ -64,7 +64,7 @@ fn header(policy: &TurnPolicy, stream: bool, choices: u32) -> Header {
         version: "1.2.3".to_owned(),
         codex: Some("0.1.0".to_owned()),
         time: "2025-01-01T00:00:00.000Z".to_owned(),
-        endpoint: "/v1/chat/completions".to_owned(),
+        api: Api::Chat,
         request_id: "req_1".to_owned(),
         redaction: Redaction::None,
         requested_mode: None,
@@ -77,7 +77,6 @@ fn header(policy: &TurnPolicy, stream: bool, choices: u32) -> Header {
         id: "chatcmpl-1".to_owned(),
         created: 1_700_000_000,
         policy: policy.clone(),
-        response: None,
         request: json!({"messages": [{"role": "user", "content": "private words"}]}),
     }
 }

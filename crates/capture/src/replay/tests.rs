@@ -96,3 +96,13 @@ fn items_keep_apart_where_more_of_them_come_than_were_recorded() {
     });
     assert_eq!(ids.collect::<Vec<_>>(), ["rs_0", "msg_1", "fc_2", "fc_3"]);
 }
+
+#[test]
+fn a_record_of_an_unknown_api_is_refused_with_the_known_ones() {
+    let text = recorded("parallel-calls.jsonl");
+    let other = text.replacen("/v1/chat/completions", "/v1/other", 1);
+    let error = Record::read(other.as_bytes()).unwrap_err().to_string();
+    for name in ["line 1", "/v1/other", "/v1/chat/completions", "/v1/responses"] {
+        assert!(error.contains(name), "{error}");
+    }
+}

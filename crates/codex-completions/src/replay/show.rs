@@ -31,7 +31,7 @@ pub(super) fn text(record: &Record, replayed: &Replayed) -> String {
     let mut text = format!(
         "{} {} {}: {} as {}, {} choice(s), {streamed}, {redaction}\n",
         plain(&header.time),
-        plain(&header.endpoint),
+        plain(header.api.path()),
         plain(&header.request_id),
         plain(&header.model),
         plain(&header.backend_model),

@@ -221,7 +221,7 @@ impl<O: Output> LiveAnswer<O> {
         if self.answer.silent_until().is_some_and(|at| at <= now) {
             if self.answer.has_head() {
                 self.step(Input::Silence, now);
-                self.is_comment = true;
+                self.is_comment = self.answer.has_bytes();
             }
             return Poll::Ready(());
         }

@@ -18,7 +18,7 @@ use super::incoming::{Incoming, aside};
 use super::random_text;
 use super::turn_log::TurnLog;
 use crate::api::{Backend, TurnApi};
-use crate::captures::{BegunResponse, Draft, Recording};
+use crate::captures::{Draft, RecordedApi, Recording};
 use crate::client_name::client_name;
 use crate::connections::Hangup;
 use crate::gate::{Fate, page_address};
@@ -38,8 +38,8 @@ pub(crate) struct Understood {
     /// The answer's id, and when it was made.
     pub(crate) id: String,
     pub(crate) created: u64,
-    /// What a record of it needs to know if it is a response.
-    pub(crate) response: Option<BegunResponse>,
+    /// What a record of it needs to know.
+    pub(crate) api: RecordedApi,
     /// Set by another request that ends it.
     pub(crate) cancelled: Option<CancellationToken>,
 }
@@ -73,7 +73,8 @@ impl Incoming {
         api: &TurnApi,
         understood: Understood,
     ) -> Result<Running, ApiError> {
-        let Understood { mut prepared, reasoning, id, created, response, cancelled } = understood;
+        let Understood { mut prepared, reasoning, id, created, api: recorded_api, cancelled } =
+            understood;
         let backend = Backend::ready(&api.backend).await?;
         if !prepared.images_to_fetch.is_empty() {
             prepared = self.fetch_images(&api.large, backend, prepared).await?;
@@ -122,7 +123,7 @@ impl Incoming {
                 codex: backend.pool.client().map(|client| client.version().to_string()),
                 requested_mode: self.headers.mode.clone(),
                 policy: Arc::clone(&policy),
-                response,
+                api: recorded_api,
                 body: self.body.clone(),
             };
             Recording::begin(&api.captures, captures, draft)

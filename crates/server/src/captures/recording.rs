@@ -44,19 +44,21 @@ pub(crate) struct Draft {
     pub(crate) codex: Option<String>,
     pub(crate) requested_mode: Option<String>,
     pub(crate) policy: Arc<TurnPolicy>,
-    /// What else is known if the answer is a response.
-    pub(crate) response: Option<BegunResponse>,
+    pub(crate) api: RecordedApi,
     /// The request; empty if it is too long.
     pub(crate) body: Bytes,
 }
 
-/// A response of which nothing is said yet.
+/// The API that a request used, and what else is known of its answer before that has begun.
 #[derive(Debug, Clone)]
-pub(crate) struct BegunResponse {
-    /// The response object.
-    pub(crate) object: Bytes,
-    /// Whether the client gets to see reasoning itself.
-    pub(crate) encrypted: EncryptedContent,
+pub(crate) enum RecordedApi {
+    Chat,
+    Responses {
+        /// The response object.
+        object: Bytes,
+        /// Whether the client gets to see reasoning itself.
+        encrypted: EncryptedContent,
+    },
 }
 
 #[derive(Default)]
@@ -82,7 +84,10 @@ impl Recording {
         mut draft: Draft,
     ) -> Option<Arc<Self>> {
         let takes = |bytes: usize| bytes <= MOST_REQUEST_BYTES && captures.hold(bytes);
-        let mut bytes = draft.response.as_ref().map_or(0, |response| response.object.len());
+        let mut bytes = match &draft.api {
+            RecordedApi::Chat => 0,
+            RecordedApi::Responses { object, .. } => object.len(),
+        };
         if !takes(bytes) {
             return None;
         }

@@ -4,7 +4,7 @@ use std::time::Instant;
 use axum::body::Bytes;
 use bridge::{ChoiceReport, Input, RequestOptions, TurnSettings};
 use bytes::BytesMut;
-use capture::{Record, ResponseHeader, What};
+use capture::{Api, Record, ResponseHeader, What};
 use model_turn::TurnEvent;
 use openai_wire::chat::ChatRequest;
 use openai_wire::responses::{
@@ -36,7 +36,7 @@ fn draft(request_id: &str) -> Draft {
         codex: None,
         requested_mode: None,
         policy: Arc::new(prepared.policy),
-        response: None,
+        api: RecordedApi::Chat,
         body: Bytes::from_static(REQUEST.as_bytes()),
     }
 }
@@ -132,10 +132,10 @@ async fn a_response_is_recorded_if_there_is_room_for_what_it_repeats() {
         let state = ResponseState { status: &ResponseStatus::InProgress, output: &[], usage: None };
         let mut object = BytesMut::new();
         ResponseWriter::new(&head).write(&state, EncryptedContent::LeftOut, &mut object);
-        let response =
-            BegunResponse { object: object.freeze(), encrypted: EncryptedContent::Included };
+        let (object, encrypted) = (object.freeze(), EncryptedContent::Included);
+        let api = RecordedApi::Responses { object, encrypted };
         let request = Arc::new(request_info("response", Endpoint::Responses));
-        Draft { request, response: Some(response), ..draft("response") }
+        Draft { request, api, ..draft("response") }
     };
     assert!(begin(&captures, folder.path(), response(&"x".repeat(5_000_000))).is_none());
     assert_eq!(captures.held_bytes.load(Ordering::Relaxed), 0);
@@ -147,14 +147,14 @@ async fn a_response_is_recorded_if_there_is_room_for_what_it_repeats() {
     captures.written().await;
     assert_eq!(captures.held_bytes.load(Ordering::Relaxed), 0);
     let record = read(folder.path(), "response");
-    assert_eq!(record.header.endpoint, "/v1/responses");
+    assert_eq!(record.header.api.path(), Endpoint::Responses.path());
     let object = r#"{"instructions":"be brief","max_output_tokens":null,"max_tool_calls":null,
         "parallel_tool_calls":true,"previous_response_id":null,"prompt_cache_key":null,
         "reasoning":{"effort":null,"summary":null},"safety_identifier":null,"service_tier":"default","store":false,
         "text":{"format":{"type":"text"}},"tool_choice":"auto","tools":[],"truncation":"disabled",
         "user":null,"metadata":{}}"#;
     let expected = ResponseHeader::of(object.as_bytes(), EncryptedContent::Included).unwrap();
-    assert_eq!(record.header.response, Some(expected));
+    assert_eq!(record.header.api, Api::Responses { response: Box::new(expected) });
     let whats: Vec<_> = record.entries.into_iter().map(|entry| entry.what).collect();
     assert_eq!(whats, [What::Settle { usage: None, at: 7 }, What::Stored(true)]);
 }

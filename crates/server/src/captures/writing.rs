@@ -4,11 +4,11 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use capture::{Entry, FORMAT, Header, MaskKey, Record, Redaction, ResponseHeader};
+use capture::{Api, Entry, FORMAT, Header, MaskKey, Record, Redaction, ResponseHeader};
 use serde_json::Value;
 
 use super::folder::Folder;
-use super::recording::Draft;
+use super::recording::{Draft, RecordedApi};
 use super::{CaptureSettings, CapturedContent, Captures};
 
 /// Somebody whose disk is full knows it after the first warning.
@@ -49,16 +49,19 @@ impl Finished {
         let entries = std::mem::take(&mut self.entries);
         let draft = &self.draft;
         let request = &draft.request;
-        let response = draft.response.as_ref();
-        let response =
-            response.map(|response| ResponseHeader::of(&response.object, response.encrypted));
+        let api = match &draft.api {
+            RecordedApi::Chat => Api::Chat,
+            RecordedApi::Responses { object, encrypted } => {
+                Api::Responses { response: Box::new(ResponseHeader::of(object, *encrypted)?) }
+            }
+        };
         let record = Record {
             header: Header {
                 capture: FORMAT,
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 codex: draft.codex.clone(),
                 time: draft.time.to_string(),
-                endpoint: request.endpoint.path().to_owned(),
+                api,
                 request_id: request.id.clone(),
                 redaction: Redaction::None,
                 requested_mode: draft.requested_mode.clone(),
@@ -71,7 +74,6 @@ impl Finished {
                 id: request.answer_id.clone(),
                 created: request.created,
                 policy: (*draft.policy).clone(),
-                response: response.transpose()?,
                 request: serde_json::from_slice(&draft.body).unwrap_or(Value::Null),
             },
             entries,

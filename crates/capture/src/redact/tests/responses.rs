@@ -26,14 +26,13 @@ fn record(
         "tools": [{"type": "function", "name": "get_weather", "description": "private \"words\""}],
         "truncation": "disabled", "user": "private", "metadata": {"private": "words", "b": "secretive"},
     });
+    let response = ResponseHeader::of(response.to_string().as_bytes(), encrypted).unwrap();
     let header = Header {
-        endpoint: "/v1/responses".to_owned(),
+        api: Api::Responses { response: Box::new(response) },
         id: "resp_1".to_owned(),
-        response: ResponseHeader::of(response.to_string().as_bytes(), encrypted).ok(),
         request: json!({"input": "private words", "previous_response_id": "resp_private"}),
         ..header(policy, stream, 1)
     };
-    assert!(header.response.is_some());
     record_of(header, inputs)
 }
 

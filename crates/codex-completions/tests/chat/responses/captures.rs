@@ -80,7 +80,7 @@ async fn every_kind_of_response_is_replayed_to_the_byte() {
     for (id, answer) in answers {
         let file = record_of(&proxy, &id);
         let record = read(&file);
-        assert_eq!(record.header.endpoint, RESPONSES);
+        assert_eq!(record.header.api.path(), RESPONSES);
         assert_eq!(record.header.redaction, Redaction::Exact, "{id}");
         assert_eq!(finding(&file)["finding"], "same", "{id}");
         // The same as was sent, but for the words.
