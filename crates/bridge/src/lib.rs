@@ -4,6 +4,7 @@
 //! and cap is exact.
 
 mod answer;
+mod declared_tools;
 mod failure;
 mod finish;
 mod output;
@@ -16,13 +17,13 @@ pub use answer::{
     Answer, AnswerOptions, ChatHead, ChatMessage, ChatStream, Collected, Input, Milestones,
     Release, ResponseItems, Want, call_count, is_truncated,
 };
+pub use declared_tools::{DeclaredTools, OtherTool};
 pub use failure::{AskedUpstream, api_error, api_error_of, invalid_turn};
 pub use finish::{BlockCounts, ChoiceReport, EndReason, InputDeviations};
 pub use output::{AnswerEnd, Output, Piece};
 pub use policy::{
-    CallShape, DeclaredTools, OtherTool, OutputMode, OutputModeSetting, Preamble, RemoteImages,
-    StopAfterTools, StreamArguments, TextBlocks, TextTools, TurnPolicy, TurnSettings,
-    UnsupportedTools,
+    CallShape, OutputMode, OutputModeSetting, Preamble, RemoteImages, StopAfterTools,
+    StreamArguments, TextBlocks, TextTools, TurnPolicy, TurnSettings, UnsupportedTools,
 };
 pub use reasoning::{CallReasoning, Question, ReasoningBefore};
 pub use reply::{Ended, Reply, Tokenizer};

@@ -2,11 +2,14 @@
 
 use std::time::Instant;
 
+use model_turn::{ToolCall, ToolCallKind};
+use serde_json::Value;
 use tool_call_aggregator::{ParsedTextBlock, ScanEvent, ScanEvents};
 
 use super::Reply;
-use super::calls::{Block, block_call};
+use super::calls::Block;
 use super::ending::Ending;
+use crate::declared_tools::DeclaredTools;
 use crate::output::Output;
 use crate::policy::{OutputMode, TextBlocks};
 
@@ -94,5 +97,31 @@ impl Reply {
             self.text_start = self.text_bytes;
             self.scanner = Some(scanner);
         }
+    }
+}
+
+/// The call that a block makes.
+fn block_call(block: &ParsedTextBlock, tools: &DeclaredTools) -> ToolCall {
+    let other = tools.other(&block.name);
+    let is_custom = other.is_some_and(|tool| tool.is_custom);
+    ToolCall {
+        // A block has no ids.
+        call_id: String::new(),
+        item_id: None,
+        name: other.map_or_else(|| block.name.as_str().into(), |tool| tool.name.clone()),
+        arguments: if is_custom { block_input(block) } else { block.args_text.clone() },
+        kind: if is_custom { ToolCallKind::Custom } else { ToolCallKind::Function },
+        deviation: None,
+    }
+}
+
+/// The input of a custom tool that was called in a block.
+fn block_input(block: &ParsedTextBlock) -> String {
+    match serde_json::from_str(&block.args_text) {
+        Ok(Value::Object(mut members)) if members.len() == 1 => match members.remove("input") {
+            Some(Value::String(input)) => input,
+            _ => block.args_text.clone(),
+        },
+        _ => block.args_text.clone(),
     }
 }

@@ -10,15 +10,15 @@ use openai_wire::{CallHead, CallPart};
 use serde_json::{Value, json};
 use tool_call_aggregator::obsidian::{XmlOptions, render_obsidian_xml};
 use tool_call_aggregator::{
-    Arguments, ArgumentsValue, CallEvent, IdPolicy, Ingest, ParsedTextBlock, Position,
-    SuffixSource, TextPatterns, TextScanner, ToolCallAggregator, ToolCallDelta, UseTool,
-    backend_call_id,
+    Arguments, ArgumentsValue, CallEvent, IdPolicy, Ingest, Position, SuffixSource, TextPatterns,
+    TextScanner, ToolCallAggregator, ToolCallDelta, UseTool, backend_call_id,
 };
 
 use super::ending::Ending;
 use super::failures::{changed, too_large};
+use crate::declared_tools::DeclaredTools;
 use crate::finish::{EndReason, InputDeviations};
-use crate::policy::{DeclaredTools, OutputMode, TurnPolicy};
+use crate::policy::{OutputMode, TurnPolicy};
 
 /// Spaces before each line of a rendered block.
 const INDENT: usize = 2;
@@ -312,21 +312,6 @@ pub(super) fn rendered(call: &ToolCall, policy: &TurnPolicy) -> (String, usize) 
     (rendered.xml, rendered.altered)
 }
 
-/// The call that a block makes.
-pub(super) fn block_call(block: &ParsedTextBlock, tools: &DeclaredTools) -> ToolCall {
-    let other = tools.other(&block.name);
-    let is_custom = other.is_some_and(|tool| tool.is_custom);
-    ToolCall {
-        // A block has no ids.
-        call_id: String::new(),
-        item_id: None,
-        name: other.map_or_else(|| block.name.as_str().into(), |tool| tool.name.clone()),
-        arguments: if is_custom { block_input(block) } else { block.args_text.clone() },
-        kind: if is_custom { ToolCallKind::Custom } else { ToolCallKind::Function },
-        deviation: None,
-    }
-}
-
 /// What a client gets of a change.
 fn part<'a>(
     delta: &ToolCallDelta<'a>,
@@ -343,17 +328,6 @@ fn part<'a>(
             // An empty text is one, too.
             ToolCallKind::Custom => delta.appended,
         },
-    }
-}
-
-/// The input of a custom tool that was called in a block.
-fn block_input(block: &ParsedTextBlock) -> String {
-    match serde_json::from_str(&block.args_text) {
-        Ok(Value::Object(mut members)) if members.len() == 1 => match members.remove("input") {
-            Some(Value::String(input)) => input,
-            _ => block.args_text.clone(),
-        },
-        _ => block.args_text.clone(),
     }
 }
 

@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 
 use super::place::Place;
 use super::schema::ToolSchema;
-use crate::policy::{DeclaredTools, OtherTool, TurnSettings, UnsupportedTools};
+use crate::declared_tools::{DeclaredTools, OtherTool};
+use crate::policy::{TurnSettings, UnsupportedTools};
 
 /// The tools of a turn.
 pub(super) struct OfferedTools {

@@ -4,9 +4,8 @@ use model_turn::{Tool, ToolInput, ToolName, TurnRequest};
 use serde_json::{Value, json};
 
 use super::{developer, plain_turn, prepare_with, prepared, user, with};
-use crate::policy::{
-    CallShape, DeclaredTools, OtherTool, Preamble, TurnSettings, UnsupportedTools,
-};
+use crate::declared_tools::{DeclaredTools, OtherTool};
+use crate::policy::{CallShape, Preamble, TurnSettings, UnsupportedTools};
 
 fn parameters() -> Value {
     json!({"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}})
