@@ -290,12 +290,12 @@ impl Reply {
         now: Instant,
         out: &mut impl Output,
     ) {
-        let raw = block.map_or("", |block| block.raw);
+        let raw = block.map(|block| block.raw);
         match self.calls.take(call, block) {
             Ok(Some(part)) => {
-                let xml = match (self.policy.mode, block) {
+                let xml = match (self.policy.mode, raw) {
                     (OutputMode::OpenAiJson, _) => None,
-                    (OutputMode::ObsidianXml, Some(block)) => Some(Cow::from(block.raw)),
+                    (OutputMode::ObsidianXml, Some(raw)) => Some(Cow::from(raw)),
                     (OutputMode::ObsidianXml, None) => {
                         let (xml, altered) = rendered(call, &self.policy);
                         self.altered_values += altered;
@@ -311,13 +311,13 @@ impl Reply {
                 }
             }
             // The block of a call that was rendered before would make the client act twice.
-            Ok(None) => self.visible.suppress(raw.len()),
+            Ok(None) => self.visible.suppress(raw.map_or(0, str::len)),
             Err(ending) => {
-                self.visible.suppress(raw.len());
+                self.visible.suppress(raw.map_or(0, str::len));
                 self.ending = Some(ending);
             }
         }
-        if block.is_some() {
+        if let Some(raw) = raw {
             self.visible.count(raw);
         } else {
             self.visible.count(&call.name.name);

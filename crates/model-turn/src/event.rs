@@ -160,6 +160,18 @@ impl TurnEvent {
     }
 }
 
+// === impl ToolCallKind ===
+
+impl ToolCallKind {
+    /// Whether its input is free text. To clients every other kind is a function.
+    pub fn is_custom(self) -> bool {
+        match self {
+            Self::Custom => true,
+            Self::Function | Self::Foreign => false,
+        }
+    }
+}
+
 // === impl ReasoningItem ===
 
 impl ReasoningItem {

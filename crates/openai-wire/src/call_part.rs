@@ -104,20 +104,13 @@ impl Serialize for Called<'_> {
         if let Some(name) = self.name {
             called.serialize_field("name", name)?;
         }
-        let text = match self.kind {
-            ToolCallKind::Function | ToolCallKind::Foreign => "arguments",
-            ToolCallKind::Custom => "input",
-        };
+        let text = if self.kind.is_custom() { "input" } else { "arguments" };
         called.serialize_field(text, self.text)?;
         called.end()
     }
 }
 
-/// The type of a call, and the member that holds what is called. A call of one of the upstream's own
-/// tools looks like a function.
+/// The type of a call, and the member that holds what is called.
 pub(crate) fn call_type(kind: ToolCallKind) -> &'static str {
-    match kind {
-        ToolCallKind::Function | ToolCallKind::Foreign => "function",
-        ToolCallKind::Custom => "custom",
-    }
+    if kind.is_custom() { "custom" } else { "function" }
 }

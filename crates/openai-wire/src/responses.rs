@@ -5,6 +5,9 @@ mod request;
 mod response;
 mod stream;
 
+/// Its path.
+pub const PATH: &str = "/v1/responses";
+
 pub use item::{
     CustomToolCall, EncryptedContent, FunctionCall, ItemStatus, OutputContent, OutputItem,
     OutputMessage, OutputRefusal, OutputText, Reasoning, SummaryText,

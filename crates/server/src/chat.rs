@@ -37,7 +37,7 @@ async fn answer(api: &TurnApi, incoming: Incoming) -> Result<Response, ErrorResp
         reasoning,
         id: format!("chatcmpl-{}", random_text(24)),
         created: seconds_since_1970(),
-        api: RecordedApi::Chat,
+        recorded: RecordedApi::Chat,
         cancelled: None,
     };
     let running = incoming.start(api, understood).await?;

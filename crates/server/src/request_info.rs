@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bridge::{OutputMode, StopAfterTools};
+use openai_wire::{chat, responses};
 
 use crate::gate::{Caller, TraceContext};
 
@@ -71,8 +72,8 @@ impl Endpoint {
     /// Its path.
     pub fn path(self) -> &'static str {
         match self {
-            Self::Chat => "/v1/chat/completions",
-            Self::Responses => "/v1/responses",
+            Self::Chat => chat::PATH,
+            Self::Responses => responses::PATH,
         }
     }
 

@@ -93,7 +93,7 @@ async fn answer(api: &TurnApi, mut incoming: Incoming) -> Result<Response, Error
         reasoning,
         id,
         created,
-        api: RecordedApi::Responses { object: live.begun(), encrypted },
+        recorded: RecordedApi::Responses { object: live.begun(), encrypted },
         cancelled: Some(live.cancelled()),
     };
     let running = incoming.start(api, understood).await?;

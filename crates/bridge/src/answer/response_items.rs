@@ -228,17 +228,14 @@ impl ResponseItems {
         let status = ItemStatus::InProgress;
         let (call_id, name) = (head.id.to_owned(), head.name.to_owned());
         let namespace = head.namespace.map(str::to_owned);
-        let item = match kind {
-            ToolCallKind::Function | ToolCallKind::Foreign => {
-                let (id, arguments) = (self.ids.make("fc_"), String::new());
-                let call = FunctionCall { id, status, arguments, call_id, name, namespace };
-                OutputItem::FunctionCall(call)
-            }
-            ToolCallKind::Custom => {
-                let (id, input) = (self.ids.make("ctc_"), String::new());
-                let call = CustomToolCall { id, status, call_id, input, name, namespace };
-                OutputItem::CustomToolCall(call)
-            }
+        let item = if kind.is_custom() {
+            let (id, input) = (self.ids.make("ctc_"), String::new());
+            let call = CustomToolCall { id, status, call_id, input, name, namespace };
+            OutputItem::CustomToolCall(call)
+        } else {
+            let (id, arguments) = (self.ids.make("fc_"), String::new());
+            let call = FunctionCall { id, status, arguments, call_id, name, namespace };
+            OutputItem::FunctionCall(call)
         };
         self.open(item);
     }

@@ -286,12 +286,11 @@ fn event<'a>(call: &'a ToolCall, block: Option<Block<'_>>) -> CallEvent<'a> {
 }
 
 fn name_and_value(call: &ToolCall) -> NameAndValue {
-    let value = match call.kind {
-        ToolCallKind::Function | ToolCallKind::Foreign => ArgumentsValue::of(&call.arguments),
+    let value = if call.kind.is_custom() {
         // A text is another one with another blank, also if it is JSON.
-        ToolCallKind::Custom => {
-            ArgumentsValue::of(&Value::from(call.arguments.as_str()).to_string())
-        }
+        ArgumentsValue::of(&Value::from(call.arguments.as_str()).to_string())
+    } else {
+        ArgumentsValue::of(&call.arguments)
     };
     (call.name.qualified(), value)
 }
@@ -299,9 +298,10 @@ fn name_and_value(call: &ToolCall) -> NameAndValue {
 /// The block that is made for a structured call, and how many values differ in it.
 pub(super) fn rendered(call: &ToolCall, policy: &TurnPolicy) -> (String, usize) {
     let name = call.name.qualified();
-    let arguments = match call.kind {
-        ToolCallKind::Function | ToolCallKind::Foreign => Cow::from(&call.arguments),
-        ToolCallKind::Custom => Cow::from(json!({"input": call.arguments}).to_string()),
+    let arguments = if call.kind.is_custom() {
+        Cow::from(json!({"input": call.arguments}).to_string())
+    } else {
+        Cow::from(&call.arguments)
     };
     let options = XmlOptions {
         escaping: policy.xml_escaping,
@@ -323,11 +323,8 @@ fn part<'a>(
         index: delta.index,
         head: delta.is_first().then_some(head),
         kind,
-        text: match kind {
-            ToolCallKind::Function | ToolCallKind::Foreign => delta.new_arguments(),
-            // An empty text is one, too.
-            ToolCallKind::Custom => delta.appended,
-        },
+        // An empty text is an input, too.
+        text: if kind.is_custom() { delta.appended } else { delta.new_arguments() },
     }
 }
 

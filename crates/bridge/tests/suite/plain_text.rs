@@ -48,7 +48,6 @@ impl Output for PlainText {
         }
     }
 
-    /// There is one choice.
     fn finish(&mut self, reason: FinishReason) {
         self.add(&format!("\n[{}]\n", reason.as_str()));
     }

@@ -39,7 +39,7 @@ pub(crate) struct Understood {
     pub(crate) id: String,
     pub(crate) created: u64,
     /// What a record of it needs to know.
-    pub(crate) api: RecordedApi,
+    pub(crate) recorded: RecordedApi,
     /// Set by another request that ends it.
     pub(crate) cancelled: Option<CancellationToken>,
 }
@@ -73,8 +73,7 @@ impl Incoming {
         api: &TurnApi,
         understood: Understood,
     ) -> Result<Running, ApiError> {
-        let Understood { mut prepared, reasoning, id, created, api: recorded_api, cancelled } =
-            understood;
+        let Understood { mut prepared, reasoning, id, created, recorded, cancelled } = understood;
         let backend = Backend::ready(&api.backend).await?;
         if !prepared.images_to_fetch.is_empty() {
             prepared = self.fetch_images(&api.large, backend, prepared).await?;
@@ -123,7 +122,7 @@ impl Incoming {
                 codex: backend.pool.client().map(|client| client.version().to_string()),
                 requested_mode: self.headers.mode.clone(),
                 policy: Arc::clone(&policy),
-                api: recorded_api,
+                api: recorded,
                 body: self.body.clone(),
             };
             Recording::begin(&api.captures, captures, draft)

@@ -147,7 +147,7 @@ async fn a_response_is_recorded_if_there_is_room_for_what_it_repeats() {
     captures.written().await;
     assert_eq!(captures.held_bytes.load(Ordering::Relaxed), 0);
     let record = read(folder.path(), "response");
-    assert_eq!(record.header.api.path(), Endpoint::Responses.path());
+    assert_eq!(record.header.api.path(), "/v1/responses");
     let object = r#"{"instructions":"be brief","max_output_tokens":null,"max_tool_calls":null,
         "parallel_tool_calls":true,"previous_response_id":null,"prompt_cache_key":null,
         "reasoning":{"effort":null,"summary":null},"safety_identifier":null,"service_tier":"default","store":false,

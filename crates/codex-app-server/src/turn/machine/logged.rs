@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use model_turn::{Failure, FailureKind, TokenUsage, ToolCall, ToolCallKind, TurnEnd, TurnEvent};
+use model_turn::{Failure, FailureKind, TokenUsage, ToolCall, TurnEnd, TurnEvent};
 
 use super::ending::withheld;
 use super::{Interrupt, Notes, Phase, Speech, Step, Steps, TurnMachine};
@@ -70,7 +70,7 @@ impl TurnMachine {
         if takes_output && let Some((call, arguments)) = self.early.open_next(now) {
             let kind = self.names.declared(&call.name).unwrap_or_default();
             let (call_id, name) = (call.call_id.clone(), self.names.original(&call.name));
-            self.input = (kind == ToolCallKind::Custom).then(InputDecoder::default);
+            self.input = kind.is_custom().then(InputDecoder::default);
             self.output(TurnEvent::ToolCallStart { call_id, name, kind }, steps);
             self.stream_arguments(arguments, steps);
         }
