@@ -12,7 +12,7 @@ mod report;
 mod response;
 
 pub use mask::MaskKey;
-pub use record::{Api, Entry, FORMAT, Header, ReadError, Record, Redaction, Told, What};
+pub use record::{Api, Entry, FORMAT, Header, ReadError, Received, Record, Redaction, What};
 pub use replay::{Replayed, Verdict};
 pub use report::Report;
 pub use response::ResponseHeader;

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Write};
 
 use bridge::{EndReason, TurnPolicy};
 use model_turn::TurnEvent;
-use openai_wire::Usage;
+use openai_wire::{Usage, chat, responses};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -81,7 +81,7 @@ pub enum Api {
     /// Responses.
     #[serde(rename = "/v1/responses")]
     Responses {
-        /// What the response says beside its items.
+        /// What the response has beside its items.
         response: Box<ResponseHeader>,
     },
 }
@@ -128,7 +128,7 @@ pub enum What {
     Suffix(String),
     /// The tokenizer has given this number.
     Tokens(usize),
-    /// The head of a stream was made: what fails from now on is told in a frame.
+    /// The head of a stream was made: a later failure is a frame.
     Head {},
     /// A comment was sent because nothing else was.
     KeepAlive {},
@@ -163,9 +163,9 @@ pub enum What {
     End(Vec<Report>),
 }
 
-/// What a client was told.
+/// What a client received.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Told {
+pub enum Received {
     /// These frames.
     Stream(String),
     /// A whole answer.
@@ -271,19 +271,19 @@ impl Record {
         output.flush()
     }
 
-    /// What the client was told.
-    pub fn told(&self) -> Told {
+    /// What the client received.
+    pub fn received(&self) -> Received {
         let mut frames = String::new();
         for entry in &self.entries {
             match &entry.what {
                 What::Sent(sent) => frames.push_str(sent),
                 What::Answer { status, body } => {
-                    return Told::Whole { status: *status, body: body.clone() };
+                    return Received::Whole { status: *status, body: body.clone() };
                 }
                 _ => {}
             }
         }
-        if frames.is_empty() { Told::Nothing } else { Told::Stream(frames) }
+        if frames.is_empty() { Received::Nothing } else { Received::Stream(frames) }
     }
 
     /// What became of each choice; none if the record ends before that is known.
@@ -315,15 +315,15 @@ impl Api {
     /// Its path.
     pub fn path(&self) -> &'static str {
         match self {
-            Self::Chat => "/v1/chat/completions",
-            Self::Responses { .. } => "/v1/responses",
+            Self::Chat => chat::PATH,
+            Self::Responses { .. } => responses::PATH,
         }
     }
 }
 
-// === impl Told ===
+// === impl Received ===
 
-impl Told {
+impl Received {
     /// The frames, or the body.
     pub fn text(&self) -> &str {
         match self {

@@ -14,7 +14,7 @@ use model_turn::{Failure, ReasoningKind, ToolName, TurnEvent};
 use tool_call_aggregator::obsidian;
 
 use crate::mask::{Keys, Mask, MaskKey, Names};
-use crate::record::{Api, Record, Redaction, Told, What};
+use crate::record::{Api, Received, Record, Redaction, What};
 use crate::replay::Replayed;
 use crate::report::Report;
 use json::JsonMask;
@@ -153,7 +153,7 @@ impl Record {
 
     /// What was sent is what the replay sends: it has the same shape, and so the same places to cut.
     fn put_outcome(&mut self, replayed: &Replayed) {
-        let mut rest = replayed.told.text();
+        let mut rest = replayed.received.text();
         for entry in &mut self.entries {
             match &mut entry.what {
                 What::Sent(sent) => {
@@ -161,7 +161,7 @@ impl Record {
                     now.clone_into(sent);
                     rest = later;
                 }
-                What::Answer { body, .. } => replayed.told.text().clone_into(body),
+                What::Answer { body, .. } => replayed.received.text().clone_into(body),
                 What::End(reports) => {
                     for (report, again) in reports.iter_mut().zip(&replayed.reports) {
                         report.call_names.clone_from(&again.call_names);
@@ -329,12 +329,12 @@ fn mask_failure(failure: &mut Failure, json: &mut JsonMask) {
 
 /// Whether two replays differ in words alone.
 fn same_shape(one: &Replayed, other: &Replayed) -> bool {
-    let status = |told: &Told| match told {
-        Told::Whole { status, .. } => Some(*status),
-        Told::Stream(_) | Told::Nothing => None,
+    let status = |received: &Received| match received {
+        Received::Whole { status, .. } => Some(*status),
+        Received::Stream(_) | Received::Nothing => None,
     };
-    status(&one.told) == status(&other.told)
-        && alike(one.told.text(), other.told.text())
+    status(&one.received) == status(&other.received)
+        && alike(one.received.text(), other.received.text())
         && one.reports.len() == other.reports.len()
         && one.reports.iter().zip(&other.reports).all(|(one, other)| {
             let words = |report: &Report| [report.call_names.as_slice(), &report.call_ids].concat();

@@ -11,7 +11,7 @@ use bridge::{
     ResponseItems, Want, api_error,
 };
 
-use crate::record::{Api, Entry, Header, Record, Told, What};
+use crate::record::{Api, Entry, Header, Received, Record, What};
 use crate::report::Report;
 use inputs::Inputs;
 use seen::Seen;
@@ -20,7 +20,7 @@ use seen::Seen;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replayed {
     /// What a client would get.
-    pub told: Told,
+    pub received: Received,
     /// What became of each choice.
     pub reports: Vec<Report>,
     /// What each choice has.
@@ -98,14 +98,14 @@ impl Record {
         }
         let bytes = answer.take_bytes(origin);
         let text = || String::from_utf8_lossy(&bytes).into_owned();
-        let told = match answer.refusal().map(api_error) {
-            Some(error) => Told::Whole { status: error.status, body: error.to_json() },
-            None if *stream => Told::Stream(text()),
-            None if bytes.is_empty() => Told::Nothing,
-            None => Told::Whole { status: 200, body: text() },
+        let received = match answer.refusal().map(api_error) {
+            Some(error) => Received::Whole { status: error.status, body: error.to_json() },
+            None if *stream => Received::Stream(text()),
+            None if bytes.is_empty() => Received::Nothing,
+            None => Received::Whole { status: 200, body: text() },
         };
         Replayed {
-            told,
+            received,
             reports: answer.reports().iter().map(Report::from).collect(),
             choices: answer.into_output().choices,
         }
@@ -129,12 +129,12 @@ impl Record {
 
     /// Compares a replay with what was recorded.
     pub fn compare(&self, replayed: &Replayed) -> Verdict {
-        let recorded = self.told();
-        let (ours, theirs) = (recorded.text(), replayed.told.text());
+        let recorded = self.received();
+        let (ours, theirs) = (recorded.text(), replayed.received.text());
         let same = ours.bytes().zip(theirs.bytes()).take_while(|(a, b)| a == b).count();
         // A part is as good as the whole only where it is known why there is no more.
         let may_be_part = self.is_cut() || self.client_left();
-        if recorded != replayed.told && !(may_be_part && self.begins(replayed)) {
+        if recorded != replayed.received && !(may_be_part && self.begins(replayed)) {
             return Verdict::OtherAnswer { at: same };
         }
         if !self.is_cut() && self.reports() != replayed.reports {
@@ -148,10 +148,10 @@ impl Record {
 
     /// Whether what was recorded is a replay's answer, or its beginning.
     pub(crate) fn begins(&self, replayed: &Replayed) -> bool {
-        match self.told() {
-            Told::Stream(frames) => replayed.told.text().starts_with(&frames),
-            Told::Nothing => true,
-            whole @ Told::Whole { .. } => whole == replayed.told,
+        match self.received() {
+            Received::Stream(frames) => replayed.received.text().starts_with(&frames),
+            Received::Nothing => true,
+            whole @ Received::Whole { .. } => whole == replayed.received,
         }
     }
 }

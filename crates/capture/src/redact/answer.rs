@@ -1,4 +1,4 @@
-//! What a client or we were told, without what was said.
+//! What a client or we received, without its words.
 
 use serde_json::Value;
 

@@ -95,11 +95,11 @@ impl JsonMask {
             return self.text(body);
         };
         let mut body = Value::Object(members);
-        self.told("", &mut body, mask);
+        self.response_member("", &mut body, mask);
         body.to_string()
     }
 
-    fn told(&mut self, name: &str, value: &mut Value, mask: &mut Mask) {
+    fn response_member(&mut self, name: &str, value: &mut Value, mask: &mut Mask) {
         match value {
             value if name == "error" => self.error(value),
             value if REPEATED.contains(&name) => self.opaque(value),
@@ -110,12 +110,12 @@ impl JsonMask {
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
             Value::Array(entries) => {
                 for entry in entries {
-                    self.told(name, entry, mask);
+                    self.response_member(name, entry, mask);
                 }
             }
             Value::Object(members) => {
                 for (name, value) in members {
-                    self.told(name, value, mask);
+                    self.response_member(name, value, mask);
                 }
             }
         }

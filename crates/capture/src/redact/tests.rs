@@ -86,15 +86,17 @@ fn record_of(header: Header, inputs: Vec<What>) -> Record {
     let mut record = Record { header, entries };
     let replayed = record.replay(Instant::now());
     let mut put = |what| record.entries.push(Entry { at: 1_000_000, what });
-    match &replayed.told {
+    match &replayed.received {
         // In two parts, as it may leave.
-        Told::Stream(frames) => {
+        Received::Stream(frames) => {
             let (first, rest) = frames.split_at(frames.find("\n\n").map_or(0, |at| at + 2));
             put(What::Sent(first.to_owned()));
             put(What::Sent(rest.to_owned()));
         }
-        Told::Whole { status, body } => put(What::Answer { status: *status, body: body.clone() }),
-        Told::Nothing => {}
+        Received::Whole { status, body } => {
+            put(What::Answer { status: *status, body: body.clone() });
+        }
+        Received::Nothing => {}
     }
     put(What::End(replayed.reports));
     record
@@ -176,7 +178,7 @@ fn what_an_upstream_says_is_masked_and_how_it_failed_is_not() {
     let record = record(&policy(), true, 1, vec![event(TurnEvent::Failed(failure))]);
     let redacted = redacted(&record);
     assert_eq!(redacted.header.redaction, Redaction::Exact);
-    let Told::Whole { status, body } = redacted.told() else { panic!("{redacted:?}") };
+    let Received::Whole { status, body } = redacted.received() else { panic!("{redacted:?}") };
     assert_eq!(status, 400);
     let error: Value = serde_json::from_str(&body).unwrap();
     assert_eq!(error["error"]["code"], "model_not_found");
@@ -416,7 +418,7 @@ proptest! {
         prop_assert_eq!(record.compare(&record.replay(Instant::now())), Verdict::Same);
         let redacted = redacted(&record);
         prop_assert_eq!(redacted.header.redaction, Redaction::Exact);
-        prop_assert!(alike(redacted.told().text(), record.told().text()));
+        prop_assert!(alike(redacted.received().text(), record.received().text()));
         check_no_secret(&redacted);
     }
 

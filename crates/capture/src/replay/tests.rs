@@ -30,7 +30,7 @@ fn an_answer_that_lacks_its_end_is_another_one_unless_the_client_left() {
         let is_told = |entry: &Entry| matches!(entry.what, What::Sent(_) | What::Answer { .. });
         let last = record.entries.iter().rposition(is_told).unwrap();
         record.entries.remove(last);
-        let at = record.told().text().len();
+        let at = record.received().text().len();
         assert_eq!(verdict(&record), Verdict::OtherAnswer { at }, "{name}");
 
         let mut cut = record.clone();
@@ -87,8 +87,8 @@ fn more_choices_than_any_answer_has_are_refused() {
 fn items_keep_apart_where_more_of_them_come_than_were_recorded() {
     let mut record = read(&recorded("response-with-reasoning-and-calls.jsonl"));
     record.entries.retain(|entry| !matches!(entry.what, What::Suffix(_)));
-    let told = record.replay(Instant::now()).told;
-    let added = told.text().lines().filter(|line| line.contains("output_item.added\","));
+    let received = record.replay(Instant::now()).received;
+    let added = received.text().lines().filter(|line| line.contains("output_item.added\","));
     let ids = added.map(|line| {
         let data: serde_json::Value =
             serde_json::from_str(line.strip_prefix("data: ").unwrap()).unwrap();

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use bridge::Collected;
-use capture::{Record, Redaction, Replayed, Told, Verdict};
+use capture::{Received, Record, Redaction, Replayed, Verdict};
 use openai_wire::FinishReason;
 use serde_json::{Value, json};
 
@@ -53,7 +53,7 @@ pub(super) fn text(record: &Record, replayed: &Replayed) -> String {
         );
         write_choice(choice, &mut text);
     }
-    if let Told::Whole { status, body } = &replayed.told
+    if let Received::Whole { status, body } = &replayed.received
         && *status != 200
     {
         let _ = writeln!(text, "status {status}: {}", plain(body));
@@ -77,10 +77,10 @@ fn write_choice(choice: &Collected, text: &mut String) {
 
 /// What a client would get.
 pub(super) fn frames(replayed: &Replayed) -> String {
-    match &replayed.told {
-        Told::Stream(frames) => frames.clone(),
-        Told::Whole { body, .. } => format!("{body}\n"),
-        Told::Nothing => String::new(),
+    match &replayed.received {
+        Received::Stream(frames) => frames.clone(),
+        Received::Whole { body, .. } => format!("{body}\n"),
+        Received::Nothing => String::new(),
     }
 }
 
@@ -133,16 +133,16 @@ pub(super) fn finding(record: &Record, replayed: &Replayed, finding: Finding) ->
             plain(&json!(replayed.reports).to_string()),
         ),
         Finding::Compared(Verdict::OtherAnswer { at }) => {
-            let around = |told: &Told| {
-                let text = told.text();
+            let around = |received: &Received| {
+                let text = received.text();
                 let start = text.floor_char_boundary(at.saturating_sub(AROUND));
                 let end = text.floor_char_boundary(at + AROUND);
                 quoted(&text[start.min(end)..end])
             };
             format!(
                 "DIFFERENT from byte {at} on\n  recorded  {}\n  replayed  {}",
-                around(&record.told()),
-                around(&replayed.told),
+                around(&record.received()),
+                around(&replayed.received),
             )
         }
         Finding::Changed => "not compared: played under another setting".to_owned(),
@@ -156,8 +156,8 @@ pub(super) fn finding(record: &Record, replayed: &Replayed, finding: Finding) ->
 
 /// Every line of the two answers that is not the same.
 pub(super) fn differences(record: &Record, replayed: &Replayed) -> String {
-    let recorded = record.told();
-    let (recorded, replayed) = (recorded.text(), replayed.told.text());
+    let recorded = record.received();
+    let (recorded, replayed) = (recorded.text(), replayed.received.text());
     let lines =
         |text: &str| text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect();
     let (recorded, replayed): (Vec<String>, Vec<String>) = (lines(recorded), lines(replayed));

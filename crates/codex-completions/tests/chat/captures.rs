@@ -100,7 +100,7 @@ async fn every_kind_of_turn_is_replayed_to_the_byte() {
         assert_eq!(record.header.redaction, Redaction::Exact, "{id}");
         assert_eq!(finding(&file)["finding"], "same", "{id}");
         // The same as was sent, but for the words.
-        assert_eq!(record.told().text().len(), answer.body.len(), "{id}");
+        assert_eq!(record.received().text().len(), answer.body.len(), "{id}");
         let text = std::fs::read_to_string(&file).unwrap();
         for word in ["private", "look.", "Paulo", "nigh", "secretly", "break off"] {
             assert!(!text.contains(word), "{word} in {text}");

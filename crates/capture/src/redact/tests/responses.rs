@@ -55,14 +55,14 @@ fn thought(part: u32, text: &str) -> What {
 
 /// The response object at the end.
 fn object(record: &Record) -> Value {
-    match record.told() {
-        Told::Stream(frames) => {
+    match record.received() {
+        Received::Stream(frames) => {
             let last = frames.rsplit("\ndata: ").next().unwrap();
             let (data, _) = last.split_once("\n\n").unwrap();
             serde_json::from_str::<Value>(data).unwrap()["response"].take()
         }
-        Told::Whole { body, .. } => serde_json::from_str(&body).unwrap(),
-        Told::Nothing => Value::Null,
+        Received::Whole { body, .. } => serde_json::from_str(&body).unwrap(),
+        Received::Nothing => Value::Null,
     }
 }
 
@@ -124,7 +124,7 @@ fn a_response_that_was_cancelled_says_so_again() {
         assert_eq!(record.reports()[0].stop_reason, EndReason::Cancelled);
         record.entries.retain(|entry| !matches!(entry.what, What::Sent(_) | What::Answer { .. }));
         let replayed = record.replay(Instant::now());
-        assert!(replayed.told.text().contains(r#""status":"cancelled""#), "{replayed:?}");
+        assert!(replayed.received.text().contains(r#""status":"cancelled""#), "{replayed:?}");
         assert_eq!(record.compare(&replayed), Verdict::OtherAnswer { at: 0 });
     }
 }
@@ -147,7 +147,7 @@ proptest! {
         prop_assert_eq!(record.compare(&record.replay(Instant::now())), Verdict::Same);
         let redacted = redacted(&record);
         prop_assert_eq!(redacted.header.redaction, Redaction::Exact);
-        prop_assert!(alike(redacted.told().text(), record.told().text()));
+        prop_assert!(alike(redacted.received().text(), record.received().text()));
         check_no_secret(&redacted);
     }
 

@@ -84,7 +84,7 @@ async fn every_kind_of_response_is_replayed_to_the_byte() {
         assert_eq!(record.header.redaction, Redaction::Exact, "{id}");
         assert_eq!(finding(&file)["finding"], "same", "{id}");
         // The same as was sent, but for the words.
-        assert_eq!(record.told().text().len(), answer.body.len(), "{id}");
+        assert_eq!(record.received().text().len(), answer.body.len(), "{id}");
         let text = std::fs::read_to_string(&file).unwrap();
         let blob = "ENCRYPTED_BLOB";
         for word in ["private", "look.", "Paulo", "nigh", "secretly", "break off", "hidden", blob] {
@@ -130,7 +130,7 @@ async fn responses_that_somebody_ends_are_replayed_too() {
     assert_eq!(replayed["reports"][0]["stop_reason"], "cancelled");
     let (_, frames) = replay(&file, &["--frames"]);
     assert!(frames.contains(r#""status":"cancelled""#), "{frames}");
-    assert_eq!(read(&file).told().text().len(), told.len());
+    assert_eq!(read(&file).received().text().len(), told.len());
 }
 
 #[tokio::test]
@@ -143,7 +143,7 @@ async fn a_record_of_a_response_can_be_read_only_if_content_is_logged() {
     let file = record_of(&proxy, "whole");
     let record = read(&file);
     assert_eq!(record.header.redaction, Redaction::None);
-    assert_eq!(record.told().text(), whole.body);
+    assert_eq!(record.received().text(), whole.body);
     assert!(record.header.request.to_string().contains("very private"));
     assert!(record.entries.iter().any(|entry| entry.what == What::Stored(true)), "{record:?}");
     let (code, text) = replay(&file, &[]);
