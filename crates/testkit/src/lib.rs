@@ -2,18 +2,15 @@
 //! issuer of logins, and turns; and a strict reader of answers.
 
 mod browser;
-pub mod chart;
 mod codex;
 mod files;
 pub mod http;
 mod image;
 mod issuer;
-pub mod machine;
 mod outcome;
-pub mod plot;
 mod pool;
 pub mod process;
-pub mod report_section;
+mod program;
 mod response_reader;
 pub mod server_process;
 mod token;
@@ -25,6 +22,7 @@ pub use image::gray_jpeg;
 pub use issuer::{Consent, IssuedAccount, IssuerRequest, RefreshTokens, Routing, ScriptedIssuer};
 pub use outcome::{Outcome, StreamedCall};
 pub use pool::{TestPool, quick_heartbeat};
+pub use program::workspace_program;
 pub use response_reader::{ReadResponse, read_response};
 pub use token::unsigned_token;
 

@@ -1,0 +1,6 @@
+//! What the programs that measure share: charts, plots, and what a report says of the machine.
+
+pub mod chart;
+pub mod machine;
+pub mod plot;
+pub mod report_section;
