@@ -42,7 +42,7 @@ const link = await new Promise((found, failed) => {
   server.stdout.on("data", (data) => {
     said += data;
     while (marks.length > 0 && marks[0][0].test(said)) part(marks.shift()[1]);
-    const link = /http:\/\/\S+#code=[^\s\x1b]+/.exec(said);
+    const link = /http:\/\/\S+#code=[^\s\p{Cc}]+/u.exec(said);
     if (link) found(link[0]);
   });
   server.on("exit", () => failed(new Error(`./start ended:\n${said}`)));

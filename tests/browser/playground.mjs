@@ -234,7 +234,7 @@ await scenario("the copied command works in a shell", {}, async (visit) => {
   await playground(visit);
   await visit.field("Message").fill("It's \"quoted\", $HOME and `ticks`: what is the weather?");
   await visit.button("Copy as curl").click();
-  let command = await visit.clipboard();
+  const command = await visit.clipboard();
   assert(!command.includes(key), command);
   const said = execFileSync("sh", ["-c", command], { env: { PATH: process.env.PATH, KEY: key }, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
   assert(said.includes("chat.completion"), `${command}\n${said}`);

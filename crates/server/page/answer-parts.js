@@ -39,7 +39,8 @@ export class AnswerParts {
       yield { kind: "refusal", added: refusal };
     }
     for (const call of calls ?? []) {
-      const known = (this.calls[call.index] ??= { id: "", name: "", arguments: "" });
+      this.calls[call.index] ??= { id: "", name: "", arguments: "" };
+      const known = this.calls[call.index];
       if (call.id) known.id = call.id;
       known.name += call.function?.name ?? "";
       known.arguments += call.function?.arguments ?? "";

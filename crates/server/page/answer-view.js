@@ -80,7 +80,8 @@ export class AnswerView {
   /// A call that is new, or has grown.
   called(index, call) {
     this.#callBox.hidden = false;
-    const card = (this.#calls[index] ??= this.#newCall());
+    this.#calls[index] ??= this.#newCall();
+    const card = this.#calls[index];
     card.call = call;
     this.#growing = card;
     this.#changed();

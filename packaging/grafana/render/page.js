@@ -119,7 +119,7 @@ function drawSeries(box, panel, { start, end, step }) {
     height: chart.clientHeight,
     legend: { show: false },
     cursor: { show: false },
-    scales: { y: { range: (_, low, high) => [0, top ?? high * 1.08] } },
+    scales: { y: { range: (_, _low, high) => [0, top ?? high * 1.08] } },
     axes: [
       { ...axis, values: (_, ticks) => ticks.map(clock), space: 70, size: 24 },
       { ...axis, values: (_, ticks) => ticks.map((tick) => formatted(tick, { unit: defaults.unit })), size: 72, space: 36,
@@ -130,7 +130,8 @@ function drawSeries(box, panel, { start, end, step }) {
   }, [times, ...lines.map(({ points }) => points)], chart);
 }
 
-function draw(title, panels, range) {
+// render.mjs calls it.
+globalThis.draw = (title, panels, range) => {
   const heading = document.querySelector("h1");
   heading.textContent = title;
   const minutes = Math.round((range.end - range.start) / 60);
@@ -145,4 +146,4 @@ function draw(title, panels, range) {
     if (panel.type === "stat") drawStat(box, panel);
     else drawSeries(box, panel, range);
   }
-}
+};

@@ -17,7 +17,7 @@ export function fetchFrom(origin, asked = new Set()) {
   return async (url, init = {}) => {
     const headers = new Headers(init.headers);
     const unsafe = [...headers.keys()].filter((name) => !SAFE.includes(name));
-    unsafe.forEach((name) => asked.add(name));
+    for (const name of unsafe) asked.add(name);
     const preflight = await fetch(url, {
       method: "OPTIONS",
       headers: {
