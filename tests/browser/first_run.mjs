@@ -69,7 +69,11 @@ part("the first tool call");
 
 console.log(`${steps.length} steps: ${steps.join(", ")}`);
 for (const [name, seconds] of parts) console.log(`${seconds.toFixed(1).padStart(7)} s  ${name}`);
-const sum = (chosen) => chosen.reduce((sum, [, seconds]) => sum + seconds, 0).toFixed(1).padStart(7);
+const sum = (chosen) =>
+  chosen
+    .reduce((sum, [, seconds]) => sum + seconds, 0)
+    .toFixed(1)
+    .padStart(7);
 console.log(`${sum(parts)} s  in all`);
 console.log(`${sum(parts.filter(([name]) => !ONCE.includes(name)))} s  without what is done once`);
 

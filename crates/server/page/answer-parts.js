@@ -55,7 +55,9 @@ export class AnswerParts {
     if (this.refusal) message.refusal = this.refusal;
     if (this.calls.length > 0) {
       message.tool_calls = this.calls.map((call) => ({
-        id: call.id, type: "function", function: { name: call.name, arguments: call.arguments },
+        id: call.id,
+        type: "function",
+        function: { name: call.name, arguments: call.arguments },
       }));
     }
     return message;
