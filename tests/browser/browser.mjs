@@ -146,7 +146,10 @@ class Visit {
     const unexpected = this.problems.filter((problem) => !known.some((pattern) => pattern.test(problem)));
     assert.deepEqual(unexpected, []);
     for (const pattern of this.expected) {
-      assert(this.problems.some((problem) => pattern.test(problem)), `${pattern} did not happen`);
+      assert(
+        this.problems.some((problem) => pattern.test(problem)),
+        `${pattern} did not happen`,
+      );
     }
   }
 
@@ -208,7 +211,10 @@ function waitBeforeLeaving(page) {
     while (open.size > 0) {
       const [request] = open;
       // Null once it has failed, and both ends are told of by then.
-      await request.response().then((response) => response?.finished()).catch(() => {});
+      await request
+        .response()
+        .then((response) => response?.finished())
+        .catch(() => {});
       open.delete(request);
     }
   };

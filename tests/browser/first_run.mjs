@@ -42,7 +42,7 @@ const link = await new Promise((found, failed) => {
   server.stdout.on("data", (data) => {
     said += data;
     while (marks.length > 0 && marks[0][0].test(said)) part(marks.shift()[1]);
-    const link = /http:\/\/\S+#code=[^\s\x1b]+/.exec(said);
+    const link = /http:\/\/\S+#code=[^\s\p{Cc}]+/u.exec(said);
     if (link) found(link[0]);
   });
   server.on("exit", () => failed(new Error(`./start ended:\n${said}`)));
@@ -69,7 +69,11 @@ part("the first tool call");
 
 console.log(`${steps.length} steps: ${steps.join(", ")}`);
 for (const [name, seconds] of parts) console.log(`${seconds.toFixed(1).padStart(7)} s  ${name}`);
-const sum = (chosen) => chosen.reduce((sum, [, seconds]) => sum + seconds, 0).toFixed(1).padStart(7);
+const sum = (chosen) =>
+  chosen
+    .reduce((sum, [, seconds]) => sum + seconds, 0)
+    .toFixed(1)
+    .padStart(7);
 console.log(`${sum(parts)} s  in all`);
 console.log(`${sum(parts.filter(([name]) => !ONCE.includes(name)))} s  without what is done once`);
 

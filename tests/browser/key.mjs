@@ -13,19 +13,26 @@ async function status(credential) {
 
 await launch();
 
-await scenario("the key is asked for when it is missing, and nothing is asked of the server before", { at: "" }, async (visit) => {
-  const asked = [];
-  visit.page.on("request", (request) => asked.push(new URL(request.url()).pathname));
-  await visit.field("API key").waitFor();
-  await visit.page.reload();
-  await visit.field("API key").waitFor();
-  assert(asked.length > 2, `${asked}`);
-  assert.deepEqual(asked.filter((path) => path !== "/" && !path.startsWith("/page/")), []);
+await scenario(
+  "the key is asked for when it is missing, and nothing is asked of the server before",
+  { at: "" },
+  async (visit) => {
+    const asked = [];
+    visit.page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    await visit.field("API key").waitFor();
+    await visit.page.reload();
+    await visit.field("API key").waitFor();
+    assert(asked.length > 2, `${asked}`);
+    assert.deepEqual(
+      asked.filter((path) => path !== "/" && !path.startsWith("/page/")),
+      [],
+    );
 
-  await visit.enterKey(key);
-  await visit.until(visit.test("login-state"), "Nobody is signed in");
-  assert.equal(await visit.field("API key").isVisible(), false);
-});
+    await visit.enterKey(key);
+    await visit.until(visit.test("login-state"), "Nobody is signed in");
+    assert.equal(await visit.field("API key").isVisible(), false);
+  },
+);
 
 await scenario("a wrong key is refused, and the right one then taken", { at: "" }, async (visit) => {
   visit.expect(/^console: .*401/);
@@ -36,28 +43,34 @@ await scenario("a wrong key is refused, and the right one then taken", { at: "" 
   await visit.test("login-state").waitFor();
 });
 
-await scenario("row 19b: the key is exchanged for a session of this tab, and stored nowhere", { at: "" }, async (visit) => {
-  const sent = [];
-  visit.page.on("request", (request) => sent.push([new URL(request.url()).pathname, request.headers().authorization]));
-  await visit.enterKey(key);
-  await visit.test("login-state").waitFor();
-  await visit.view("Playground");
-  await visit.button("Send").click();
-  await visit.test("call").first().waitFor();
-  const withKey = sent.filter(([, authorization]) => authorization === `Bearer ${key}`).map(([path]) => path);
-  assert.deepEqual(withKey, ["/v1/proxy/session"]);
-  const token = await stored(visit.page);
-  assert.match(token, /^session-[\w-]{43}$/);
-  assert.deepEqual(await visit.context.cookies(), []);
+await scenario(
+  "row 19b: the key is exchanged for a session of this tab, and stored nowhere",
+  { at: "" },
+  async (visit) => {
+    const sent = [];
+    visit.page.on("request", (request) =>
+      sent.push([new URL(request.url()).pathname, request.headers().authorization]),
+    );
+    await visit.enterKey(key);
+    await visit.test("login-state").waitFor();
+    await visit.view("Playground");
+    await visit.button("Send").click();
+    await visit.test("call").first().waitFor();
+    const withKey = sent.filter(([, authorization]) => authorization === `Bearer ${key}`).map(([path]) => path);
+    assert.deepEqual(withKey, ["/v1/proxy/session"]);
+    const token = await stored(visit.page);
+    assert.match(token, /^session-[\w-]{43}$/);
+    assert.deepEqual(await visit.context.cookies(), []);
 
-  // Another tab has a session of its own; this one has it after a reload.
-  await visit.page.reload();
-  await visit.view("Overview");
-  const other = await visit.context.newPage();
-  await other.goto(`${origin}/`);
-  await other.getByLabel("API key", { exact: true }).waitFor();
-  assert.equal(await status(token), 200);
-});
+    // Another tab has a session of its own; this one has it after a reload.
+    await visit.page.reload();
+    await visit.view("Overview");
+    const other = await visit.context.newPage();
+    await other.goto(`${origin}/`);
+    await other.getByLabel("API key", { exact: true }).waitFor();
+    assert.equal(await status(token), 200);
+  },
+);
 
 await scenario("row 19b: a link opens the page once", { at: "" }, async (visit) => {
   visit.expect(/^console: .*401/);
@@ -92,19 +105,23 @@ await scenario("a wrong code in a link changes nothing about the session", {}, a
   await follow();
 });
 
-await scenario("row 19b: a key that version 0.1 has stored is used once more, and removed", { at: "" }, async (visit) => {
-  await visit.field("API key").waitFor();
-  await visit.page.evaluate((key) => localStorage.setItem("codex-completions.key", key), key);
-  await visit.page.reload();
-  await visit.test("login-state").waitFor();
-  assert(!(await stored(visit.page)).includes(key));
-  // Its printed links had the key itself.
-  await visit.page.evaluate(() => sessionStorage.clear());
-  await visit.page.goto("about:blank");
-  await visit.page.goto(`${origin}/#key=${key}`);
-  await visit.test("login-state").waitFor();
-  assert(!visit.page.url().includes(key) && !(await stored(visit.page)).includes(key));
-});
+await scenario(
+  "row 19b: a key that version 0.1 has stored is used once more, and removed",
+  { at: "" },
+  async (visit) => {
+    await visit.field("API key").waitFor();
+    await visit.page.evaluate((key) => localStorage.setItem("codex-completions.key", key), key);
+    await visit.page.reload();
+    await visit.test("login-state").waitFor();
+    assert(!(await stored(visit.page)).includes(key));
+    // Its printed links had the key itself.
+    await visit.page.evaluate(() => sessionStorage.clear());
+    await visit.page.goto("about:blank");
+    await visit.page.goto(`${origin}/#key=${key}`);
+    await visit.test("login-state").waitFor();
+    assert(!visit.page.url().includes(key) && !(await stored(visit.page)).includes(key));
+  },
+);
 
 await scenario("a key that no header can carry is told in the form", { at: "" }, async (visit) => {
   await visit.enterKey("sk-прокси");
@@ -159,14 +176,20 @@ await scenario("row 19b: a page that is locked while a link is tried stays locke
   await visit.test("login-state").waitFor();
   const another = await link();
   let tried;
-  const held = new Promise((resolve) => { tried = resolve; });
+  const held = new Promise((resolve) => {
+    tried = resolve;
+  });
   await page.route("**/v1/proxy/session", async (route) => {
     if (route.request().method() === "POST") tried();
     // Its answer comes when the page is locked already.
-    await new Promise((resolve) => { setTimeout(resolve, route.request().method() === "POST" ? 1_000 : 0); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, route.request().method() === "POST" ? 1_000 : 0);
+    });
     await route.continue().catch(() => {});
   });
-  await page.evaluate((fragment) => { location.hash = fragment; }, another);
+  await page.evaluate((fragment) => {
+    location.hash = fragment;
+  }, another);
   await held;
   await visit.button("Lock the page").click();
   await visit.field("API key").waitFor();
@@ -208,7 +231,10 @@ await scenario("row 19b: a session is the owner's, and opens no other", {}, asyn
   const open = (credential) =>
     fetch(`${origin}/v1/proxy/session`, { method: "POST", headers: { authorization: `Bearer ${credential}` } });
   assert.equal((await open(token)).status, 401);
-  const code = await fetch(`${origin}/v1/proxy/code`, { method: "POST", headers: { authorization: `Bearer ${token}` } });
+  const code = await fetch(`${origin}/v1/proxy/code`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}` },
+  });
   assert.equal(code.status, 403, "a session must not outlive its end by a code");
   assert.equal((await open("code-guessed")).status, 401);
   assert.equal((await open(await ask("the key of a client"))).status, 403);

@@ -27,21 +27,32 @@ await scenario("another host name gets nothing", { from: elsewhere("evil.test"),
   assert.equal(await visit.field("API key").count(), 0);
 });
 
-await scenario("a page of another origin is refused, whatever key it has", { from: stranger, at: "" }, async (visit) => {
-  visit.expect(/^leaves: /);
-  visit.expect(/^console: .*CORS/);
-  visit.expect(/^failed: /);
-  visit.expect(/^console: Failed to load resource: net::ERR_/);
-  const read = (path, options) =>
-    visit.page.evaluate(([url, options]) => fetch(url, options).then((answer) => answer.type, (error) => error.name), [`${origin}${path}`, options]);
-  const authorization = `Bearer ${key}`;
-  assert.equal(await read("/v1/proxy/status", { headers: { authorization } }), "TypeError");
-  assert.equal(await read("/page/app.js", {}), "TypeError");
-  // What a page may send without asking does nothing, and its answer is kept from it.
-  const body = JSON.stringify({ method: "device_code" });
-  assert.equal(await read("/v1/proxy/login", { method: "POST", mode: "no-cors", body }), "TypeError");
-  assert.equal((await json("/v1/proxy/status")).login, null);
-});
+await scenario(
+  "a page of another origin is refused, whatever key it has",
+  { from: stranger, at: "" },
+  async (visit) => {
+    visit.expect(/^leaves: /);
+    visit.expect(/^console: .*CORS/);
+    visit.expect(/^failed: /);
+    visit.expect(/^console: Failed to load resource: net::ERR_/);
+    const read = (path, options) =>
+      visit.page.evaluate(
+        ([url, options]) =>
+          fetch(url, options).then(
+            (answer) => answer.type,
+            (error) => error.name,
+          ),
+        [`${origin}${path}`, options],
+      );
+    const authorization = `Bearer ${key}`;
+    assert.equal(await read("/v1/proxy/status", { headers: { authorization } }), "TypeError");
+    assert.equal(await read("/page/app.js", {}), "TypeError");
+    // What a page may send without asking does nothing, and its answer is kept from it.
+    const body = JSON.stringify({ method: "device_code" });
+    assert.equal(await read("/v1/proxy/login", { method: "POST", mode: "no-cors", body }), "TypeError");
+    assert.equal((await json("/v1/proxy/status")).login, null);
+  },
+);
 
 strangers.close();
 await finish();

@@ -81,14 +81,20 @@ await scenario("two parallel calls are answered by hand, and the model goes on",
   await visit.field(`Answer to ${names[0]}`).fill("eleven degrees");
   await visit.field(`Answer to ${names[1]}`).fill("a quarter to nine");
   await proceed.click();
-  for (const [name, answer] of [[names[0], "eleven degrees"], [names[1], "a quarter to nine"]]) {
+  for (const [name, answer] of [
+    [names[0], "eleven degrees"],
+    [names[1], "a quarter to nine"],
+  ]) {
     await visit.until(visit.test("answer-text"), new RegExp(`${name}.* says: ${answer}`, "s"));
   }
   await lastTurn();
   const { turns } = await json("/v1/proxy/turns");
   assert.deepEqual(
     turns.map(({ model, endpoint, failed, tool_call_count }) => [model, endpoint, failed, tool_call_count]),
-    [["demo", "chat", false, 0], ["demo", "chat", false, 2]],
+    [
+      ["demo", "chat", false, 0],
+      ["demo", "chat", false, 2],
+    ],
   );
 
   // What was said stays, and the conversation goes on.
@@ -125,7 +131,10 @@ await scenario("arguments grow while the model writes them", {}, async (visit) =
       assert(whole[index].startsWith(text) || text === shown[index], `${text}\nof\n${whole[index]}`);
     }
   }
-  assert.deepEqual(shown.map((text) => JSON.parse(text)), whole.map((text) => JSON.parse(text)));
+  assert.deepEqual(
+    shown.map((text) => JSON.parse(text)),
+    whole.map((text) => JSON.parse(text)),
+  );
   assert.equal(await visit.test("call-arguments").and(visit.page.locator("[aria-busy]")).count(), 0);
 });
 
@@ -159,12 +168,17 @@ await scenario("arguments are shown as they came, and a long answer whole", {}, 
   chunks.push({ tool_calls: [{ index: 0, id: "call_1", function: { name: "buy", arguments: given } }] });
   const frames = chunks.map((delta) => `data: ${JSON.stringify({ choices: [{ delta }] })}\n\n`);
   const body = `${frames.join("")}data: [DONE]\n\n`;
-  await visit.page.route("**/v1/chat/completions", (route) => route.fulfill({ contentType: "text/event-stream", body }));
+  await visit.page.route("**/v1/chat/completions", (route) =>
+    route.fulfill({ contentType: "text/event-stream", body }),
+  );
   await playground(visit);
   await visit.button("Send").click();
   await visit.button("Continue with these answers").waitFor();
   const shown = await visit.test("call-arguments").textContent();
-  assert.equal(shown, '{\n  "id": 12345678901234567890,\n  "price": 1.10,\n  "none": [],\n  "of": {\n    "a": "{,}"\n  }\n}');
+  assert.equal(
+    shown,
+    '{\n  "id": 12345678901234567890,\n  "price": 1.10,\n  "none": [],\n  "of": {\n    "a": "{,}"\n  }\n}',
+  );
   assert.equal(await visit.test("answer-text").textContent(), line.repeat(5_000));
 
   // Of the frames the last ones are kept, and they are shown to whoever opens them.
@@ -232,11 +246,15 @@ await scenario("errors are shown as the server words them", {}, async (visit) =>
 await scenario("the copied command works in a shell", {}, async (visit) => {
   await visit.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin });
   await playground(visit);
-  await visit.field("Message").fill("It's \"quoted\", $HOME and `ticks`: what is the weather?");
+  await visit.field("Message").fill('It\'s "quoted", $HOME and `ticks`: what is the weather?');
   await visit.button("Copy as curl").click();
-  let command = await visit.clipboard();
+  const command = await visit.clipboard();
   assert(!command.includes(key), command);
-  const said = execFileSync("sh", ["-c", command], { env: { PATH: process.env.PATH, KEY: key }, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  const said = execFileSync("sh", ["-c", command], {
+    env: { PATH: process.env.PATH, KEY: key },
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   assert(said.includes("chat.completion"), `${command}\n${said}`);
   assert(said.includes("get_weather"), said);
 });

@@ -62,7 +62,10 @@ await scenario("the real models are offered once somebody is signed in", {}, asy
   const { models, default: preferred } = await json("/v1/proxy/models");
   const options = await visit.field("Model").locator("option").allTextContents();
   for (const { id, hidden } of models.filter((model) => !model.hidden)) {
-    assert(options.some((option) => option.includes(id)), `${id} ${hidden}: ${options}`);
+    assert(
+      options.some((option) => option.includes(id)),
+      `${id} ${hidden}: ${options}`,
+    );
   }
   assert(preferred);
 });

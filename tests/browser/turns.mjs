@@ -46,7 +46,10 @@ await scenario("failures can be looked at alone", {}, async (visit) => {
 });
 
 function tool(name) {
-  return { type: "function", function: { name, parameters: { type: "object", properties: { city: { type: "string" } } } } };
+  return {
+    type: "function",
+    function: { name, parameters: { type: "object", properties: { city: { type: "string" } } } },
+  };
 }
 
 await finish();

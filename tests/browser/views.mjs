@@ -41,9 +41,26 @@ await scenario("the clients' settings have this server's address, and no key", {
   await visit.view("Clients");
   const main = visit.page.locator("main");
   await visit.until(main, `${origin}/v1`);
-  for (const client of ["Obsidian", "Python", "Node", "LangChain", "AI SDK", "Open WebUI", "Codex CLI", "Copilot CLI",
-    "Cline", "opencode", "Continue", "Zed", "LiteLLM", "curl"]) {
-    await main.getByRole("heading", { name: new RegExp(client) }).first().waitFor();
+  for (const client of [
+    "Obsidian",
+    "Python",
+    "Node",
+    "LangChain",
+    "AI SDK",
+    "Open WebUI",
+    "Codex CLI",
+    "Copilot CLI",
+    "Cline",
+    "opencode",
+    "Continue",
+    "Zed",
+    "LiteLLM",
+    "curl",
+  ]) {
+    await main
+      .getByRole("heading", { name: new RegExp(client) })
+      .first()
+      .waitFor();
   }
   assert(!(await main.innerText()).includes(key));
   await visit.until(main, "Tested with @openai/codex 0.166.0.");
@@ -72,7 +89,9 @@ function replaceInEvents(state) {
     const answer = await ask(path, options);
     if (!String(path).endsWith("/v1/proxy/events")) return answer;
     const replaced = new TransformStream({
-      transform(text, out) { out.enqueue(text.replace(/"early_arguments":"[a-z]+"/g, state)); },
+      transform(text, out) {
+        out.enqueue(text.replace(/"early_arguments":"[a-z]+"/g, state));
+      },
     });
     const events = answer.body.pipeThrough(new TextDecoderStream()).pipeThrough(replaced);
     return new Response(events.pipeThrough(new TextEncoderStream()), answer);

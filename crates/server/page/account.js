@@ -9,8 +9,13 @@ import { confirmingLogin, signInChoices, waitingLogin } from "./sign-in.js";
 export function accountCard(signal) {
   const state = element("p", { class: "login-state", role: "status", data: { testid: "login-state" } });
   const body = element("div", { class: "stack" });
-  const card = element("section", { class: "card account", "aria-labelledby": "card-account" },
-    element("h2", { id: "card-account" }, "Account"), state, body);
+  const card = element(
+    "section",
+    { class: "card account", "aria-labelledby": "card-account" },
+    element("h2", { id: "card-account" }, "Account"),
+    state,
+    body,
+  );
 
   // What the last press of a button came to, where the status does not tell.
   let failure = null;
@@ -48,7 +53,8 @@ export function accountCard(signal) {
   const signOut = async () => {
     const sure = await confirmed({
       title: "Sign out?",
-      words: "The login is removed from this server. Turns that are running are cut off, and no model but demo can "
+      words:
+        "The login is removed from this server. Turns that are running are cut off, and no model but demo can "
         + "be asked until somebody signs in again.",
       yes: "Sign out",
       no: "Stay signed in",
@@ -62,7 +68,13 @@ export function accountCard(signal) {
     fill(body, failure && note("bad", failure.message), ...parts(status, choosing));
     listenTo(body, { begin, cancel, confirm, choose, signOut });
   };
-  return { card, update(told) { status = told; show(); } };
+  return {
+    card,
+    update(told) {
+      status = told;
+      show();
+    },
+  };
 }
 
 function inWords(status) {
@@ -117,16 +129,16 @@ function parts(status, choosing) {
     return [
       outcomeNote(login),
       limits(account),
-      element("div", { class: "row" },
+      element(
+        "div",
+        { class: "row" },
         element("button", { type: "button", id: "use-another" }, "Use another account"),
-        element("button", { type: "button", id: "sign-out" }, "Sign out")),
+        element("button", { type: "button", id: "sign-out" }, "Sign out"),
+      ),
     ];
   }
   if (upstream) return [];
-  return [
-    login?.state === "failed" && element("p", {}, "You can try again, also in another way."),
-    signInChoices(),
-  ];
+  return [login?.state === "failed" && element("p", {}, "You can try again, also in another way."), signInChoices()];
 }
 
 /// The elements are made anew whenever they change; what they do is attached here.

@@ -39,7 +39,8 @@ export class AnswerParts {
       yield { kind: "refusal", added: refusal };
     }
     for (const call of calls ?? []) {
-      const known = (this.calls[call.index] ??= { id: "", name: "", arguments: "" });
+      this.calls[call.index] ??= { id: "", name: "", arguments: "" };
+      const known = this.calls[call.index];
       if (call.id) known.id = call.id;
       known.name += call.function?.name ?? "";
       known.arguments += call.function?.arguments ?? "";
@@ -54,7 +55,9 @@ export class AnswerParts {
     if (this.refusal) message.refusal = this.refusal;
     if (this.calls.length > 0) {
       message.tool_calls = this.calls.map((call) => ({
-        id: call.id, type: "function", function: { name: call.name, arguments: call.arguments },
+        id: call.id,
+        type: "function",
+        function: { name: call.name, arguments: call.arguments },
       }));
     }
     return message;

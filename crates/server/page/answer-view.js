@@ -28,8 +28,12 @@ export class AnswerView {
   #growing = null;
 
   #reasoningProse = element("div", { class: "prose", data: { testid: "answer-reasoning" } });
-  #reasoningBox = element("details", { class: "reasoning", hidden: true },
-    element("summary", {}, "Reasoning"), this.#reasoningProse);
+  #reasoningBox = element(
+    "details",
+    { class: "reasoning", hidden: true },
+    element("summary", {}, "Reasoning"),
+    this.#reasoningProse,
+  );
   #textBox = element("div", { class: "prose", hidden: true, data: { testid: "answer-text" } });
   #reasoning = new GrowingText(this.#reasoningProse);
   #refusalProse = element("div", { class: "prose", data: { testid: "answer-refusal" } });
@@ -43,8 +47,17 @@ export class AnswerView {
   #progress = document.createTextNode("Waiting for the first word…");
   #state = element("p", { class: "answer-state muted" }, icon("wait", "icon turning"), this.#progress);
 
-  node = element("article", { class: "entry answer", "aria-label": "Answer" },
-    this.#reasoningBox, this.#textBox, this.#refusalBox, this.#callBox, this.#errorBox, this.#state, this.#headers);
+  node = element(
+    "article",
+    { class: "entry answer", "aria-label": "Answer" },
+    this.#reasoningBox,
+    this.#textBox,
+    this.#refusalBox,
+    this.#callBox,
+    this.#errorBox,
+    this.#state,
+    this.#headers,
+  );
 
   constructor(model) {
     this.#refusalBox.hidden = true;
@@ -80,7 +93,8 @@ export class AnswerView {
   /// A call that is new, or has grown.
   called(index, call) {
     this.#callBox.hidden = false;
-    const card = (this.#calls[index] ??= this.#newCall());
+    this.#calls[index] ??= this.#newCall();
+    const card = this.#calls[index];
     card.call = call;
     this.#growing = card;
     this.#changed();
@@ -106,15 +120,37 @@ export class AnswerView {
     // As it comes; it gets its line breaks when the answer has ended.
     const given = document.createTextNode("");
     // Not a live region: a screen reader would announce every fragment.
-    const box = element("pre", { class: "snippet", tabindex: "0", "aria-label": "Arguments", "aria-busy": "true",
-      data: { testid: "call-arguments" } }, given);
+    const box = element(
+      "pre",
+      {
+        class: "snippet",
+        tabindex: "0",
+        "aria-label": "Arguments",
+        "aria-busy": "true",
+        data: { testid: "call-arguments" },
+      },
+      given,
+    );
     const id = `call-answer-${++cardsMade}`;
     const label = element("label", { for: id });
-    const answer = element("textarea", { id, rows: "2", class: "mono", disabled: true, spellcheck: "false",
-      placeholder: "What the tool gives back, as text or JSON" });
+    const answer = element("textarea", {
+      id,
+      rows: "2",
+      class: "mono",
+      disabled: true,
+      spellcheck: "false",
+      placeholder: "What the tool gives back, as text or JSON",
+    });
     const answerField = element("div", { class: "field", hidden: true }, label, answer);
-    this.#callBox.append(element("div", { class: "call", data: { testid: "call" } },
-      element("div", { class: "call-head" }, icon("tool"), name, state), box, answerField));
+    this.#callBox.append(
+      element(
+        "div",
+        { class: "call", data: { testid: "call" } },
+        element("div", { class: "call-head" }, icon("tool"), name, state),
+        box,
+        answerField,
+      ),
+    );
     return { call: null, isEnded: false, name, state, box, given, label, answer, answerField };
   }
 
@@ -126,7 +162,9 @@ export class AnswerView {
       setText(state, "waits for an answer");
       answerField.hidden = false;
       answer.disabled = false;
-      answer.addEventListener("input", () => { go.disabled = texts().some((text) => text.trim() === ""); });
+      answer.addEventListener("input", () => {
+        go.disabled = texts().some((text) => text.trim() === "");
+      });
       answer.addEventListener("keydown", (event) => {
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !go.disabled) go.click();
       });
@@ -154,9 +192,11 @@ export class AnswerView {
 
   failed(error) {
     const facts = [error.status, error.code ?? error.type, error.requestId].filter(Boolean).join(" · ");
-    const signIn = error.code === "codex_login_required" && element("p", {}, element("a", { href: "#/overview" }, "Sign in"));
-    this.#errorBox.replaceChildren(note("bad", element("p", {}, error.message), signIn,
-      facts && element("p", { class: "mono small-text" }, facts)));
+    const signIn =
+      error.code === "codex_login_required" && element("p", {}, element("a", { href: "#/overview" }, "Sign in"));
+    this.#errorBox.replaceChildren(
+      note("bad", element("p", {}, error.message), signIn, facts && element("p", { class: "mono small-text" }, facts)),
+    );
   }
 
   /// `times` are `{first, whole}`, in milliseconds from the request; `cut` is "Stopped" or "Failed" if the
@@ -174,7 +214,7 @@ export class AnswerView {
       setText(card.state, isComplete ? "complete" : "incomplete");
     }
     const finished = parts.refusal && parts.finishReason ? "Refused" : FINISHED[parts.finishReason];
-    const words = [cut === "Stopped" ? cut : finished ?? cut ?? "Ended"];
+    const words = [cut === "Stopped" ? cut : (finished ?? cut ?? "Ended")];
     if (times.first !== null) words.push(`first token after ${took(times.first)}`);
     words.push(`${took(times.whole)} in all`);
     if (parts.usage) {
@@ -205,17 +245,19 @@ function pretty(text) {
   const tokens = text.match(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g);
   let depth = 0;
   const line = () => `\n${"  ".repeat(depth)}`;
-  return tokens.map((token, index) => {
-    if (token === ":") return ": ";
-    if (token === ",") return `,${line()}`;
-    if (token === "{" || token === "[") {
-      depth += 1;
-      return "}]".includes(tokens[index + 1]) ? token : token + line();
-    }
-    if (token === "}" || token === "]") {
-      depth -= 1;
-      return "{[".includes(tokens[index - 1]) ? token : line() + token;
-    }
-    return token;
-  }).join("");
+  return tokens
+    .map((token, index) => {
+      if (token === ":") return ": ";
+      if (token === ",") return `,${line()}`;
+      if (token === "{" || token === "[") {
+        depth += 1;
+        return "}]".includes(tokens[index + 1]) ? token : token + line();
+      }
+      if (token === "}" || token === "]") {
+        depth -= 1;
+        return "{[".includes(tokens[index - 1]) ? token : line() + token;
+      }
+      return token;
+    })
+    .join("");
 }

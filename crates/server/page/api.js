@@ -24,7 +24,10 @@ export async function send(method, path, { body, signal, as = session.current() 
   const headers = { authorization: `Bearer ${as}` };
   if (body !== undefined) headers["content-type"] = "application/json";
   const response = await fetch(path, {
-    method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body),
+    method,
+    headers,
+    signal,
+    body: body === undefined ? undefined : JSON.stringify(body),
     cache: "no-store",
   });
   if (!response.ok) throw await errorOf(response);

@@ -167,9 +167,13 @@ function showConnection() {
   const left = Math.max(0, Math.ceil((live.retryAt - Date.now()) / 1000));
   const next = live.connection === "lost" && left > 0 ? `Trying again in ${lasting(left)}.` : "Trying again…";
   // A countdown is not worth announcing every second.
-  fill(banner, icon("wait", "icon turning"), element("span", {}, live.trouble),
+  fill(
+    banner,
+    icon("wait", "icon turning"),
+    element("span", {}, live.trouble),
     element("span", { "aria-hidden": "true" }, next),
-    element("button", { type: "button", class: "quiet small", id: "retry" }, "Try now"));
+    element("button", { type: "button", class: "quiet small", id: "retry" }, "Try now"),
+  );
   document.getElementById("retry").onclick = () => live.retryNow();
 }
 

@@ -23,7 +23,9 @@ class Catalog extends EventTarget {
     });
     // Aliases are settings. `turns` comes first on every connection: it may be another server.
     listen(["settings"], () => this.#load(this.#askedFor));
-    listen(["turns"], () => { this.#askedFor = null; });
+    listen(["turns"], () => {
+      this.#askedFor = null;
+    });
   }
 
   async #load(state) {

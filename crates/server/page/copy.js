@@ -7,15 +7,16 @@ const SHOWN_FOR_MS = 1_600;
 /// A button that copies what `text()` gives at that moment; null if there is nothing to copy.
 export function copyButton(text, { label = "Copy", name = null, className = "quiet small" } = {}) {
   const words = element("span", { "aria-live": "polite" }, label);
-  const button = element("button", { type: "button", class: className, "aria-label": name },
-    icon("copy"), words);
+  const button = element("button", { type: "button", class: className, "aria-label": name }, icon("copy"), words);
   let timer = 0;
   button.addEventListener("click", async () => {
     const given = text();
     if (given === null) words.textContent = "Not copied";
-    else words.textContent = await copied(given) ? "Copied" : "Press Ctrl+C";
+    else words.textContent = (await copied(given)) ? "Copied" : "Press Ctrl+C";
     clearTimeout(timer);
-    timer = setTimeout(() => { words.textContent = label; }, SHOWN_FOR_MS);
+    timer = setTimeout(() => {
+      words.textContent = label;
+    }, SHOWN_FOR_MS);
   });
   return button;
 }

@@ -7,8 +7,13 @@ const MOST_LINES = 2_000;
 const MOST_CHARACTERS = 1_000_000;
 
 export class Frames {
-  #box = element("div", { class: "frames mono", tabindex: "0", role: "group", "aria-label": "Raw frames",
-    data: { testid: "raw-frames" } });
+  #box = element("div", {
+    class: "frames mono",
+    tabindex: "0",
+    role: "group",
+    "aria-label": "Raw frames",
+    data: { testid: "raw-frames" },
+  });
   #count = element("span", { class: "muted" });
 
   /// `{time, text}`, or `{title}` where a request begins. They become elements while somebody looks.
@@ -21,8 +26,12 @@ export class Frames {
   #shownUpTo = 0;
   #changed = oncePerFrame(() => this.#show());
 
-  node = element("details", { class: "card frames-card", on: { toggle: () => this.#changed() } },
-    element("summary", {}, "Raw frames ", this.#count), this.#box);
+  node = element(
+    "details",
+    { class: "card frames-card", on: { toggle: () => this.#changed() } },
+    element("summary", {}, "Raw frames ", this.#count),
+    this.#box,
+  );
 
   clear() {
     this.#lines = [];

@@ -42,8 +42,9 @@ class Live extends EventTarget {
 
   /// Newest first.
   get newestTurns() {
-    return [...this.turns.values()].sort((one, other) =>
-      other.started_at - one.started_at || (other.number ?? 0) - (one.number ?? 0));
+    return [...this.turns.values()].sort(
+      (one, other) => other.started_at - one.started_at || (other.number ?? 0) - (one.number ?? 0),
+    );
   }
 
   start() {
@@ -131,7 +132,14 @@ class Live extends EventTarget {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);
       this.#wake = resolve;
-      signal.addEventListener("abort", () => { clearTimeout(timer); resolve(); }, { once: true });
+      signal.addEventListener(
+        "abort",
+        () => {
+          clearTimeout(timer);
+          resolve();
+        },
+        { once: true },
+      );
     });
   }
 }

@@ -48,8 +48,12 @@ export function overview(signal) {
 function card(title, testid) {
   const id = `card-${testid}`;
   const body = element("div", { class: "stack" });
-  const made = element("section", { class: "card", "aria-labelledby": id, data: { testid } },
-    element("h2", { id }, title), body);
+  const made = element(
+    "section",
+    { class: "card", "aria-labelledby": id, data: { testid } },
+    element("h2", { id }, title),
+    body,
+  );
   return { card: made, body };
 }
 
@@ -84,8 +88,13 @@ export function pill(kind, text) {
 }
 
 function facts(...rows) {
-  return element("dl", { class: "facts" }, rows.filter(Boolean).map(([term, ...value]) =>
-    element("div", {}, element("dt", {}, term), element("dd", {}, ...value))));
+  return element(
+    "dl",
+    { class: "facts" },
+    rows
+      .filter(Boolean)
+      .map(([term, ...value]) => element("div", {}, element("dt", {}, term), element("dd", {}, ...value))),
+  );
 }
 
 function codexParts(status) {
@@ -93,10 +102,12 @@ function codexParts(status) {
   const several = status.workers.length > 1;
   const workers = status.workers.map((worker, index) => workerRow(worker, several ? `Child ${index + 1}` : "Child"));
   return [
-    facts(...(workers.length > 0 ? workers : [["Child", pill("wait", "Starting")]]),
+    facts(
+      ...(workers.length > 0 ? workers : [["Child", pill("wait", "Starting")]]),
       ["Restarts", count(status.restarts)],
       ["Kept conversations", held > 0 ? `${count(idle)} idle, ${count(held)} waiting for results` : count(idle)],
-      ["Server", upFor(status)]),
+      ["Server", upFor(status)],
+    ),
   ];
 }
 
@@ -106,18 +117,37 @@ function upFor({ uptime_seconds: told }) {
 
 function workerRow(worker, name) {
   if (worker.state === "ready") {
-    return [name, readyPill(worker), ` codex ${worker.codex}`,
-      worker.broken_promise && element("p", { class: "muted" }, `Breaks the promise ${worker.broken_promise}: `
-        + `${worker.canary_failed}`),
-      worker.git_attribution && element("p", { class: "muted" },
-        "The account has Codex add a message about the attribution of commits to every prompt."),
+    return [
+      name,
+      readyPill(worker),
+      ` codex ${worker.codex}`,
+      worker.broken_promise
+        && element(
+          "p",
+          { class: "muted" },
+          `Breaks the promise ${worker.broken_promise}: ` + `${worker.canary_failed}`,
+        ),
+      worker.git_attribution
+        && element(
+          "p",
+          { class: "muted" },
+          "The account has Codex add a message about the attribution of commits to every prompt.",
+        ),
       worker.not_renewed && element("p", { class: "muted" }, `Not renewed: ${worker.not_renewed}`),
-      wholeCalls(worker)];
+      wholeCalls(worker),
+    ];
   }
   if (worker.state === "restarting") {
-    return [name, pill("wait", "Restarting"),
-      element("p", { class: "muted" }, `${worker.reason} (${plural(worker.failures, "failure")}; next try in `
-        + `${lasting(worker.next_try_ms / 1000)})`)];
+    return [
+      name,
+      pill("wait", "Restarting"),
+      element(
+        "p",
+        { class: "muted" },
+        `${worker.reason} (${plural(worker.failures, "failure")}; next try in `
+          + `${lasting(worker.next_try_ms / 1000)})`,
+      ),
+    ];
   }
   return [name, pill("wait", worker.state === "stopped" ? "Stopped" : "Starting")];
 }
@@ -139,18 +169,30 @@ function queueParts(status) {
   const { running, waiting, limit, queue_max: most, keys = {} } = status.turns;
   const busy = Object.entries(keys);
   return [
-    element("div", { class: "figures" },
+    element(
+      "div",
+      { class: "figures" },
       figure(running, "running", `of ${count(limit)} at once`),
-      figure(waiting, "waiting", `of ${count(most)} at most`)),
-    busy.length > 0 && facts(...busy.map(([name, { running: now, waiting: later }]) =>
-      [`Key ${name}`, `${count(now)} running, ${count(later)} waiting`])),
+      figure(waiting, "waiting", `of ${count(most)} at most`),
+    ),
+    busy.length > 0
+      && facts(
+        ...busy.map(([name, { running: now, waiting: later }]) => [
+          `Key ${name}`,
+          `${count(now)} running, ${count(later)} waiting`,
+        ]),
+      ),
   ];
 }
 
 function figure(value, name, remark) {
-  return element("div", { class: "figure" },
+  return element(
+    "div",
+    { class: "figure" },
     element("span", { class: "figure-value" }, count(value)),
-    element("span", {}, name), element("span", { class: "muted" }, remark));
+    element("span", {}, name),
+    element("span", { class: "muted" }, remark),
+  );
 }
 
 /// What a newcomer has done, and what comes next.
@@ -159,26 +201,49 @@ function stepsOf(status) {
   const isFromHere = (turn) => turn.client === null || turn.client === "browser";
   const signedIn = isSignedIn();
   const steps = [
-    step(seen.length > 0, "Try it without an account",
-      "The model ", element("code", {}, "demo"), " is built in. Ask it in the ", link("playground"), " and answer its calls by hand."),
+    step(
+      seen.length > 0,
+      "Try it without an account",
+      "The model ",
+      element("code", {}, "demo"),
+      " is built in. Ask it in the ",
+      link("playground"),
+      " and answer its calls by hand.",
+    ),
     status?.upstream
       ? step(true, "An upstream of your own", `Turns go to ${status.upstream}; no login is needed.`)
-      : step(signedIn, "Sign in", signedIn
-        ? "Your Codex login is used for all models."
-        : "Choose one of the two ways on this page. Then all models can be asked."),
-    step(seen.some((turn) => !isFromHere(turn)), "Connect a client",
-      "Settings to copy for Obsidian, the SDKs and others are under ", link("clients"), "; watch it arrive under ",
-      link("turns"), "."),
+      : step(
+          signedIn,
+          "Sign in",
+          signedIn
+            ? "Your Codex login is used for all models."
+            : "Choose one of the two ways on this page. Then all models can be asked.",
+        ),
+    step(
+      seen.some((turn) => !isFromHere(turn)),
+      "Connect a client",
+      "Settings to copy for Obsidian, the SDKs and others are under ",
+      link("clients"),
+      "; watch it arrive under ",
+      link("turns"),
+      ".",
+    ),
   ];
   return element("ol", { class: "steps" }, steps);
 }
 
 function step(done, title, ...words) {
-  return element("li", { class: done ? "done" : "" },
+  return element(
+    "li",
+    { class: done ? "done" : "" },
     element("span", { class: "step-sign" }, done && icon("check")),
-    element("div", {},
+    element(
+      "div",
+      {},
       element("strong", {}, title, done && element("span", { class: "sr-only" }, " (done)")),
-      element("p", { class: "muted" }, ...words)));
+      element("p", { class: "muted" }, ...words),
+    ),
+  );
 }
 
 const link = (place) => element("a", { href: `#/${place}` }, place[0].toUpperCase() + place.slice(1));

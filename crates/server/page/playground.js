@@ -45,34 +45,81 @@ class Playground {
   #form = new RequestForm();
   #frames = new Frames();
   #entries = element("div", { class: "entries" });
-  #empty = element("div", { class: "empty" }, icon("playground", "icon large"),
-    element("p", {}, "Press ", element("strong", {}, "Send"), ": the question fits the two tools, so that the model "
-      + "calls both. You then answer the calls in its place, and it goes on."));
+  #empty = element(
+    "div",
+    { class: "empty" },
+    icon("playground", "icon large"),
+    element(
+      "p",
+      {},
+      "Press ",
+      element("strong", {}, "Send"),
+      ": the question fits the two tools, so that the model "
+        + "calls both. You then answer the calls in its place, and it goes on.",
+    ),
+  );
   #state = element("p", { class: "sr-only", role: "status" });
-  #message = element("textarea", { id: "message", rows: "2", value: DEFAULT_MESSAGE,
-    on: { keydown: (event) => this.#key(event), input: () => this.#showButtons() } });
+  #message = element("textarea", {
+    id: "message",
+    rows: "2",
+    value: DEFAULT_MESSAGE,
+    on: { keydown: (event) => this.#key(event), input: () => this.#showButtons() },
+  });
   #send = element("button", { type: "submit", class: "primary" }, "Send");
   #stop = element("button", { type: "button", hidden: true, on: { click: () => this.#cut() } }, "Stop");
   #hint = element("span", { class: "muted small-text" }, "Ctrl+Enter sends");
 
   nodes = [
-    element("div", { class: "view-head" }, element("h1", {}, "Playground"),
-      element("p", { class: "headline" }, "A conversation with any model, by the same API that your clients use.")),
-    element("div", { class: "playground" },
-      element("section", { class: "card talk", "aria-label": "Conversation" },
-        element("div", { class: "talk-head" },
+    element(
+      "div",
+      { class: "view-head" },
+      element("h1", {}, "Playground"),
+      element("p", { class: "headline" }, "A conversation with any model, by the same API that your clients use."),
+    ),
+    element(
+      "div",
+      { class: "playground" },
+      element(
+        "section",
+        { class: "card talk", "aria-label": "Conversation" },
+        element(
+          "div",
+          { class: "talk-head" },
           element("h2", {}, "Conversation"),
           copyButton(() => this.#curl(), { label: "Copy as curl" }),
-          element("button", { type: "button", class: "quiet small", on: { click: () => this.#restart() } },
-            "New conversation")),
-        this.#empty, this.#entries, this.#state,
-        element("form", { class: "composer", on: { submit: (event) => { event.preventDefault(); this.#ask(); } } },
+          element(
+            "button",
+            { type: "button", class: "quiet small", on: { click: () => this.#restart() } },
+            "New conversation",
+          ),
+        ),
+        this.#empty,
+        this.#entries,
+        this.#state,
+        element(
+          "form",
+          {
+            class: "composer",
+            on: {
+              submit: (event) => {
+                event.preventDefault();
+                this.#ask();
+              },
+            },
+          },
           element("label", { for: "message" }, "Message"),
           this.#message,
-          element("div", { class: "row" }, this.#send, this.#stop, this.#hint))),
-      element("details", { class: "card request", open: matchMedia(WIDE).matches },
-        element("summary", {}, element("h2", {}, "Request")), this.#form.node),
-      this.#frames.node),
+          element("div", { class: "row" }, this.#send, this.#stop, this.#hint),
+        ),
+      ),
+      element(
+        "details",
+        { class: "card request", open: matchMedia(WIDE).matches },
+        element("summary", {}, element("h2", {}, "Request")),
+        this.#form.node,
+      ),
+      this.#frames.node,
+    ),
   ];
 
   constructor() {
@@ -143,8 +190,14 @@ class Playground {
     }
     this.#message.value = "";
     this.#empty.hidden = true;
-    this.#entries.append(element("article", { class: "entry question", "aria-label": "Question" },
-      element("h3", { class: "entry-who" }, "You"), element("div", { class: "prose" }, content)));
+    this.#entries.append(
+      element(
+        "article",
+        { class: "entry question", "aria-label": "Question" },
+        element("h3", { class: "entry-who" }, "You"),
+        element("div", { class: "prose" }, content),
+      ),
+    );
     const isAnswered = await this.#answer(request, asked);
     // A question that nobody has answered can be asked again.
     if (!isAnswered && this.#message.value === "") this.#message.value = content;

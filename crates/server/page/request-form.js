@@ -8,29 +8,61 @@ import { DEFAULT_TOOLS, parseTools } from "./tools-json.js";
 const DEMO = "demo";
 
 export class RequestForm {
-  #model = element("select", { id: "model", on: { change: () => { this.#chosen = true; this.#showEfforts(); } } });
+  #model = element("select", {
+    id: "model",
+    on: {
+      change: () => {
+        this.#chosen = true;
+        this.#showEfforts();
+      },
+    },
+  });
   #effort = element("select", { id: "effort" });
-  #effortField = element("div", { class: "field", hidden: true },
-    element("label", { for: "effort" }, "Effort"), this.#effort);
+  #effortField = element(
+    "div",
+    { class: "field", hidden: true },
+    element("label", { for: "effort" }, "Effort"),
+    this.#effort,
+  );
   #system = element("textarea", { id: "system", rows: "3", placeholder: "None" });
-  #tools = element("textarea", { id: "tools", rows: "12", class: "mono", spellcheck: "false",
-    "aria-describedby": "tools-note", value: DEFAULT_TOOLS, on: { input: () => this.#checkTools() } });
+  #tools = element("textarea", {
+    id: "tools",
+    rows: "12",
+    class: "mono",
+    spellcheck: "false",
+    "aria-describedby": "tools-note",
+    value: DEFAULT_TOOLS,
+    on: { input: () => this.#checkTools() },
+  });
   #toolsNote = element("p", { id: "tools-note", class: "field-note", "aria-live": "polite" });
 
   /// Whether somebody has chosen a model: a login must not change it then.
   #chosen = false;
 
-  node = element("div", { class: "stack" },
+  node = element(
+    "div",
+    { class: "stack" },
     element("div", { class: "field" }, element("label", { for: "model" }, "Model"), this.#model),
     this.#effortField,
     element("div", { class: "field" }, element("label", { for: "system" }, "System prompt"), this.#system),
-    element("div", { class: "field" },
-      element("div", { class: "field-head" },
+    element(
+      "div",
+      { class: "field" },
+      element(
+        "div",
+        { class: "field-head" },
         element("label", { for: "tools" }, "Tools (JSON)"),
-        element("button", { type: "button", class: "quiet small", on: { click: () => this.#setTools(DEFAULT_TOOLS) } },
-          "Examples"),
-        element("button", { type: "button", class: "quiet small", on: { click: () => this.#setTools("") } }, "None")),
-      this.#tools, this.#toolsNote));
+        element(
+          "button",
+          { type: "button", class: "quiet small", on: { click: () => this.#setTools(DEFAULT_TOOLS) } },
+          "Examples",
+        ),
+        element("button", { type: "button", class: "quiet small", on: { click: () => this.#setTools("") } }, "None"),
+      ),
+      this.#tools,
+      this.#toolsNote,
+    ),
+  );
 
   constructor() {
     catalog.addEventListener("change", () => this.#showModels());
@@ -64,8 +96,14 @@ export class RequestForm {
     const before = this.#model.value;
     const { default: preferred, aliases } = catalog.known;
     const group = (label, options) => options.length > 0 && element("optgroup", { label }, options);
-    const real = group("Models", shownModels().map((model) => option(model.id)));
-    const others = group("Other names", aliases.map(({ name }) => option(name)));
+    const real = group(
+      "Models",
+      shownModels().map((model) => option(model.id)),
+    );
+    const others = group(
+      "Other names",
+      aliases.map(({ name }) => option(name)),
+    );
     const demo = group("Without an account", [option(DEMO)]);
     fill(this.#model, ...(hasModels() ? [real, others, demo] : [demo, real, others]));
     const wanted = this.#chosen ? before : hasModels() && preferred ? preferred : DEMO;
@@ -80,8 +118,11 @@ export class RequestForm {
     const efforts = model?.efforts ?? [];
     const usual = alias?.effort ?? model?.default_effort;
     this.#effortField.hidden = efforts.length === 0;
-    fill(this.#effort, element("option", { value: "" }, usual ? `As it comes (${usual})` : "As it comes"),
-      efforts.map((effort) => option(effort)));
+    fill(
+      this.#effort,
+      element("option", { value: "" }, usual ? `As it comes (${usual})` : "As it comes"),
+      efforts.map((effort) => option(effort)),
+    );
   }
 
   #setTools(text) {

@@ -58,7 +58,9 @@ function shapeProblem(tools) {
 function whereInText(message, text) {
   const named = /line (\d+) column (\d+)/.exec(message);
   const position = /position (\d+)/.exec(message);
-  const what = message.replace(/^JSON\.parse: /, "").replace(/ ?(in JSON )?at (position|line) .*$/, "")
+  const what = message
+    .replace(/^JSON\.parse: /, "")
+    .replace(/ ?(in JSON )?at (position|line) .*$/, "")
     .replace(/, "?[^,]*" is not valid JSON$/s, "");
   if (named) return `Line ${named[1]}, column ${named[2]}: ${what}`;
   if (position) {

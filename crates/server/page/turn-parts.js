@@ -43,15 +43,22 @@ function calls({ tool_calls: names = [], tool_call_count: total = 0, truncated }
   const shown = names.slice(0, MOST_NAMES);
   const rest = Math.max(total, names.length) - shown.length;
   return [
-    element("span", { class: "names" }, shown.map((name) => element("code", {}, name)),
-      rest > 0 && element("span", { class: "muted" }, `and ${count(rest)} more`)),
+    element(
+      "span",
+      { class: "names" },
+      shown.map((name) => element("code", {}, name)),
+      rest > 0 && element("span", { class: "muted" }, `and ${count(rest)} more`),
+    ),
     truncated && element("span", { class: "sub" }, "truncated"),
   ];
 }
 
 function tokens({ tokens: used }) {
   if (!used) return [element("span", { class: "muted nothing" }, "–")];
-  const details = [used.cached > 0 && `${count(used.cached)} cached`, used.reasoning > 0 && `${count(used.reasoning)} reasoning`];
+  const details = [
+    used.cached > 0 && `${count(used.cached)} cached`,
+    used.reasoning > 0 && `${count(used.reasoning)} reasoning`,
+  ];
   const sub = details.filter(Boolean).join(", ");
   return [`${count(used.prompt)} in, ${count(used.completion)} out`, sub && element("span", { class: "sub" }, sub)];
 }
@@ -75,8 +82,11 @@ function duration(turn) {
   return [
     element("span", {}, took(turn.duration_ms)),
     bar(turn),
-    element("span", { class: "sub" }, first === null || first === undefined
-      ? "no output" : `first token ${took(first)}`),
+    element(
+      "span",
+      { class: "sub" },
+      first === null || first === undefined ? "no output" : `first token ${took(first)}`,
+    ),
   ];
 }
 
@@ -91,10 +101,13 @@ function bar(turn) {
   const parts = lengths(turn);
   const whole = Math.max(1, turn.duration_ms);
   const words = PARTS.map(([part, name]) => `${name} ${took(parts[part])}`).join(", ");
-  return element("span", { class: "time-bar", role: "img", "aria-label": words, title: words },
+  return element(
+    "span",
+    { class: "time-bar", role: "img", "aria-label": words, title: words },
     PARTS.map(([part]) => {
       const piece = element("span", { class: `part ${part}` });
       piece.style.width = `${(parts[part] / whole) * 100}%`;
       return piece;
-    }));
+    }),
+  );
 }

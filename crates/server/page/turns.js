@@ -16,11 +16,21 @@ export function turns(signal) {
   // Not announced: it changes with every turn.
   const told = element("p", { class: "muted" });
   const body = element("tbody", { role: "rowgroup" });
-  const table = element("table", { class: "turns", role: "table" },
+  const table = element(
+    "table",
+    { class: "turns", role: "table" },
     element("caption", { class: "sr-only" }, "Recent turns, newest first"),
-    element("thead", { role: "rowgroup" }, element("tr", { role: "row" }, COLUMNS.map((name) =>
-      element("th", { scope: "col", role: "columnheader" }, name)))),
-    body);
+    element(
+      "thead",
+      { role: "rowgroup" },
+      element(
+        "tr",
+        { role: "row" },
+        COLUMNS.map((name) => element("th", { scope: "col", role: "columnheader" }, name)),
+      ),
+    ),
+    body,
+  );
   const empty = element("div", {});
 
   const update = () => {
@@ -44,19 +54,36 @@ export function turns(signal) {
     update();
   });
   failuresOnly.addEventListener("change", () => update());
-  listen(["turn"], ({ detail }) => {
-    if (paused && detail.state === "running") told.textContent = `Paused; ${plural(++newer, "newer turn")}.`;
-  }, signal);
+  listen(
+    ["turn"],
+    ({ detail }) => {
+      if (paused && detail.state === "running") told.textContent = `Paused; ${plural(++newer, "newer turn")}.`;
+    },
+    signal,
+  );
   listen(["turns", "turn"], update, signal);
   const ticks = setInterval(() => paused || tick(), TICK_MS);
   signal.addEventListener("abort", () => clearInterval(ticks));
   update();
 
   return [
-    element("div", { class: "view-head" }, element("h1", {}, "Turns"),
-      element("p", { class: "headline" }, "The last 200 turns of all clients, live. What was said in them is not kept.")),
-    element("div", { class: "toolbar" }, pause,
-      element("label", { class: "check" }, failuresOnly, "Only failures"), told),
+    element(
+      "div",
+      { class: "view-head" },
+      element("h1", {}, "Turns"),
+      element(
+        "p",
+        { class: "headline" },
+        "The last 200 turns of all clients, live. What was said in them is not kept.",
+      ),
+    ),
+    element(
+      "div",
+      { class: "toolbar" },
+      pause,
+      element("label", { class: "check" }, failuresOnly, "Only failures"),
+      told,
+    ),
     element("div", { class: "card flush" }, table, empty),
     legend(),
   ];
@@ -84,10 +111,13 @@ function place(body, rows, shown) {
 }
 
 function rowOf(turn) {
-  return element("tr", { role: "row", class: turn.failed ? "failed" : "",
-    data: { testid: "turn", state: turn.state, turn: turn.id } },
-  cells(turn).map((content, index) =>
-    element("td", { role: "cell", data: { label: COLUMNS[index] } }, element("div", {}, content))));
+  return element(
+    "tr",
+    { role: "row", class: turn.failed ? "failed" : "", data: { testid: "turn", state: turn.state, turn: turn.id } },
+    cells(turn).map((content, index) =>
+      element("td", { role: "cell", data: { label: COLUMNS[index] } }, element("div", {}, content)),
+    ),
+  );
 }
 
 function tick() {
@@ -97,13 +127,29 @@ function tick() {
 }
 
 function emptyState(hasOthers) {
-  if (hasOthers) return element("div", { class: "empty" }, icon("check", "icon large"), element("p", {}, "No turn has failed."));
-  return element("div", { class: "empty" }, icon("turns", "icon large"),
-    element("p", {}, "No turns yet. Ask something in the ", element("a", { href: "#/playground" }, "playground"),
-      ", or ", element("a", { href: "#/clients" }, "connect a client"), ": its turns show up here at once."));
+  if (hasOthers)
+    return element("div", { class: "empty" }, icon("check", "icon large"), element("p", {}, "No turn has failed."));
+  return element(
+    "div",
+    { class: "empty" },
+    icon("turns", "icon large"),
+    element(
+      "p",
+      {},
+      "No turns yet. Ask something in the ",
+      element("a", { href: "#/playground" }, "playground"),
+      ", or ",
+      element("a", { href: "#/clients" }, "connect a client"),
+      ": its turns show up here at once.",
+    ),
+  );
 }
 
 function legend() {
-  return element("p", { class: "legend muted" }, "Time: ",
-    PARTS.map(([part, name]) => element("span", {}, element("span", { class: `part ${part}` }), name)));
+  return element(
+    "p",
+    { class: "legend muted" },
+    "Time: ",
+    PARTS.map(([part, name]) => element("span", {}, element("span", { class: `part ${part}` }), name)),
+  );
 }

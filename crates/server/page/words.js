@@ -3,10 +3,16 @@
 const number = new Intl.NumberFormat("en");
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 const clockWithSeconds = new Intl.DateTimeFormat("en-GB", {
-  hour: "2-digit", minute: "2-digit", second: "2-digit",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
 });
 const dayAndClock = new Intl.DateTimeFormat("en-GB", {
-  weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit",
+  weekday: "short",
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
 });
 
 export const count = (value) => number.format(value);
@@ -23,7 +29,12 @@ export function took(ms) {
 
 /// A long one, in its two largest units.
 export function lasting(seconds) {
-  const units = [["d", 86_400], ["h", 3_600], ["min", 60], ["s", 1]];
+  const units = [
+    ["d", 86_400],
+    ["h", 3_600],
+    ["min", 60],
+    ["s", 1],
+  ];
   let left = Math.max(0, Math.round(seconds));
   const parts = [];
   for (const [unit, size] of units) {

@@ -56,15 +56,25 @@ for (const panel of dashboard.panels) {
   panels.push({ ...panel, series: answers.flat() });
 }
 
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--no-sandbox"],
+});
 try {
   const page = await browser.newPage({ viewport: { width: 1600, height: 900 } });
-  page.on("pageerror", (error) => { throw error; });
+  page.on("pageerror", (error) => {
+    throw error;
+  });
   await page.goto(new URL("page.html", import.meta.url).href);
   await page.addStyleTag({ path: uPlot("uPlot.min.css") });
   await page.addScriptTag({ path: uPlot("uPlot.iife.min.js") });
-  await page.evaluate(({ title, panels, start, end, step }) => draw(title, panels, { start, end, step }),
-    { title: dashboard.title, panels, start, end, step });
+  await page.evaluate(({ title, panels, start, end, step }) => draw(title, panels, { start, end, step }), {
+    title: dashboard.title,
+    panels,
+    start,
+    end,
+    step,
+  });
   await page.screenshot({ path: output, fullPage: true });
 } finally {
   await browser.close();

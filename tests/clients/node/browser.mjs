@@ -17,7 +17,7 @@ export function fetchFrom(origin, asked = new Set()) {
   return async (url, init = {}) => {
     const headers = new Headers(init.headers);
     const unsafe = [...headers.keys()].filter((name) => !SAFE.includes(name));
-    unsafe.forEach((name) => asked.add(name));
+    for (const name of unsafe) asked.add(name);
     const preflight = await fetch(url, {
       method: "OPTIONS",
       headers: {
@@ -29,7 +29,11 @@ export function fetchFrom(origin, asked = new Set()) {
     assert.ok(preflight.ok, `the preflight was answered with ${preflight.status}`);
     assert.equal(preflight.headers.get("access-control-allow-origin"), origin);
     const allowed = names(preflight.headers.get("access-control-allow-headers"));
-    assert.deepEqual(unsafe.filter((name) => !allowed.includes(name)), [], "headers not allowed");
+    assert.deepEqual(
+      unsafe.filter((name) => !allowed.includes(name)),
+      [],
+      "headers not allowed",
+    );
 
     headers.set("origin", origin);
     const response = await fetch(url, { ...init, headers });

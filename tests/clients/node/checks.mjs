@@ -83,7 +83,11 @@ export async function roundTrip(way, count) {
   assert.deepEqual(first.usage, USAGE);
   const ids = first.calls.map((call) => call.id);
   assert.equal(new Set(ids).size, count, `the ids differ: ${ids}`);
-  assert.deepEqual(ids.filter((id) => !id || id.length > LONGEST_ID), [], "bad ids");
+  assert.deepEqual(
+    ids.filter((id) => !id || id.length > LONGEST_ID),
+    [],
+    "bad ids",
+  );
 
   const outputs = first.calls.map((call) => `21 °C in ${call.arguments.city}`);
   const results = first.calls.map((call, at) => way.result(call, outputs[at]));

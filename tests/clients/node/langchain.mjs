@@ -43,8 +43,7 @@ export async function langchain({ ChatOpenAI, HumanMessage, ToolMessage }, strea
 
   const library = {
     user: (text) => new HumanMessage(text),
-    result: (call, output) =>
-      new ToolMessage({ content: output, tool_call_id: call.id, name: call.name }),
+    result: (call, output) => new ToolMessage({ content: output, tool_call_id: call.id, name: call.name }),
     failure: (error) => ({
       kind: error.constructor.name,
       status: error.status,

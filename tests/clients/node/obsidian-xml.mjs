@@ -37,9 +37,7 @@ const messages = [
 await check("a value with markup arrives as a string", async () => {
   const content = "Some <b>bold</b> text, 1 < 2, <br> and <item>1</item>";
   const call = { name: "writeToFile", arguments: JSON.stringify({ path: "a.md", content }) };
-  const { contents, calls } = await frames([
-    { role: "user", content: `[[items:${JSON.stringify([call])}]]` },
-  ]);
+  const { contents, calls } = await frames([{ role: "user", content: `[[items:${JSON.stringify([call])}]]` }]);
   assert.deepEqual(parameters(contents.join("")), {
     name: "writeToFile",
     path: "a.md",

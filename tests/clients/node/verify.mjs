@@ -29,7 +29,10 @@ export async function verify({ ChatOpenAI }) {
     for (const name of ["authorization", "content-type", "dangerously-allow-browser"]) {
       assert.ok(asked.has(name), `${name} was asked for`);
     }
-    assert.ok([...asked].some((name) => name.startsWith("x-stainless-")), "as were x-stainless-*");
+    assert.ok(
+      [...asked].some((name) => name.startsWith("x-stainless-")),
+      "as were x-stainless-*",
+    );
   });
 
   await check("verify: the list of models", async () => {
@@ -39,7 +42,10 @@ export async function verify({ ChatOpenAI }) {
     });
     assert.equal(response.status, 200);
     const { data } = await response.json();
-    assert.ok(data.some((model) => model.id === MODEL), JSON.stringify(data));
+    assert.ok(
+      data.some((model) => model.id === MODEL),
+      JSON.stringify(data),
+    );
   });
 
   await check("verify: a wrong key can be read from the page", async () => {

@@ -9,13 +9,19 @@ import { z } from "zod";
 
 const { BASE_URL, API_KEY, MODEL, VARIANT, WORK } = process.env;
 const settings = { baseURL: BASE_URL, apiKey: API_KEY };
-const model = VARIANT === "chat"
-  ? createOpenAICompatible({ name: "ours", ...settings })(MODEL)
-  : createOpenAI(settings).responses(MODEL);
+const model =
+  VARIANT === "chat"
+    ? createOpenAICompatible({ name: "ours", ...settings })(MODEL)
+    : createOpenAI(settings).responses(MODEL);
 
 const inWork = (name) => path.join(WORK, name);
 const tool = (id, inputSchema, run) =>
-  createTool({ id, description: `A tool: ${id}`, inputSchema: z.object(inputSchema), execute: async (input) => run(input) });
+  createTool({
+    id,
+    description: `A tool: ${id}`,
+    inputSchema: z.object(inputSchema),
+    execute: async (input) => run(input),
+  });
 const tools = {
   write_file: tool("write_file", { path: z.string(), content: z.string() }, (input) => {
     fs.writeFileSync(inWork(input.path), input.content);
@@ -36,7 +42,13 @@ function expect(holds, message) {
 }
 
 setTimeout(() => expect(false, "no end within 60 s"), 60_000).unref();
-const agent = new Agent({ id: "agent", name: "agent", instructions: "You are an agent that works in a folder.", model, tools });
+const agent = new Agent({
+  id: "agent",
+  name: "agent",
+  instructions: "You are an agent that works in a folder.",
+  model,
+  tools,
+});
 const stream = await agent.stream("Write a file, then look at it. [[agent]]", { maxSteps: 6 });
 const pieces = [];
 for await (const piece of stream.textStream) pieces.push(piece);
@@ -51,5 +63,8 @@ console.log(text);
 const writer = new Agent({ id: "writer", name: "writer", instructions: "You answer.", model });
 const schema = z.object({ name: z.string(), inhabitants: z.number() });
 const answer = await writer.generate('[[text:{"name": "Paris", "inhabitants": 2}]]', { structuredOutput: { schema } });
-expect(answer.object?.name === "Paris" && answer.object?.inhabitants === 2, `the structured output is ${JSON.stringify(answer.object)}`);
+expect(
+  answer.object?.name === "Paris" && answer.object?.inhabitants === 2,
+  `the structured output is ${JSON.stringify(answer.object)}`,
+);
 process.exit(0);

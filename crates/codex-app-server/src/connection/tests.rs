@@ -153,7 +153,7 @@ async fn an_answer_that_cannot_be_read_fails_its_request_only() {
 async fn damage_that_is_nobodys_ends_the_connection() {
     for line in [
         r#"{"id":1,"resu"#,
-        r#"{"method":"item/agentMessage/delta","params":{"thre"#,
+        r#"{"method":"item/agentMessage/delta","params":{"threa"#,
         r#"{"method":"item/agentMessage/delta","params":{"threadId":"T","d{"method":"turn/started"}"#,
         r#"{"method":"item/agentMessage/delta","params":{"threadId":"T","d{"id":1,"result":{}}"#,
     ] {

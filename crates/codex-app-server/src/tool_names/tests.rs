@@ -18,7 +18,7 @@ fn custom(name: ToolName) -> Tool {
 }
 
 #[test]
-fn a_name_that_is_anothers_alias_gets_its_own() {
+fn a_name_that_is_the_alias_of_another_gets_its_own() {
     let mut names = ToolNames::default();
     let alias = names.mention(&"a.b".into());
     let second = names.mention(&alias);

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::sources;
 
 /// Scripts that people and the tests run.
-const SCRIPTS: [&str; 25] = [
+const SCRIPTS: [&str; 28] = [
     "start",
     "test",
     "bench/flamegraphs",
@@ -26,8 +26,11 @@ const SCRIPTS: [&str; 25] = [
     "scripts/install-browser",
     "scripts/install-clients",
     "scripts/install-codex",
+    "scripts/install-linters",
     "scripts/install-programs",
     "scripts/install-proxies",
+    "scripts/install-tool",
+    "scripts/lint",
     "scripts/mutants",
     "scripts/release",
     "scripts/render-dashboard",
@@ -41,18 +44,22 @@ const SCRIPTS: [&str; 25] = [
 const EXEMPT: [&str; 3] = ["fmt", "fuzz", "rustc"];
 
 /// What npm installs from, beside the programs of the tests.
-const NPM_LOCKS: [&str; 6] = [
+const NPM_LOCKS: [&str; 7] = [
     "bench/peers",
     "packaging/codex",
     "packaging/grafana/render",
     "tests/browser",
     "tests/clients/node",
     "tests/clients/node/agents-0.20.0",
+    "tests/linters",
 ];
 
 /// What pip installs from, beside the programs of the tests.
-const REQUIREMENTS: [&str; 2] =
-    ["bench/peers/requirements.txt", "tests/clients/python/requirements.txt"];
+const REQUIREMENTS: [&str; 3] = [
+    "bench/peers/requirements.txt",
+    "tests/clients/python/requirements.txt",
+    "tests/linters/requirements.txt",
+];
 
 /// Where an operator installs a Codex that no lock file of ours names.
 const OPERATORS_CHOICE: [&str; 3] = [
@@ -174,9 +181,13 @@ fn row_26_packages_are_installed_from_lock_files_and_run_no_script() {
             found.insert(file.clone());
         }
     }
-    let installers =
-        ["scripts/install-clients", "scripts/install-codex", "scripts/install-programs"];
-    for file in ["bench/peers/install"].into_iter().chain(installers) {
+    for file in [
+        "bench/peers/install",
+        "scripts/install-clients",
+        "scripts/install-codex",
+        "scripts/install-linters",
+        "scripts/install-programs",
+    ] {
         assert!(found.contains(file), "{file} installs nothing: {found:?}");
     }
 }

@@ -59,6 +59,14 @@ fn row_26_they_install_the_codex_that_is_pinned() {
 }
 
 #[test]
+fn the_image_is_built_with_the_rust_of_the_tests() {
+    let toolchain = sources::read("rust-toolchain.toml");
+    let (_, rest) = toolchain.split_once("\nchannel = \"").unwrap();
+    let from = format!("\nFROM rust:{}-bookworm AS build\n", rest.split('"').next().unwrap());
+    assert!(sources::read(DOCKERFILE).contains(&from), "{from}");
+}
+
+#[test]
 fn the_agent_of_launchd_is_a_property_list() {
     let reading = "import json, plistlib, sys; print(json.dumps(plistlib.load(sys.stdin.buffer)))";
     let output = Command::new("python3")

@@ -140,7 +140,7 @@ proptest! {
     }
 
     #[test]
-    fn json_is_what_serde_json_reads(text in "[\\[\\]{}\",:0-3.eE+\\-tru \\\\adfnlsé]{0,9}") {
+    fn json_is_what_serde_json_reads(text in "[\\[\\]{}\",:0-3.E+\\- \\\\adeflnrstué]{0,9}") {
         let is_json = serde_json::from_str::<Value>(&text).is_ok() || text.trim().is_empty();
         let is_huge = serde_json::from_str::<&RawValue>(&text).is_ok() && text.contains(['e', 'E']);
         let is_read = matches!(ArgumentsValue::of(&text).0, Form::Json(_));

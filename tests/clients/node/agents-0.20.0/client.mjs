@@ -12,8 +12,7 @@ import { run } from "../responses/checks.mjs";
 // It would go to OpenAI.
 setTracingDisabled(true);
 
-const client = (apiKey) =>
-  new OpenAI({ baseURL: BASE_URL, apiKey, maxRetries: 0, timeout: 30_000 });
+const client = (apiKey) => new OpenAI({ baseURL: BASE_URL, apiKey, maxRetries: 0, timeout: 30_000 });
 
 const agent = (more = {}, model = MODEL, key = API_KEY) =>
   new Agent({

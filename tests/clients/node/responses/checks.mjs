@@ -4,17 +4,7 @@
 
 import assert from "node:assert/strict";
 
-import {
-  NAMES,
-  TEXT,
-  ask,
-  check,
-  earlyErrors,
-  failureOf,
-  lateError,
-  roundTrip,
-  textTurn,
-} from "../checks.mjs";
+import { NAMES, TEXT, ask, check, earlyErrors, failureOf, lateError, roundTrip, textTurn } from "../checks.mjs";
 
 export const FINISHES = { text: "completed", calls: "completed" };
 

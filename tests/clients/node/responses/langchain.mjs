@@ -115,8 +115,7 @@ export async function langchain(library, { concatenates }) {
       return { text: message.text, id: message.response_metadata.id };
     },
     user: (text) => new HumanMessage(text),
-    result: (call, output) =>
-      new ToolMessage({ content: output, tool_call_id: call.id, name: call.name }),
+    result: (call, output) => new ToolMessage({ content: output, tool_call_id: call.id, name: call.name }),
     failure: (error) => ({
       kind: error.constructor.name,
       status: error.status,

@@ -8,12 +8,27 @@ const [folder, json] = process.argv.slice(1);
 const text = JSON.parse(json);
 const secret = randomBytes(32);
 const turn = {
-  id: "1/0", state: "ended", started_at: 1800000000000, key: text, client: text, model: text,
-  stop_reason: text, failure: null, tool_calls: [text], tokens: null, duration_ms: 1,
+  id: "1/0",
+  state: "ended",
+  started_at: 1800000000000,
+  key: text,
+  client: text,
+  model: text,
+  stop_reason: text,
+  failure: null,
+  tool_calls: [text],
+  tokens: null,
+  duration_ms: 1,
 };
 const status = {
-  ready: false, reason: text, version: text, upstream: text, workers: [{ codex: text }],
-  turns: { running: text }, kept_threads: { idle: text }, restarts: text,
+  ready: false,
+  reason: text,
+  version: text,
+  upstream: text,
+  workers: [{ codex: text }],
+  turns: { running: text },
+  kept_threads: { idle: text },
+  restarts: text,
 };
 
 function proof(nonce) {
@@ -39,7 +54,9 @@ const server = createServer((asked, answer) => {
     };
     const known = pathname in answers;
     answer.writeHead(known ? 200 : 400, { "content-type": "application/json" });
-    answer.end(JSON.stringify(known ? answers[pathname] : { error: { message: `${text}\nforged`, code: text, type: text } }));
+    answer.end(
+      JSON.stringify(known ? answers[pathname] : { error: { message: `${text}\nforged`, code: text, type: text } }),
+    );
   });
 });
 
