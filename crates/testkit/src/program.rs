@@ -6,7 +6,7 @@ use std::path::PathBuf;
 ///
 /// # Panics
 /// If it is not there.
-#[allow(clippy::expect_used, reason = "a test without its program cannot go on")]
+#[allow(clippy::expect_used, clippy::panic, reason = "a test cannot do without its program")]
 pub fn workspace_program(name: &str) -> PathBuf {
     let own = std::env::current_exe().expect("a program has a path");
     // Tests and benchmarks are in `deps`, below the programs.
