@@ -9,7 +9,6 @@ use crate::tables::anchors;
 const INSTALL: &str = "docs/install.md";
 const UNIT: &str = "packaging/systemd/codex-completions.service";
 const AGENT: &str = "packaging/launchd/codex-completions.plist";
-const DOCKERFILE: &str = "packaging/docker/Dockerfile";
 
 /// Words that can only be settings.
 fn settings(text: &str) -> impl Iterator<Item = &str> {
@@ -23,7 +22,7 @@ fn settings(text: &str) -> impl Iterator<Item = &str> {
 #[test]
 fn every_setting_is_one_of_ours() {
     let configuration = sources::read("docs/configuration.md");
-    for file in [INSTALL, UNIT, AGENT, DOCKERFILE] {
+    for file in [INSTALL, UNIT, AGENT] {
         let text = sources::read(file);
         assert!(settings(&text).next().is_some(), "{file} names none");
         for setting in settings(&text) {
@@ -37,7 +36,6 @@ fn all_of_them_start_the_server() {
     for (file, command) in [
         (UNIT, "\nExecStart=%h/.local/bin/codex-completions serve --env-file %h/"),
         (AGENT, "<string>exec codex-completions serve</string>\n"),
-        (DOCKERFILE, "ENTRYPOINT [\"codex-completions\"]\nCMD [\"serve\"]\n"),
     ] {
         assert!(sources::read(file).contains(command), "{file}");
     }
@@ -45,9 +43,6 @@ fn all_of_them_start_the_server() {
 
 #[test]
 fn row_26_they_install_the_codex_that_is_pinned() {
-    let dockerfile = sources::read(DOCKERFILE);
-    let install = "COPY packaging/codex /opt/codex\n";
-    assert!(dockerfile.contains(install) && dockerfile.contains("npm ci --prefix /opt/codex "));
     assert!(sources::read(INSTALL).contains("```sh\nscripts/install-codex\n```\n"));
     let release = sources::read("scripts/release");
     for part in [
@@ -56,14 +51,6 @@ fn row_26_they_install_the_codex_that_is_pinned() {
     ] {
         assert!(release.contains(part), "{part}");
     }
-}
-
-#[test]
-fn the_image_is_built_with_the_rust_of_the_tests() {
-    let toolchain = sources::read("rust-toolchain.toml");
-    let (_, rest) = toolchain.split_once("\nchannel = \"").unwrap();
-    let from = format!("\nFROM rust:{}-bookworm AS build\n", rest.split('"').next().unwrap());
-    assert!(sources::read(DOCKERFILE).contains(&from), "{from}");
 }
 
 #[test]
