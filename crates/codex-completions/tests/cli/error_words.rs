@@ -5,7 +5,6 @@ use std::path::Path;
 
 use crate::clients::{KEY, command};
 use crate::server::Server;
-use crate::transcript::without_port;
 use crate::user::{User, err, out};
 
 /// Runs a program at a server where nobody is signed in; what it prints has a file of this name.
@@ -17,7 +16,7 @@ async fn check(name: &str, program: &str) {
     command.env("BASE_URL", format!("http://{}/v1", server.address));
     let output = command.output().expect("scripts/install-clients installs the clients");
     assert!(output.status.success(), "{program}\n{}{}", out(&output), err(&output));
-    let shown = without_port(&out(&output));
+    let shown = out(&output).replace(&server.address, "127.0.0.1:PORT");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/golden-errors");
     let file = folder.join(format!("{name}.txt"));
     if std::env::var_os("UPDATE_GOLDEN").is_some() {

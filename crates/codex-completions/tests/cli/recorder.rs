@@ -115,7 +115,6 @@ impl Session {
             path,
             request: String::from_utf8(body.into()).unwrap(),
             status: head.status.as_u16(),
-            headers: head.headers.clone(),
             answer: String::from_utf8(answer.clone().into()).unwrap(),
         };
         // A page's question whether it may ask is said in the headers of the answer that it gets.

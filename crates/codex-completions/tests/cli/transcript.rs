@@ -1,24 +1,10 @@
-//! What a client and the server said to each other, kept as files that can be read beside the wire.
+//! What a client library and the server sent to each other: a line for each exchange, in which only what the two must
+//! agree on is left.
 
-use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write as _;
-use std::path::Path;
+use std::collections::HashSet;
 
-use hyper::HeaderMap;
 use serde_json::Value;
-
-/// Ids of ours begin with these, and are replaced by numbers in the order of their appearance, so
-/// that equal ones stay equal.
-const IDS: [&str; 5] = ["resp_", "msg_", "rs_", "fc_", "tool_"];
-
-/// Shorter words that begin so are names that the client invented.
-const SHORTEST_ID: usize = 20;
-
-/// Seconds since 1970.
-const TIMES: [&str; 2] = ["created_at", "completed_at"];
-
-/// Headers of an answer that differ from run to run, or tell only how it was carried.
-const HEADERS: [&str; 4] = ["date", "content-length", "transfer-encoding", "x-request-id"];
+use testkit::read_response;
 
 /// A request, and its whole answer.
 pub(crate) struct Exchange {
@@ -26,164 +12,157 @@ pub(crate) struct Exchange {
     pub(crate) path: String,
     pub(crate) request: String,
     pub(crate) status: u16,
-    pub(crate) headers: HeaderMap,
     pub(crate) answer: String,
 }
 
-/// Compares transcripts with the files of `folder`, which has no others. `UPDATE_GOLDEN=1` writes
-/// them instead; what has changed is then seen in the diff.
-pub(crate) fn check(folder: &Path, transcripts: &BTreeMap<String, Vec<Exchange>>) {
-    let written: BTreeMap<String, String> = transcripts
-        .iter()
-        .map(|(name, exchanges)| (format!("{name}.txt"), transcript(exchanges)))
-        .collect();
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        let _ = std::fs::remove_dir_all(folder);
-        std::fs::create_dir_all(folder).unwrap();
-        for (name, text) in &written {
-            std::fs::write(folder.join(name), text).unwrap();
+/// What the answers so far have named.
+#[derive(Default)]
+struct Named {
+    /// Of responses, items and calls.
+    ids: HashSet<String>,
+    last_response: String,
+}
+
+/// What every client sends in the scenario of this name, first whole and then streamed; and what it is answered with.
+fn expected(scenario: &str) -> Vec<String> {
+    let whole: &[&str] = match scenario {
+        "text" => &["200 user"],
+        "history" => &["200 user", "200 user thought said user"],
+        "history-stateless" => &["200 user, stateless", "200 user thought said user, stateless"],
+        "three-turns" => {
+            &["200 user", "200 user, after it", "200 user, after it", "400 user, after another"]
         }
-    }
-    let kept = std::fs::read_dir(folder).into_iter().flatten().map(|file| file.unwrap().path());
-    let kept: BTreeMap<String, String> = kept
-        .map(|file| {
-            let name = file.file_name().unwrap().to_string_lossy().into_owned();
-            (name, std::fs::read_to_string(&file).unwrap())
-        })
-        .collect();
-    assert!(
-        kept.keys().eq(written.keys()),
-        "{} has {:?}, but there came {:?}",
-        folder.display(),
-        kept.keys(),
-        written.keys(),
-    );
-    for (name, came) in &written {
-        let place = folder.join(name);
-        assert!(kept[name] == *came, "{} is not what came:\n{}", place.display(), {
-            difference(&kept[name], came)
-        });
-    }
-}
-
-/// The first lines that differ.
-fn difference(kept: &str, came: &str) -> String {
-    let same = kept.lines().zip(came.lines()).take_while(|(kept, came)| kept == came).count();
-    let line = |text: &str| text.lines().nth(same).unwrap_or("(the end)").to_owned();
-    format!("line {}\n  kept: {}\n  came: {}", same + 1, line(kept), line(came))
-}
-
-fn transcript(exchanges: &[Exchange]) -> String {
-    let said: Vec<String> = exchanges.iter().map(Exchange::written).collect();
-    let text = without_port(&said.join("\n"));
-    with_numbered_ids(&TIMES.iter().fold(text, |text, name| without_time(&text, name)))
-}
-
-/// Every server of these tests has another port.
-pub(crate) fn without_port(text: &str) -> String {
-    const HERE: &str = "http://127.0.0.1:";
-    let mut parts = text.split(HERE);
-    let mut masked = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let rest = part.trim_start_matches(|letter: char| letter.is_ascii_digit());
-        masked.extend([HERE, "PORT", rest]);
-    }
-    masked
-}
-
-/// JSON in lines; anything else, such as a stream, as it is.
-fn readable(body: &str) -> String {
-    let pretty = serde_json::from_str::<Value>(body)
-        .and_then(|value| serde_json::to_string_pretty(&value))
-        .unwrap_or_else(|_| body.trim_end().to_owned());
-    pretty + "\n"
-}
-
-fn without_time(text: &str, name: &str) -> String {
-    let key = format!("\"{name}\":");
-    let mut parts = text.split(&key);
-    let mut masked = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let value = part.trim_start();
-        let rest = value.trim_start_matches(|letter: char| letter.is_ascii_digit());
-        masked.push_str(&key);
-        masked.push_str(&part[..part.len() - value.len()]);
-        masked.push_str(if rest.len() < value.len() { "TIME" } else { "" });
-        masked.push_str(rest);
-    }
-    masked
-}
-
-fn with_numbered_ids(text: &str) -> String {
-    let mut known: HashMap<&str, String> = HashMap::new();
-    let mut counts = [0; IDS.len()];
-    let mut numbered = String::new();
-    let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    let mut rest = text;
-    while !rest.is_empty() {
-        let word = &rest[..rest.find(|letter| !is_word(letter)).unwrap_or(rest.len())];
-        let kind = IDS.iter().position(|start| word.starts_with(start));
-        match kind.filter(|_| word.len() >= SHORTEST_ID) {
-            Some(kind) => {
-                let id = known.entry(word).or_insert_with(|| {
-                    counts[kind] += 1;
-                    format!("{}{}", IDS[kind], counts[kind])
-                });
-                numbered.push_str(id);
-            }
-            None => numbered.push_str(word),
+        "one-call" => &["200 user, tools", "200 user call result, tools"],
+        "three-calls" | "loop-stored" => {
+            &["200 user, tools", "200 user call call call result result result, tools"]
         }
-        rest = &rest[word.len()..];
-        let gap = &rest[..rest.find(is_word).unwrap_or(rest.len())];
-        numbered.push_str(gap);
-        rest = &rest[gap.len()..];
+        "loop-stateless" => &[
+            "200 user, tools, stateless",
+            "200 user call call call result result result, tools, stateless",
+        ],
+        "structured" => &["200 user, json_schema"],
+        "early-errors" => &["404 user", "401 user", "429 user", "502 user", "400 user result"],
+        "late-error" => return ["502 user", "200 user, streamed"].map(str::to_owned).into(),
+        "verify" => return vec!["200 user".to_owned()],
+        "stored" => {
+            let lines = [
+                "200 user",
+                "200 GET it",
+                "200 GET it/input_items",
+                "400 POST it/cancel",
+                "200 DELETE it",
+                "404 GET it",
+                "404 GET it/input_items",
+                "200 user, stateless",
+                "404 GET it",
+            ];
+            return lines.map(str::to_owned).into();
+        }
+        _ => panic!("what does a client send in {scenario}?"),
+    };
+    let streamed = whole.iter().map(|line| format!("{line}, streamed"));
+    whole.iter().copied().map(str::to_owned).chain(streamed).collect()
+}
+
+/// Fails where a client sends anything else than the others do, or is not answered by the contract.
+pub(crate) fn check(scenario: &str, exchanges: &[Exchange]) {
+    let mut named = Named::default();
+    let lines: Vec<_> = exchanges.iter().map(|exchange| exchange.line(&mut named)).collect();
+    let mut expected = expected(scenario);
+    if !lines.iter().any(|line| line.starts_with("400 user result")) {
+        // The agents make no mistake with their results.
+        expected.retain(|line| !line.starts_with("400 user result"));
     }
-    numbered
+    assert_eq!(lines, expected, "{scenario}");
 }
 
 // === impl Exchange ===
 
 impl Exchange {
-    fn written(&self) -> String {
-        let mut text = format!("=== {} {}\n", self.method, self.path);
-        if !self.request.is_empty() {
-            text += &readable(&self.request);
+    fn line(&self, named: &mut Named) -> String {
+        let Self { method, path, status, .. } = self;
+        let request: Value = serde_json::from_str(&self.request).unwrap_or_default();
+        let sent = match path.strip_prefix("/v1/responses").expect("an API that was recorded") {
+            "" => named.sent(&request, *status),
+            rest => format!("{method} {}", rest[1..].replace(&named.last_response, "it")),
+        };
+        if path == "/v1/responses" || *status != 200 {
+            named.take(&self.response(&request));
         }
-        let _ = writeln!(text, "\n--- {}", self.status);
-        let mut headers: Vec<_> = self.headers.iter().collect();
-        headers.retain(|(name, _)| !HEADERS.contains(&name.as_str()));
-        headers.sort_by_key(|(name, _)| name.as_str());
-        for (name, value) in headers {
-            let _ = writeln!(text, "{name}: {}", value.to_str().unwrap());
+        format!("{status} {sent}")
+    }
+
+    /// The response object in the end; null if it is an error.
+    fn response(&self, request: &Value) -> Value {
+        if self.status == 200 && request["stream"] == true {
+            let frames = self.answer.split_inclusive("\n\n");
+            let events: String = frames.filter(|frame| !frame.starts_with(": ")).collect();
+            return read_response(&events).response;
         }
-        text + "\n" + &readable(&self.answer)
+        let mut body: Value = serde_json::from_str(&self.answer).expect("JSON");
+        if self.status == 200 {
+            assert_eq!(body["object"], "response");
+            return body;
+        }
+        let error = body["error"].take();
+        let members: Vec<_> = error.as_object().expect("an error").keys().collect();
+        assert_eq!(members, ["message", "type", "param", "code"]);
+        Value::Null
     }
 }
 
-#[test]
-fn what_differs_from_run_to_run_is_masked_and_nothing_else() {
-    let [one, two] = ["resp_aaaaaaaaaaaaaaaaaaaa", "resp_bbbbbbbbbbbbbbbbbbbb"];
-    let exchange = Exchange {
-        method: "POST".to_owned(),
-        path: format!("/v1/responses/{two}/cancel"),
-        request: format!(r#"{{"previous_response_id":"{one}","user":"resp_me"}}"#),
-        status: 200,
-        headers: [("date", "today"), ("x-request-id", "1"), ("content-type", "text/plain")]
-            .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
-            .into_iter()
-            .collect(),
-        answer: format!("data: {{\"id\":\"{two}\",\"created_at\":17,\"completed_at\":null}}\n\n"),
-    };
-    let expected = r#"=== POST /v1/responses/resp_1/cancel
-{
-  "previous_response_id": "resp_2",
-  "user": "resp_me"
-}
+// === impl Named ===
 
---- 200
-content-type: text/plain
+impl Named {
+    /// The request of a client in a few words.
+    fn sent(&self, request: &Value, status: u16) -> String {
+        let input = match &request["input"] {
+            Value::Array(items) => items.iter().map(|item| self.item(item, status)).collect(),
+            Value::String(_) => vec!["user"],
+            other => panic!("{other} is no input"),
+        };
+        let previous = request["previous_response_id"].as_str();
+        let after =
+            if previous == Some(&self.last_response) { "after it" } else { "after another" };
+        let has_tools = request["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+        let besides = [
+            (previous.is_some(), after),
+            (has_tools, "tools"),
+            (request["text"]["format"]["type"] == "json_schema", "json_schema"),
+            (request["store"] == false, "stateless"),
+            (request["stream"] == true, "streamed"),
+        ];
+        let besides = besides.into_iter().filter_map(|(is_so, word)| is_so.then_some(word));
+        std::iter::once(input.join(" ").as_str()).chain(besides).collect::<Vec<_>>().join(", ")
+    }
 
-data: {"id":"resp_1","created_at":TIME,"completed_at":null}
-"#;
-    assert_eq!(transcript(&[exchange]), expected);
+    /// What an item is; what it refers to must have been sent.
+    fn item(&self, item: &Value, status: u16) -> &'static str {
+        let id = item["id"].as_str();
+        let is_known = |id: &str| self.ids.contains(id);
+        assert!(status == 400 || id.is_none_or(is_known), "{item}");
+        match (item["type"].as_str(), item["role"].as_str(), id) {
+            (Some("function_call_output"), ..) => {
+                let call = item["call_id"].as_str().expect("a result is one of a call");
+                assert!(status == 400 || is_known(call), "{item}");
+                "result"
+            }
+            (Some("function_call"), ..) => "call",
+            (Some("reasoning"), ..) => "thought",
+            (Some("item_reference"), _, Some(id)) if id.starts_with("rs_") => "thought",
+            (Some("item_reference"), _, Some(_)) | (_, Some("assistant"), _) => "said",
+            (_, Some("user"), _) => "user",
+            _ => panic!("{item}"),
+        }
+    }
+
+    fn take(&mut self, response: &Value) {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        if let Some(id) = text(&response["id"]) {
+            self.last_response = id;
+        }
+        for item in response["output"].as_array().into_iter().flatten() {
+            self.ids.extend(["id", "call_id"].into_iter().filter_map(|name| text(&item[name])));
+        }
+    }
 }
