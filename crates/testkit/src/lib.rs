@@ -11,6 +11,7 @@ mod outcome;
 mod pool;
 pub mod process;
 mod program;
+mod random;
 mod response_reader;
 pub mod server_process;
 mod token;
@@ -23,6 +24,7 @@ pub use issuer::{Consent, IssuedAccount, IssuerRequest, RefreshTokens, Routing, 
 pub use outcome::{Outcome, StreamedCall};
 pub use pool::{TestPool, quick_heartbeat};
 pub use program::workspace_program;
+pub use random::{seed, times};
 pub use response_reader::{ReadResponse, read_response};
 pub use token::unsigned_token;
 

@@ -22,11 +22,11 @@ fn fire(codex: &Path, options: &[&str]) {
 
 #[test]
 fn sixty_clients_and_a_child_that_is_killed() {
-    fire(&workspace_program("scripted-app-server"), &["--minutes", "0.15", "--streams", "60"]);
+    fire(&workspace_program("scripted-app-server"), &["--minutes", "0.05", "--streams", "60"]);
 }
 
 #[tokio::test]
 async fn eight_clients_of_the_real_codex() {
     let codex = codex_binary().await;
-    fire(codex.path(), &["--real", "--minutes", "0.15", "--streams", "8"]);
+    fire(codex.path(), &["--real", "--minutes", "0.05", "--streams", "8"]);
 }

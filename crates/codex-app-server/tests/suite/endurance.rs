@@ -1,6 +1,6 @@
-//! A thousand turns through one child leave nothing behind: not with it, and not with us.
+//! Turns through one child leave nothing behind: not with it, and not with us.
 //!
-//! Our own memory and files are those of this process, which nextest gives to each test alone.
+//! `TIMES=3 ./test endurance` has more than a thousand. Our own memory and files are those of this process, which nextest gives to each test alone.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,17 +8,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use model_turn::{TurnEnd, TurnEvent};
-use testkit::{Outcome, TestCodex, file_sizes, process, tools};
+use testkit::{Outcome, TestCodex, file_sizes, process, times, tools};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 const STAGES: usize = 5;
-const TURNS_A_STAGE: usize = 200;
+const TURNS_A_STAGE: usize = 80;
 const AT_ONCE: usize = 10;
 const NAMES: [&str; 3] = ["get_weather", "get_time", "lookup"];
 
 /// Large enough that memory grows visibly if a turn's history is kept, by Codex or by us.
-const INSTRUCTIONS: usize = 60_000;
+const INSTRUCTIONS: usize = 150_000;
 
 /// Codex opens connections to its databases as it needs them, up to a few each.
 const DATABASE_FILES: usize = 20;
@@ -99,10 +99,10 @@ async fn run_turn(codex: &TestCodex, number: usize) {
     codex.model.reset();
 }
 
-async fn run_stage(codex: &Arc<TestCodex>, first: usize) {
+async fn run_stage(codex: &Arc<TestCodex>, first: usize, turns: usize) {
     let places = Arc::new(Semaphore::new(AT_ONCE));
     let mut running = JoinSet::new();
-    for number in first..first + TURNS_A_STAGE {
+    for number in first..first + turns {
         let (codex, places) = (Arc::clone(codex), Arc::clone(&places));
         running.spawn(async move {
             let _place = places.acquire().await.unwrap();
@@ -113,19 +113,20 @@ async fn run_stage(codex: &Arc<TestCodex>, first: usize) {
 }
 
 #[tokio::test]
-async fn a_thousand_turns_leave_no_memory_no_file_and_no_thread() {
+async fn many_turns_leave_no_memory_no_file_and_no_thread() {
+    let turns = TURNS_A_STAGE * times();
     let codex = Arc::new(TestCodex::start().await);
     let started = Instant::now();
     println!("turns   child kB   own kB child files own files  home bytes");
     Reading::take(&codex).await.print(0);
     let mut readings = Vec::new();
     for stage in 0..STAGES {
-        run_stage(&codex, stage * TURNS_A_STAGE).await;
+        run_stage(&codex, stage * turns, turns).await;
         let reading = Reading::take(&codex).await;
-        reading.print((stage + 1) * TURNS_A_STAGE);
+        reading.print((stage + 1) * turns);
         readings.push(reading);
     }
-    println!("{} turns, {AT_ONCE} at once: {:?}", STAGES * TURNS_A_STAGE, started.elapsed());
+    println!("{} turns, {AT_ONCE} at once: {:?}", STAGES * turns, started.elapsed());
     let stats = codex.client.stats();
     println!("{stats:?}");
 

@@ -5,12 +5,12 @@ mod moves;
 mod scenes;
 
 use std::collections::BTreeMap;
-use std::hash::{BuildHasher as _, RandomState};
 use std::time::Instant;
 
 use futures_util::future::join_all;
 use serde_json::Value;
 use testkit::process::signal;
+use testkit::seed;
 
 use super::conversation::{Api, Conversation};
 use super::received::Received;
@@ -326,12 +326,7 @@ fn comparable(received: &[Received]) -> Vec<String> {
 /// `SEED=… ./test continuity::law` draws the conversations of an earlier run again.
 #[tokio::test]
 async fn the_model_receives_what_a_fresh_thread_would_have_sent() {
-    let seed = std::env::var("SEED").map_or_else(
-        |_| RandomState::new().hash_one(CALLERS),
-        |seed| seed.parse().expect("SEED is a number"),
-    );
-    println!("SEED={seed}");
-    let mut world = World::new(seed).await;
+    let mut world = World::new(seed()).await;
     let started = Instant::now();
     let mut deck: Vec<_> =
         DECK.iter().flat_map(|&(a_move, times)| std::iter::repeat_n(a_move, times)).collect();

@@ -10,7 +10,7 @@ use super::hold;
 use crate::proxy::Proxy;
 
 const ROUNDS: usize = 2;
-const CLIENTS: usize = 100;
+const CLIENTS: usize = 40;
 
 /// Codex opens connections to its databases as it needs them, up to a few each.
 const DATABASE_FILES: usize = 20;
@@ -54,7 +54,7 @@ async fn held(proxy: &Proxy) -> u64 {
 async fn clients_that_never_come_back_leave_nothing() {
     let settings = [
         ("PROXY_CONTINUITY_MAX", "1000"),
-        ("PROXY_CONTINUITY_TTL_MS", "10000"),
+        ("PROXY_CONTINUITY_TTL_MS", "5000"),
         ("PROXY_QUEUE_MAX", "1000"),
     ];
     let proxy = Arc::new(Proxy::start(&settings).await);

@@ -11,7 +11,13 @@ use crate::samples::Samples;
 async fn what_happens_to_codex_is_counted() {
     const APPROVAL: &str = r#"s/^.*approve.*$/{"method":"item\/fileChange\/requestApproval","id":777,"params":{}}\n&/"#;
     let codex = AlteredCodex::new(&[APPROVAL]).await;
-    let proxy = Proxy::start(&[("CODEX_BIN", codex.path()), ("PROXY_UPSTREAM_RETRIES", "1")]).await;
+    let settings = [
+        ("CODEX_BIN", codex.path()),
+        ("PROXY_UPSTREAM_RETRIES", "1"),
+        ("PROXY_CALL_PROBE_MS", "200"),
+        ("WORKER_BACKOFF_INITIAL_MS", "50"),
+    ];
+    let proxy = Proxy::start(&settings).await;
     let fresh = Samples::of(&proxy).await;
     assert_eq!(fresh.value("codex_children{state=ready}"), Some(1.0));
     assert_eq!(fresh.value("codex_handshake_seconds_count"), Some(1.0));

@@ -82,10 +82,7 @@ fn random_request(random: &mut Rng) -> Value {
 
 #[tokio::test]
 async fn random_turns_have_one_outcome() {
-    let seed =
-        std::env::var("SEED").map_or_else(|_| fastrand::u64(..), |seed| seed.parse().unwrap());
-    println!("SEED={seed}");
-    let mut random = Rng::with_seed(seed);
+    let mut random = Rng::with_seed(testkit::seed());
     let proxy = Proxy::start(&[("PROXY_TOOL_BLOCK_MAX", "3")]).await;
     for mode in ["openai-json", "obsidian-xml"] {
         let requests: Vec<_> = (0..32).map(|_| random_request(&mut random)).collect();
