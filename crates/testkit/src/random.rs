@@ -1,5 +1,9 @@
 //! What the environment says about tests that draw what they do.
-#![allow(clippy::expect_used, reason = "a test that cannot draw cannot run")]
+#![allow(
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a wrong number ends a test, and the seed is shown with it"
+)]
 
 /// `SEED=…`, with which a test draws the same again, or a new one. Prints it.
 ///

@@ -11,9 +11,12 @@ const TEXTS: [&str; 4] = [
     " \n ",
 ];
 
-#[tokio::test]
-async fn every_character_survives_a_cut_at_every_byte() {
-    let proxy = Proxy::start(&[]).await;
+on_one_server! {
+    every_character_survives_a_cut_at_every_byte,
+    a_block_is_whole_wherever_it_is_cut,
+}
+
+async fn every_character_survives_a_cut_at_every_byte(proxy: &Proxy) {
     for text in TEXTS {
         let request = with_tools(ask(&format!("{text}[[echo-bytes]]")));
         for mode in ["openai-json", "obsidian-xml"] {
@@ -37,9 +40,7 @@ async fn every_character_survives_a_cut_at_every_byte() {
     }
 }
 
-#[tokio::test]
-async fn a_block_is_whole_wherever_it_is_cut() {
-    let proxy = Proxy::start(&[]).await;
+async fn a_block_is_whole_wherever_it_is_cut(proxy: &Proxy) {
     let whole = Reply::of(&proxy.chat(&ask("<use_tool> [[use-tool]]")).await);
     let whole = whole.choice();
     assert_eq!(whole.calls.len(), 1);

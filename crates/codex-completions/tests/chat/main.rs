@@ -2,6 +2,22 @@
 //! behind it, and the scripted model behind that.
 #![cfg(test)]
 
+/// Cases that need no settings and only add to what a server has: one test runs them on one server, one after the other.
+macro_rules! on_one_server {
+    ($($case:ident,)+) => {
+        #[tokio::test]
+        async fn on_one_server() {
+            let proxy = crate::proxy::Proxy::start(&[]).await;
+            $(
+                println!("{}", stringify!($case));
+                proxy.model.until(|counters| counters.in_flight == 0).await;
+                proxy.model.reset();
+                $case(&proxy).await;
+            )+
+        }
+    };
+}
+
 mod admission;
 mod altered_codex;
 mod asking;

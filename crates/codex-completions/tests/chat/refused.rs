@@ -40,9 +40,13 @@ async fn row_6_an_image_of_too_many_pixels_is_refused() {
     assert_eq!(allowed.status, 200, "{}", allowed.body);
 }
 
-#[tokio::test]
-async fn bad_fields_are_named() {
-    let proxy = Proxy::start(&[]).await;
+on_one_server! {
+    bad_fields_are_named,
+    failures_of_the_upstream_have_their_status,
+    words_before_a_failure_are_not_lost,
+}
+
+async fn bad_fields_are_named(proxy: &Proxy) {
     let image = |url: &str| {
         json!({"messages": [{"role": "user", "content": [
             {"type": "text", "text": "see"}, {"type": "image_url", "image_url": {"url": url}},
@@ -142,9 +146,7 @@ async fn bad_bodies_are_told_apart() {
 }
 
 /// Failures of the upstream keep their meaning.
-#[tokio::test]
-async fn failures_of_the_upstream_have_their_status() {
-    let proxy = Proxy::start(&[]).await;
+async fn failures_of_the_upstream_have_their_status(proxy: &Proxy) {
     for (mark, status, r#type, code, should_retry) in [
         ("[[http:400]]", 400, "invalid_request_error", "invalid_value", None),
         ("[[http:400,ctx]]", 400, "invalid_request_error", "context_length_exceeded", None),
@@ -193,9 +195,7 @@ async fn a_failure_is_tried_again_as_long_as_nothing_was_said() {
 }
 
 /// Whether both come in one piece or not: what the model said before it failed has been said.
-#[tokio::test]
-async fn words_before_a_failure_are_not_lost() {
-    let proxy = Proxy::start(&[]).await;
+async fn words_before_a_failure_are_not_lost(proxy: &Proxy) {
     for _ in 0..5 {
         let request = with(ask(r#"[[items:["well", null]]]"#), json!({"stream": true}));
         let reply = Reply::of(&proxy.chat(&request).await);

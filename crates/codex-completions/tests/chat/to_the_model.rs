@@ -50,9 +50,17 @@ fn conversation(messages: &Value) -> Value {
 /// One pixel: Codex looks into images.
 pub(crate) const PNG: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
 
-#[tokio::test]
-async fn every_role_arrives_in_its_place() {
-    let proxy = Proxy::start(&[]).await;
+on_one_server! {
+    every_role_arrives_in_its_place,
+    calls_and_results_come_back_under_the_models_own_ids,
+    repeated_ids_are_told_apart,
+    tools_are_offered_as_they_are_chosen,
+    any_name_of_a_tool_works,
+    the_form_of_the_answer_is_asked_for,
+    what_has_no_effect_is_named,
+}
+
+async fn every_role_arrives_in_its_place(proxy: &Proxy) {
     let request = conversation(&json!([
         {"role": "system", "content": "one"},
         {"role": "user", "content": "two", "name": "me"},
@@ -75,7 +83,7 @@ async fn every_role_arrives_in_its_place() {
     let answer = proxy.chat(&request).await;
     assert_eq!(answer.header("x-proxy-ignored-params"), Some("image_url.detail"));
     assert_eq!(
-        seen(&proxy),
+        seen(proxy),
         [
             "developer: one",
             "user: two",
@@ -92,9 +100,7 @@ async fn every_role_arrives_in_its_place() {
 }
 
 /// The client echoes our ids; the model has its own back.
-#[tokio::test]
-async fn calls_and_results_come_back_under_the_models_own_ids() {
-    let proxy = Proxy::start(&[]).await;
+async fn calls_and_results_come_back_under_the_models_own_ids(proxy: &Proxy) {
     for way in [streamed, |request| request] {
         let mut request = with_tools(ask("Go. [[parallel:2]]"));
         let first = Reply::of(&proxy.chat(&way(request.clone())).await);
@@ -117,7 +123,7 @@ async fn calls_and_results_come_back_under_the_models_own_ids() {
             .collect();
         let (weather, time) = (&ids[0], &ids[1]);
         assert_eq!(
-            seen(&proxy),
+            seen(proxy),
             [
                 "user: Go. [[parallel:2]]",
                 &format!(r#"call {weather} get_weather {{"city": "C0", "mark": "Go."}}"#),
@@ -130,9 +136,7 @@ async fn calls_and_results_come_back_under_the_models_own_ids() {
 }
 
 /// Some clients count their calls anew in every turn.
-#[tokio::test]
-async fn repeated_ids_are_told_apart() {
-    let proxy = Proxy::start(&[]).await;
+async fn repeated_ids_are_told_apart(proxy: &Proxy) {
     let call = |arguments: &str| {
         let function = json!({"name": "lookup", "arguments": arguments});
         json!({"role": "assistant", "tool_calls": [{"id": "call_0", "type": "function", "function": function}]})
@@ -142,7 +146,7 @@ async fn repeated_ids_are_told_apart() {
         {"role": "user", "content": "go"}, call("1"), result("one"), call("2"), result("two"),
     ]));
     assert_eq!(
-        seen_of(&proxy, &request).await,
+        seen_of(proxy, &request).await,
         [
             "user: go",
             "call call_0 lookup 1",
@@ -153,9 +157,7 @@ async fn repeated_ids_are_told_apart() {
     );
 }
 
-#[tokio::test]
-async fn tools_are_offered_as_they_are_chosen() {
-    let proxy = Proxy::start(&[]).await;
+async fn tools_are_offered_as_they_are_chosen(proxy: &Proxy) {
     let every = ["get_weather", "get_time", "lookup"];
     let must = "developer: You must call at least one of your tools in your next answer.";
     let this_one = "developer: You must call the one tool that you have in your next answer.";
@@ -175,7 +177,7 @@ async fn tools_are_offered_as_they_are_chosen() {
         (some("required"), &["get_time", "lookup"], Some(must)),
     ] {
         let request = with(with_tools(ask("[[text]]")), json!({"tool_choice": choice}));
-        let items = seen_of(&proxy, &request).await;
+        let items = seen_of(proxy, &request).await;
         let expected: Vec<_> = ["user: [[text]]"].into_iter().chain(said).collect();
         assert_eq!(items, expected, "{choice}");
         let body = proxy.model.last_request().unwrap().body;
@@ -185,13 +187,11 @@ async fn tools_are_offered_as_they_are_chosen() {
     }
     let functions = json!({"functions": [function("get_time"), function("lookup")], "function_call": {"name": "get_time"}});
     let request = with(ask("[[text]]"), functions);
-    assert_eq!(seen_of(&proxy, &request).await, ["user: [[text]]", this_one]);
+    assert_eq!(seen_of(proxy, &request).await, ["user: [[text]]", this_one]);
 }
 
 /// Codex refuses or hides some names; nobody sees how it is made to take them.
-#[tokio::test]
-async fn any_name_of_a_tool_works() {
-    let proxy = Proxy::start(&[]).await;
+async fn any_name_of_a_tool_works(proxy: &Proxy) {
     for name in ["exec_command", "mcp__notes__read", "notes.read", "a name with spaces"] {
         let mut request = with(ask("[[tool]]"), json!({"tools": tools(&[name])}));
         let first = Reply::of(&proxy.chat(&request).await);
@@ -208,9 +208,7 @@ async fn any_name_of_a_tool_works() {
     }
 }
 
-#[tokio::test]
-async fn the_form_of_the_answer_is_asked_for() {
-    let proxy = Proxy::start(&[]).await;
+async fn the_form_of_the_answer_is_asked_for(proxy: &Proxy) {
     let schema = json!({
         "type": "object", "properties": {"answer": {"type": "integer"}},
         "required": ["answer"], "additionalProperties": false,
@@ -220,16 +218,16 @@ async fn the_form_of_the_answer_is_asked_for() {
 
     let strict = json!({"name": "n", "strict": true, "schema": schema});
     let items =
-        seen_of(&proxy, &format(json!({"type": "json_schema", "json_schema": strict}))).await;
+        seen_of(proxy, &format(json!({"type": "json_schema", "json_schema": strict}))).await;
     assert_eq!(items, ["user: [[json]]"]);
     assert_eq!((&sent()["type"], &sent()["schema"]), (&json!("json_schema"), &schema));
 
-    let items = seen_of(&proxy, &format(json!({"type": "json_object"}))).await;
+    let items = seen_of(proxy, &format(json!({"type": "json_object"}))).await;
     assert_eq!(items[0], "user: [[json]]");
     assert!(items[1].starts_with("developer: Answer with one JSON object"), "{items:?}");
     assert_eq!(sent(), Value::Null);
 
-    let items = seen_of(&proxy, &format(json!({"type": "text"}))).await;
+    let items = seen_of(proxy, &format(json!({"type": "text"}))).await;
     assert_eq!((items.len(), sent()), (1, Value::Null));
 }
 
@@ -263,9 +261,7 @@ async fn names_stand_for_models_and_efforts() {
     assert!(refused.body.contains("medium"), "{}", refused.body);
 }
 
-#[tokio::test]
-async fn what_has_no_effect_is_named() {
-    let proxy = Proxy::start(&[]).await;
+async fn what_has_no_effect_is_named(proxy: &Proxy) {
     let ignored = json!({
         "temperature": 0, "top_p": 1, "seed": 7, "presence_penalty": 0.5, "frequency_penalty": 0.5,
         "logit_bias": {"1": 2}, "logprobs": true, "top_logprobs": 3, "user": "me", "metadata": {"a": "b"},

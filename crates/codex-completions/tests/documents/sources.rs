@@ -76,7 +76,7 @@ impl Source {
         text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default()
     }
 
-    /// The names of its tests, as `package::binary::module::test`.
+    /// The names of its tests, and of the cases of a test, as `package::binary::module::test`.
     pub(crate) fn tests(&self) -> Vec<String> {
         let path = self.path.trim_end_matches(".rs");
         let path = path.strip_prefix("src/").or_else(|| path.strip_prefix("tests/")).unwrap();
@@ -85,7 +85,7 @@ impl Source {
             modules.pop();
         }
         let mut inner = None;
-        let mut is_test = false;
+        let (mut is_test, mut is_list) = (false, false);
         let mut tests = Vec::new();
         for line in self.text.lines() {
             // Modules inside a file stand at its margin.
@@ -95,10 +95,12 @@ impl Source {
             } else if line.starts_with('}') {
                 inner = None;
             }
+            is_list = line == "on_one_server! {" || is_list && !line.starts_with('}');
             let line = line.trim_start();
             is_test |= line.starts_with("#[test]") || line.starts_with("#[tokio::test");
             let function = line.strip_prefix("async ").unwrap_or(line).strip_prefix("fn ");
-            if let (true, Some(function)) = (is_test, function) {
+            let case = line.strip_suffix(',').filter(|_| is_list);
+            if let Some(function) = case.or(function.filter(|_| is_test)) {
                 is_test = false;
                 let name = function.split(['(', '<']).next().unwrap();
                 let path = modules.iter().copied().chain(inner).chain([name]);
@@ -118,7 +120,7 @@ fn tests_are_found_with_their_modules() {
         text: text.to_owned(),
     };
     let text = "#[test]\nfn one() {}\n\nfn helper() {}\n\nmod tests {\n    #[test]\n    #[ignore]\n    fn two() {}\n}\n\n\
-                #[tokio::test(start_paused = true)]\nasync fn three() {}\n";
+                on_one_server! {\n    three,\n}\n\nasync fn three() {}\n";
     for (path, expected) in [
         ("src/lib.rs", ["a-b::one", "a-b::tests::two", "a-b::three"]),
         ("src/x/y.rs", ["a-b::x::y::one", "a-b::x::y::tests::two", "a-b::x::y::three"]),

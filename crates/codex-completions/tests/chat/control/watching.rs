@@ -71,10 +71,15 @@ fn timeless(mut turn: Value) -> Value {
     turn
 }
 
-#[tokio::test]
-async fn a_turn_is_told_when_it_begins_and_when_it_ends_and_nothing_of_what_was_said() {
-    let proxy = Proxy::start(&[]).await;
-    let mut watcher = Watcher::new(&proxy).await;
+on_one_server! {
+    a_turn_is_told_when_it_begins_and_when_it_ends_and_nothing_of_what_was_said,
+    a_running_turn_is_told_to_somebody_who_comes_later_and_so_is_its_end,
+}
+
+async fn a_turn_is_told_when_it_begins_and_when_it_ends_and_nothing_of_what_was_said(
+    proxy: &Proxy,
+) {
+    let mut watcher = Watcher::new(proxy).await;
     assert_eq!(watcher.next("turns", |_| true).await, json!({"turns": []}));
     let request = with_tools(streamed(ask("canary [[parallel:2]]")));
     let answer = proxy.chat_with(&request, &[("user-agent", "OpenAI/Python 2.1.0")]).await;
@@ -91,17 +96,15 @@ async fn a_turn_is_told_when_it_begins_and_when_it_ends_and_nothing_of_what_was_
         "tokens": {"prompt": 123, "cached": 100, "completion": 45, "reasoning": 7},
     });
     assert_eq!(timeless(ended.clone()), expected);
-    let all = send(&proxy, "GET", "/v1/proxy/turns", None).await;
+    let all = send(proxy, "GET", "/v1/proxy/turns", None).await;
     assert_eq!(all.json(), json!({"turns": [ended]}));
     assert!(!all.body.contains("canary"));
 }
 
-#[tokio::test]
-async fn a_running_turn_is_told_to_somebody_who_comes_later_and_so_is_its_end() {
-    let proxy = Proxy::start(&[]).await;
+async fn a_running_turn_is_told_to_somebody_who_comes_later_and_so_is_its_end(proxy: &Proxy) {
     let request = streamed(ask("[[hang]]"));
     let hanging = proxy.open(&request).await;
-    let mut watcher = Watcher::new(&proxy).await;
+    let mut watcher = Watcher::new(proxy).await;
     let turns = watcher.next("turns", |_| true).await;
     let running = &turns["turns"][0];
     assert_eq!((&running["state"], &running["tool_calls"]), (&json!("running"), &Value::Null));

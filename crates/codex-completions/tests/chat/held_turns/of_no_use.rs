@@ -15,20 +15,23 @@ async fn held(proxy: &Proxy) -> String {
     Samples::of(proxy).await.value("kept_threads{state=held}").unwrap().to_string()
 }
 
+on_one_server! {
+    a_turn_is_let_go_when_its_client_comes_back_with_something_else,
+    calls_with_one_id_of_the_upstream_are_not_held_and_get_ids_of_their_own,
+}
+
 /// Some clients parse the arguments of calls, and write them in their own way.
-#[tokio::test]
-async fn a_turn_is_let_go_when_its_client_comes_back_with_something_else() {
-    let proxy = Proxy::start(&[]).await;
-    let mut request = hold(&proxy, "[[round-trip]]").await;
-    let other = hold(&proxy, "other [[round-trip]]").await;
-    assert_eq!(held(&proxy).await, "2");
+async fn a_turn_is_let_go_when_its_client_comes_back_with_something_else(proxy: &Proxy) {
+    let mut request = hold(proxy, "[[round-trip]]").await;
+    let other = hold(proxy, "other [[round-trip]]").await;
+    assert_eq!(held(proxy).await, "2");
     let arguments = &mut request["messages"][1]["tool_calls"][0]["function"]["arguments"];
     let written_anew = serde_json::from_str::<Value>(arguments.as_str().unwrap()).unwrap();
     *arguments = format!("{written_anew:#}").into();
-    let told = Told::by(&proxy, &proxy.chat(&request).await).await;
+    let told = Told::by(proxy, &proxy.chat(&request).await).await;
     assert_eq!(told, Told::fresh("get_weather: sunny", "unknown"));
-    assert_eq!(held(&proxy).await, "1");
-    let told = Told::by(&proxy, &proxy.chat(&other).await).await;
+    assert_eq!(held(proxy).await, "1");
+    let told = Told::by(proxy, &proxy.chat(&other).await).await;
     assert_eq!(told, Told::resumed("get_weather: sunny"));
 }
 
@@ -46,9 +49,7 @@ async fn nothing_is_kept_once_it_is_switched_off() {
 }
 
 /// An output would not say which of the calls it is for.
-#[tokio::test]
-async fn calls_with_one_id_of_the_upstream_are_not_held_and_get_ids_of_their_own() {
-    let proxy = Proxy::start(&[]).await;
+async fn calls_with_one_id_of_the_upstream_are_not_held_and_get_ids_of_their_own(proxy: &Proxy) {
     proxy.until_early_arguments("on").await;
     for streams in [false, true] {
         let mut request = with_tools(ask("x [[args:calls=2,one-call-id,ms=5]]"));
@@ -65,9 +66,9 @@ async fn calls_with_one_id_of_the_upstream_are_not_held_and_get_ids_of_their_own
         let ids: HashSet<_> =
             calls.filter_map(|call| tool_call_aggregator::backend_call_id(&call.id)).collect();
         assert_eq!(ids.len(), 2, "{answer:?}");
-        assert_eq!(held(&proxy).await, "0");
+        assert_eq!(held(proxy).await, "0");
         add_outputs(&mut request, &reply);
-        let told = Told::by(&proxy, &proxy.chat(&request).await).await;
+        let told = Told::by(proxy, &proxy.chat(&request).await).await;
         assert_eq!(told.continuity, "fresh");
     }
 }

@@ -60,41 +60,41 @@ async fn what_fails_again_fails_the_request() {
     assert_eq!(told, Told::resumed("get_weather: sunny"));
 }
 
-#[tokio::test]
-async fn without_retries_the_request_fails_and_the_next_is_fresh() {
-    let proxy = Proxy::start(&[]).await;
-    let request = hold(&proxy, "1[[then:http:500,x1]]").await;
+on_one_server! {
+    without_retries_the_request_fails_and_the_next_is_fresh,
+    what_is_refused_is_tried_again_without_what_only_the_thread_has,
+    reasoning_that_the_upstream_cannot_read_is_left_with_its_thread,
+}
+
+async fn without_retries_the_request_fails_and_the_next_is_fresh(proxy: &Proxy) {
+    let request = hold(proxy, "1[[then:http:500,x1]]").await;
     let answer = proxy.chat(&request).await;
     assert_eq!(answer.error(), (502, Value::Null, json!("upstream_error")));
-    assert_eq!(turn_line(&proxy, &answer).await["continuity"], "resumed");
-    let told = Told::by(&proxy, &proxy.chat(&request).await).await;
+    assert_eq!(turn_line(proxy, &answer).await["continuity"], "resumed");
+    let told = Told::by(proxy, &proxy.chat(&request).await).await;
     assert_eq!(told, Told::fresh("1", "taken"));
 }
 
 /// A thread has reasoning that the history of a chat has not, and may be too long because of it.
-#[tokio::test]
-async fn what_is_refused_is_tried_again_without_what_only_the_thread_has() {
-    let proxy = Proxy::start(&[]).await;
+async fn what_is_refused_is_tried_again_without_what_only_the_thread_has(proxy: &Proxy) {
     for (request, text) in [
-        (hold(&proxy, "1[[then:http:400,ctx,x1]]").await, "1"),
-        (streamed(go_on(&proxy, "2[[http:400,x1]]").await), "2"),
+        (hold(proxy, "1[[then:http:400,ctx,x1]]").await, "1"),
+        (streamed(go_on(proxy, "2[[http:400,x1]]").await), "2"),
     ] {
         let asked = proxy.model.requests();
-        let told = Told::by(&proxy, &proxy.chat(&request).await).await;
+        let told = Told::by(proxy, &proxy.chat(&request).await).await;
         assert_eq!(told, Told::fresh(text, "failed"));
         assert_eq!(proxy.model.requests(), asked + 2);
     }
 }
 
 /// A held turn has the reasoning that led to its call. It needs no retry to go on without.
-#[tokio::test]
-async fn reasoning_that_the_upstream_cannot_read_is_left_with_its_thread() {
-    let proxy = Proxy::start(&[]).await;
+async fn reasoning_that_the_upstream_cannot_read_is_left_with_its_thread(proxy: &Proxy) {
     for request in [
-        hold(&proxy, "1[[unread-reasoning]]").await,
-        streamed(hold(&proxy, "2[[unread-reasoning]]").await),
+        hold(proxy, "1[[unread-reasoning]]").await,
+        streamed(hold(proxy, "2[[unread-reasoning]]").await),
     ] {
-        let told = Told::by(&proxy, &proxy.chat(&request).await).await;
+        let told = Told::by(proxy, &proxy.chat(&request).await).await;
         assert_eq!(told, Told::fresh("It went on.", "failed"));
     }
 }

@@ -61,9 +61,14 @@ async fn an_input_arrives_byte_for_byte_however_the_model_writes_it() {
     }
 }
 
-#[tokio::test]
-async fn an_input_is_streamed_as_the_model_writes_it() {
-    let proxy = Proxy::start(&[]).await;
+on_one_server! {
+    an_input_is_streamed_as_the_model_writes_it,
+    the_model_sees_a_function_with_one_text,
+    a_turn_is_resumed_with_the_output_of_a_custom_tool,
+    a_stored_response_keeps_the_call_and_its_output,
+}
+
+async fn an_input_is_streamed_as_the_model_writes_it(proxy: &Proxy) {
     proxy.until_log_is_checked().await;
     let tools = json!([{"type": "custom", "custom": {"name": "get_weather"}}]);
     let request = with(ask("[[slow-args:200]]"), json!({"tools": tools}));
@@ -73,9 +78,7 @@ async fn an_input_is_streamed_as_the_model_writes_it() {
     assert!(increments > 1, "{}", answer.body);
 }
 
-#[tokio::test]
-async fn the_model_sees_a_function_with_one_text() {
-    let proxy = Proxy::start(&[]).await;
+async fn the_model_sees_a_function_with_one_text(proxy: &Proxy) {
     proxy.chat(&with(ask("[[text]]Hi"), json!({"tools": tools()}))).await;
     let expected = json!([{
         "type": "function", "name": "apply_patch", "strict": false,
@@ -90,7 +93,7 @@ async fn the_model_sees_a_function_with_one_text() {
             "additionalProperties": false,
         },
     }]);
-    assert_eq!(offered(&proxy), expected);
+    assert_eq!(offered(proxy), expected);
 }
 
 /// The conversation of a client that has run the call of an answer.
@@ -105,9 +108,7 @@ fn with_result(text: &str, id: &str) -> Value {
     json!({"model": "gpt-5.5", "messages": messages, "tools": tools()})
 }
 
-#[tokio::test]
-async fn a_turn_is_resumed_with_the_output_of_a_custom_tool() {
-    let proxy = Proxy::start(&[]).await;
+async fn a_turn_is_resumed_with_the_output_of_a_custom_tool(proxy: &Proxy) {
     let text = calling("apply_patch", &json!({"input": PATCH}).to_string());
     let first = proxy.chat(&with(ask(&text), json!({"tools": tools()}))).await;
     let [id] = &ids(&first)[..] else { panic!("{first:?}") };
@@ -116,7 +117,7 @@ async fn a_turn_is_resumed_with_the_output_of_a_custom_tool() {
     assert_eq!(answer.header("x-proxy-continuity"), Some("resumed"), "{answer:?}");
     // In its own thread the model has its own words.
     let arguments = json!({"input": PATCH}).to_string();
-    assert!(seen(&proxy)[1].ends_with(&format!("apply_patch {arguments}")), "{:?}", seen(&proxy));
+    assert!(seen(proxy)[1].ends_with(&format!("apply_patch {arguments}")), "{:?}", seen(proxy));
 
     let fresh = proxy.chat_with(&second, &[("x-proxy-continuity", "off")]).await;
     assert_eq!(fresh.header("x-proxy-continuity"), Some("fresh"));
@@ -136,13 +137,11 @@ async fn a_turn_is_resumed_with_the_output_of_a_custom_tool() {
     );
 }
 
-#[tokio::test]
-async fn a_stored_response_keeps_the_call_and_its_output() {
-    let proxy = Proxy::start(&[]).await;
+async fn a_stored_response_keeps_the_call_and_its_output(proxy: &Proxy) {
     let text = calling("apply_patch", &json!({"input": PATCH}).to_string());
     let tools = json!([{"type": "custom", "name": "apply_patch"}]);
     let request = with(responses::ask(text), json!({"tools": tools}));
-    let first = responses::Reply::of(&respond(&proxy, &request).await);
+    let first = responses::Reply::of(&respond(proxy, &request).await);
     let call = &first.items()[0];
     assert_eq!((&call["type"], &call["input"]), (&json!("custom_tool_call"), &json!(PATCH)));
 
@@ -150,7 +149,7 @@ async fn a_stored_response_keeps_the_call_and_its_output() {
         json!({"type": "custom_tool_call_output", "call_id": call["call_id"], "output": "done"});
     let members = json!({"previous_response_id": first.id(), "tools": tools});
     let second = with(responses::ask(json!([output])), members);
-    let second = responses::Reply::of(&respond(&proxy, &second).await);
+    let second = responses::Reply::of(&respond(proxy, &second).await);
     let input = proxy.get(&format!("/v1/responses/{}/input_items?order=asc", second.id())).await;
     let types: Vec<_> = input.json()["data"].as_array().expect("items").clone();
     let types: Vec<_> = types.iter().map(|item| item["type"].clone()).collect();
@@ -159,10 +158,10 @@ async fn a_stored_response_keeps_the_call_and_its_output() {
     // Some clients send what the chain has already.
     let again = json!([output, {"role": "user", "content": "[[text]]And?"}]);
     let again = with(responses::ask(again), json!({"previous_response_id": second.id()}));
-    assert_eq!(respond(&proxy, &again).await.status, 200);
+    assert_eq!(respond(proxy, &again).await.status, 200);
     let changed = with(output, json!({"output": "other"}));
     let changed =
         with(responses::ask(json!([changed])), json!({"previous_response_id": second.id()}));
-    let (status, param, _) = respond(&proxy, &changed).await.error();
+    let (status, param, _) = respond(proxy, &changed).await.error();
     assert_eq!((status, param), (400, json!("input[0].call_id")));
 }

@@ -18,12 +18,17 @@ fn declaring() -> Value {
     with(ask("[[text]]Hi"), json!({"tools": declared}))
 }
 
-#[tokio::test]
-async fn a_hosted_tool_is_left_out_and_named() {
-    let proxy = Proxy::start(&[]).await;
+on_one_server! {
+    a_hosted_tool_is_left_out_and_named,
+    efforts_verbosity_and_tier_reach_the_model,
+    tokens_are_counted_without_a_turn,
+    what_is_not_there_says_what_is,
+}
+
+async fn a_hosted_tool_is_left_out_and_named(proxy: &Proxy) {
     let answer = proxy.chat_with(&declaring(), &[("x-request-id", "hosted")]).await;
     assert_eq!(answer.header(IGNORED), Some("tools.web_search, tools.of_the_future"));
-    assert_eq!(offered(&proxy).as_array().map(Vec::len), Some(1));
+    assert_eq!(offered(proxy).as_array().map(Vec::len), Some(1));
     let [line] = &proxy.turn_lines("hosted", 1).await[..] else { panic!("one turn") };
     assert_eq!(line["ignored_params"], "tools.web_search,tools.of_the_future");
 
@@ -52,9 +57,7 @@ fn asked(proxy: &Proxy) -> (Value, Value, Value) {
     )
 }
 
-#[tokio::test]
-async fn efforts_verbosity_and_tier_reach_the_model() {
-    let proxy = Proxy::start(&[]).await;
+async fn efforts_verbosity_and_tier_reach_the_model(proxy: &Proxy) {
     let null = || Value::Null;
     for (members, expected, named) in [
         (json!({}), (json!("medium"), null(), null()), None),
@@ -89,16 +92,16 @@ async fn efforts_verbosity_and_tier_reach_the_model() {
     ] {
         let answer = proxy.chat(&with(ask("[[text]]Hi"), members.clone())).await;
         assert_eq!(answer.status, 200, "{members}: {}", answer.body);
-        assert_eq!(asked(&proxy), expected, "{members}");
+        assert_eq!(asked(proxy), expected, "{members}");
         assert_eq!(answer.header(IGNORED), named, "{members}");
     }
     let request = with(
         responses::ask("[[text]]Hi"),
         json!({"reasoning": {"effort": "minimal"}, "text": {"verbosity": "medium"}, "service_tier": "flex"}),
     );
-    let answer = respond(&proxy, &request).await;
+    let answer = respond(proxy, &request).await;
     assert_eq!(answer.header(IGNORED), Some("reasoning.effort"));
-    assert_eq!(asked(&proxy), (json!("low"), json!("medium"), json!("flex")));
+    assert_eq!(asked(proxy), (json!("low"), json!("medium"), json!("flex")));
 
     let listed = |names: Value| {
         let names = names["data"].as_array().expect("models").clone();
@@ -121,25 +124,21 @@ async fn an_unknown_model_is_replaced_by_the_fallback() {
     assert_eq!(proxy.get("/v1/models/gpt-5.4-nano").await.status, 404);
 }
 
-#[tokio::test]
-async fn tokens_are_counted_without_a_turn() {
-    let proxy = Proxy::start(&[]).await;
+async fn tokens_are_counted_without_a_turn(proxy: &Proxy) {
     let request =
         json!({"model": "gpt-5.5", "input": "Tell me a joke.", "instructions": "Be brief."});
-    let count = post(&proxy, "/v1/responses/input_tokens", request.to_string(), &[]).await;
+    let count = post(proxy, "/v1/responses/input_tokens", request.to_string(), &[]).await;
     let count = count.whole().await;
     assert_eq!(count.header("x-proxy-usage"), Some("estimated"));
     let tokens = count.json();
     assert_eq!(tokens["object"], "response.input_tokens");
     assert_eq!(tokens["input_tokens"], 8);
     assert_eq!(proxy.model.requests(), 0);
-    let wrong = post(&proxy, "/v1/responses/input_tokens", "{}", &[]).await.whole().await;
+    let wrong = post(proxy, "/v1/responses/input_tokens", "{}", &[]).await.whole().await;
     assert_eq!(wrong.error().0, 400);
 }
 
-#[tokio::test]
-async fn what_is_not_there_says_what_is() {
-    let proxy = Proxy::start(&[]).await;
+async fn what_is_not_there_says_what_is(proxy: &Proxy) {
     let upgrade = Request::get("/v1/responses")
         .header("connection", "upgrade")
         .header("upgrade", "websocket")
@@ -155,7 +154,7 @@ async fn what_is_not_there_says_what_is() {
         ("/v1/chat/completions/chatcmpl-1", "No chat completion is stored here"),
         ("/v1/evals", "no evaluations"),
     ] {
-        let answer = post(&proxy, path, "{}", &[]).await.whole().await;
+        let answer = post(proxy, path, "{}", &[]).await.whole().await;
         assert_eq!(answer.status, 404, "{path}");
         assert!(answer.body.contains(words), "{path}: {}", answer.body);
     }

@@ -53,11 +53,15 @@ async fn a_response_is_cancelled_from_elsewhere() {
     assert_eq!(client.delete(&id).await.status, 200);
 }
 
+on_one_server! {
+    what_was_said_before_is_in_the_cancelled_response,
+    one_that_is_not_stored_is_cancelled_and_forgotten,
+    what_does_not_run_cannot_be_cancelled,
+}
+
 /// A call that was told is whole, and its result is taken.
-#[tokio::test]
-async fn what_was_said_before_is_in_the_cancelled_response() {
-    let proxy = Proxy::start(&[]).await;
-    let client = Responder::new(&proxy);
+async fn what_was_said_before_is_in_the_cancelled_response(proxy: &Proxy) {
+    let client = Responder::new(proxy);
     let request = streamed(with_tools(ask("[[slow-end:60000]]")));
     let (stream, id) = client.until(&request, "response.function_call_arguments.delta").await;
     let cancelled = response_of(&client.cancel(&id).await);
@@ -68,10 +72,8 @@ async fn what_was_said_before_is_in_the_cancelled_response() {
     assert_eq!(text_of(&next), "Tool result received, thank you.");
 }
 
-#[tokio::test]
-async fn one_that_is_not_stored_is_cancelled_and_forgotten() {
-    let proxy = Proxy::start(&[]).await;
-    let client = Responder::new(&proxy);
+async fn one_that_is_not_stored_is_cancelled_and_forgotten(proxy: &Proxy) {
+    let client = Responder::new(proxy);
     let request = with(streamed(ask("[[hang]]")), json!({"store": false}));
     let (stream, id) = client.until(&request, "This").await;
     let cancelled = response_of(&client.cancel(&id).await);
@@ -81,10 +83,8 @@ async fn one_that_is_not_stored_is_cancelled_and_forgotten() {
     assert_eq!(code(&client.cancel(&id).await), (404, json!("response_not_found")));
 }
 
-#[tokio::test]
-async fn what_does_not_run_cannot_be_cancelled() {
-    let proxy = Proxy::start(&[]).await;
-    let client = Responder::new(&proxy);
+async fn what_does_not_run_cannot_be_cancelled(proxy: &Proxy) {
+    let client = Responder::new(proxy);
     for request in [ask("[[text]]"), streamed(ask("[[incomplete]]"))] {
         let response = response_of(&client.create(&request).await);
         let refused = client.cancel(id_of(&response)).await;

@@ -85,34 +85,35 @@ async fn the_whole_conversation_reaches_the_model_in_every_form() {
     }
 }
 
-#[tokio::test]
-async fn instructions_are_for_one_turn() {
-    let proxy = Proxy::start(&[]).await;
+on_one_server! {
+    instructions_are_for_one_turn,
+    nothing_new_need_be_said,
+}
+
+async fn instructions_are_for_one_turn(proxy: &Proxy) {
     let first = with(ask("[[text:One.]]"), json!({"instructions": "Be brief."}));
-    let first = reply(&respond(&proxy, &first).await);
+    let first = reply(&respond(proxy, &first).await);
     assert_eq!(first.response["instructions"], "Be brief.");
-    assert_eq!(seen(&proxy), ["developer: Be brief.", "user: [[text:One.]]"]);
+    assert_eq!(seen(proxy), ["developer: Be brief.", "user: [[text:One.]]"]);
     let earlier = ["user: [[text:One.]]", "assistant: One."];
     for (instructions, told) in
         [(Value::Null, None), (json!("Be kind."), Some("developer: Be kind."))]
     {
         let more = json!({"previous_response_id": first.id(), "instructions": instructions});
-        let second = reply(&respond(&proxy, &with(ask("[[text]]"), more)).await);
+        let second = reply(&respond(proxy, &with(ask("[[text]]"), more)).await);
         assert_eq!(second.response["previous_response_id"], first.id());
         let expected: Vec<_> = told.into_iter().chain(earlier).chain(["user: [[text]]"]).collect();
-        assert_eq!(seen(&proxy), expected);
+        assert_eq!(seen(proxy), expected);
     }
 }
 
 /// Who goes on without saying anything new asks for more.
-#[tokio::test]
-async fn nothing_new_need_be_said() {
-    let proxy = Proxy::start(&[]).await;
-    let first = reply(&respond(&proxy, &ask("[[text:One.]]")).await);
+async fn nothing_new_need_be_said(proxy: &Proxy) {
+    let first = reply(&respond(proxy, &ask("[[text:One.]]")).await);
     let more = with(ask(json!([])), json!({"previous_response_id": first.id()}));
-    reply(&respond(&proxy, &more).await);
-    assert_eq!(seen(&proxy), ["user: [[text:One.]]", "assistant: One."]);
+    reply(&respond(proxy, &more).await);
+    assert_eq!(seen(proxy), ["user: [[text:One.]]", "assistant: One."]);
     let told = with(ask(json!([])), json!({"instructions": "Say something."}));
-    reply(&respond(&proxy, &told).await);
-    assert_eq!(seen(&proxy), ["developer: Say something."]);
+    reply(&respond(proxy, &told).await);
+    assert_eq!(seen(proxy), ["developer: Say something."]);
 }

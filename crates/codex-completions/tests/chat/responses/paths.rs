@@ -19,27 +19,29 @@ async fn send(proxy: &Proxy, method: Method, path: &str) -> Answer {
     answer
 }
 
-#[tokio::test]
-async fn responses_are_found_with_and_without_the_version() {
-    let proxy = Proxy::start(&[]).await;
+on_one_server! {
+    responses_are_found_with_and_without_the_version,
+    other_methods_and_paths_say_what_there_is,
+    pages_may_use_every_method,
+}
+
+async fn responses_are_found_with_and_without_the_version(proxy: &Proxy) {
     for path in [RESPONSES, "/responses", "/v1/responses/"] {
         let body = ask("[[text]]").to_string();
-        let answer = post(&proxy, path, body, &[("origin", OBSIDIAN)]).await.whole().await;
+        let answer = post(proxy, path, body, &[("origin", OBSIDIAN)]).await.whole().await;
         assert_eq!(answer.header("access-control-allow-origin"), Some(OBSIDIAN));
         let reply = Reply::of(&answer);
         assert_eq!(reply.text(), "Hello from the scripted model.");
         for start in ["/v1", ""] {
             let path = format!("{start}/responses/{}", reply.id());
-            assert_eq!(send(&proxy, Method::GET, &path).await.json(), reply.response);
-            let input = send(&proxy, Method::GET, &format!("{path}/input_items")).await.json();
+            assert_eq!(send(proxy, Method::GET, &path).await.json(), reply.response);
+            let input = send(proxy, Method::GET, &format!("{path}/input_items")).await.json();
             assert_eq!(input["data"][0]["content"][0]["text"], "[[text]]");
         }
     }
 }
 
-#[tokio::test]
-async fn other_methods_and_paths_say_what_there_is() {
-    let proxy = Proxy::start(&[]).await;
+async fn other_methods_and_paths_say_what_there_is(proxy: &Proxy) {
     let id = "/v1/responses/resp_1";
     for (path, allowed, others) in [
         (RESPONSES, "POST", [Method::GET, Method::PUT, Method::DELETE]),
@@ -47,17 +49,17 @@ async fn other_methods_and_paths_say_what_there_is() {
         (&format!("{id}/input_items"), "GET,HEAD", [Method::POST, Method::PUT, Method::DELETE]),
         (&format!("{id}/cancel"), "POST", [Method::GET, Method::PUT, Method::DELETE]),
     ] {
-        let options = send(&proxy, Method::OPTIONS, path).await;
+        let options = send(proxy, Method::OPTIONS, path).await;
         assert_eq!((options.status, options.header("allow")), (204, Some(allowed)), "{path}");
         for method in others {
-            let answer = send(&proxy, method, path).await;
+            let answer = send(proxy, method, path).await;
             let error = (405, Value::Null, json!("method_not_allowed"));
             assert_eq!(answer.error(), error, "{path}");
             assert_eq!(answer.header("allow"), Some(allowed), "{path}");
         }
     }
     for path in ["/v1/responses/resp_1/output", "/responses/resp_1/cancel/now"] {
-        let answer = send(&proxy, Method::GET, path).await;
+        let answer = send(proxy, Method::GET, path).await;
         assert_eq!(answer.error(), (404, Value::Null, json!("unknown_path")));
         assert!(answer.body.contains("/v1/responses/{id}/input_items"), "{}", answer.body);
     }
@@ -70,14 +72,12 @@ async fn other_methods_and_paths_say_what_there_is() {
         (Method::GET, "/v1/responses/%F0%9F%A6%80".to_owned()),
         (Method::GET, "/v1/responses/%FF".to_owned()),
     ] {
-        assert_eq!(send(&proxy, method, &path).await.error(), unknown, "{path}");
+        assert_eq!(send(proxy, method, &path).await.error(), unknown, "{path}");
     }
 }
 
 /// A page may show, delete and cancel too; a browser asks before without the key.
-#[tokio::test]
-async fn pages_may_use_every_method() {
-    let proxy = Proxy::start(&[]).await;
+async fn pages_may_use_every_method(proxy: &Proxy) {
     for (path, method) in [
         (RESPONSES, "POST"),
         ("/v1/responses/resp_1", "GET"),

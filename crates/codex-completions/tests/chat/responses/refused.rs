@@ -7,9 +7,13 @@ use super::reply::Reply;
 use crate::asking::with;
 use crate::proxy::Proxy;
 
-#[tokio::test]
-async fn bad_fields_are_named() {
-    let proxy = Proxy::start(&[]).await;
+on_one_server! {
+    bad_fields_are_named,
+    calls_of_an_earlier_response_need_their_results,
+    failures_of_the_upstream_have_their_status,
+}
+
+async fn bad_fields_are_named(proxy: &Proxy) {
     let item = |item: Value| json!({"input": [item]});
     let part = |part: Value| item(json!({"role": "user", "content": [part]}));
     let tool = |kind: &str| json!({"tools": [{"type": kind}]});
@@ -102,7 +106,7 @@ async fn bad_fields_are_named() {
     ] {
         for stream in [false, true] {
             let request = with(ask("[[text]]"), json!({"stream": stream}));
-            let answer = respond(&proxy, &with(request, members.clone())).await;
+            let answer = respond(proxy, &with(request, members.clone())).await;
             let error = (400, json!(param), json!(code));
             assert_eq!(answer.error(), error, "{members}: {}", answer.body);
             assert_eq!(answer.json()["error"]["type"], "invalid_request_error");
@@ -113,10 +117,8 @@ async fn bad_fields_are_named() {
 }
 
 /// Whatever calls an earlier response has made need their results, once.
-#[tokio::test]
-async fn calls_of_an_earlier_response_need_their_results() {
-    let proxy = Proxy::start(&[]).await;
-    let first = Reply::of(&respond(&proxy, &with_tools(ask("[[parallel:2]]"))).await);
+async fn calls_of_an_earlier_response_need_their_results(proxy: &Proxy) {
+    let first = Reply::of(&respond(proxy, &with_tools(ask("[[parallel:2]]"))).await);
     let [one, other] = [&first.calls()[0].id, &first.calls()[1].id];
     let result = |id: &str| json!({"type": "function_call_output", "call_id": id, "output": "a"});
     let another = |id: &str| with(result(id), json!({"output": "b"}));
@@ -128,7 +130,7 @@ async fn calls_of_an_earlier_response_need_their_results() {
         (json!([result("lost")]), "input[0].call_id", "lost"),
     ] {
         let request = with(ask(input), json!({"previous_response_id": first.id()}));
-        let answer = respond(&proxy, &request).await;
+        let answer = respond(proxy, &request).await;
         assert_eq!(answer.error(), (400, json!(param), json!("invalid_value")), "{request}");
         assert!(answer.body.contains(&format!("'{named}'")), "{}", answer.body);
     }
@@ -136,7 +138,7 @@ async fn calls_of_an_earlier_response_need_their_results() {
         ask(json!([result(other), result(one), user])),
         json!({"previous_response_id": first.id()}),
     );
-    assert_eq!(respond(&proxy, &both).await.status, 200);
+    assert_eq!(respond(proxy, &both).await.status, 200);
 }
 
 #[tokio::test]
@@ -159,9 +161,7 @@ async fn bad_bodies_are_told_apart() {
 }
 
 /// Failures of the upstream keep their meaning.
-#[tokio::test]
-async fn failures_of_the_upstream_have_their_status() {
-    let proxy = Proxy::start(&[]).await;
+async fn failures_of_the_upstream_have_their_status(proxy: &Proxy) {
     for (mark, status, code) in [
         ("[[http:400,ctx]]", 400, "context_length_exceeded"),
         ("[[http:401]]", 401, "codex_login_required"),
@@ -172,7 +172,7 @@ async fn failures_of_the_upstream_have_their_status() {
         ("[[cut-early]]", 502, "stream_cut"),
     ] {
         for stream in [false, true] {
-            let answer = respond(&proxy, &with(ask(mark), json!({"stream": stream}))).await;
+            let answer = respond(proxy, &with(ask(mark), json!({"stream": stream}))).await;
             let (told, _, told_code) = answer.error();
             assert_eq!((told, told_code), (status, json!(code)), "{mark}: {}", answer.body);
         }

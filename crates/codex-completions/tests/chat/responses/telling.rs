@@ -45,15 +45,18 @@ async fn row_9_each_turn_has_a_line_without_any_content() {
     }
 }
 
+on_one_server! {
+    text_that_is_not_sent_is_counted,
+    what_has_no_effect_is_named,
+}
+
 /// Text beside calls has items of its own. Only in XML mode what follows the last call is left out.
-#[tokio::test]
-async fn text_that_is_not_sent_is_counted() {
-    let proxy = Proxy::start(&[]).await;
+async fn text_that_is_not_sent_is_counted(proxy: &Proxy) {
     let said = items(&[json!("Before."), call("get_time", "Rome"), json!("Äfter.")]);
     let request = with_tools(ask(said));
     for request in [streamed(request.clone()), request] {
         for (mode, suppressed) in [("openai-json", 0), ("obsidian-xml", 7)] {
-            let answer = respond_with(&proxy, &request, &[("x-proxy-output-mode", mode)]).await;
+            let answer = respond_with(proxy, &request, &[("x-proxy-output-mode", mode)]).await;
             let line = proxy.turn_lines(answer.header("x-request-id").unwrap(), 1).await.remove(0);
             assert_eq!(line["suppressed_bytes"], suppressed, "{request} in {mode}");
             let text = Reply::of(&answer).text();
@@ -63,9 +66,7 @@ async fn text_that_is_not_sent_is_counted() {
     }
 }
 
-#[tokio::test]
-async fn what_has_no_effect_is_named() {
-    let proxy = Proxy::start(&[]).await;
+async fn what_has_no_effect_is_named(proxy: &Proxy) {
     let ignored = json!({
         "temperature": 0, "top_p": 1, "top_logprobs": 3, "truncation": "auto", "seed": 7,
         "include": ["message.output_text.logprobs"], "text": {"verbosity": "low"}, "user": "me",
@@ -74,11 +75,11 @@ async fn what_has_no_effect_is_named() {
     let request = with(ask("[[text]]"), ignored);
     for request in [streamed(request.clone()), request] {
         assert_eq!(
-            respond(&proxy, &request).await.header("x-proxy-ignored-params"),
+            respond(proxy, &request).await.header("x-proxy-ignored-params"),
             Some("temperature, top_p, seed, top_logprobs, stop, truncation, include")
         );
     }
-    assert_eq!(respond(&proxy, &ask("[[text]]")).await.header("x-proxy-ignored-params"), None);
+    assert_eq!(respond(proxy, &ask("[[text]]")).await.header("x-proxy-ignored-params"), None);
 }
 
 #[tokio::test]

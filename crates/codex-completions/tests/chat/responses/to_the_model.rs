@@ -26,10 +26,17 @@ fn ignored(answer: &Answer) -> Option<&str> {
     answer.header("x-proxy-ignored-params")
 }
 
-#[tokio::test]
-async fn every_item_arrives_in_its_place() {
-    let proxy = Proxy::start(&[]).await;
-    assert_eq!(seen_of(&proxy, &ask("[[text]]")).await, ["user: [[text]]"]);
+on_one_server! {
+    every_item_arrives_in_its_place,
+    reasoning_and_phases_arrive,
+    the_model_receives_what_it_would_from_a_chat,
+    calls_and_results_come_back_under_the_models_own_ids,
+    tools_are_offered_as_they_are_chosen,
+    the_form_of_the_answer_is_asked_for,
+}
+
+async fn every_item_arrives_in_its_place(proxy: &Proxy) {
+    assert_eq!(seen_of(proxy, &ask("[[text]]")).await, ["user: [[text]]"]);
     let input = json!([
         {"role": "system", "content": "one"},
         {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "two"}]},
@@ -55,10 +62,10 @@ async fn every_item_arrives_in_its_place() {
         {"role": "developer", "content": "nine"},
     ]);
     let request = with(ask(input), json!({"instructions": "zero"}));
-    let answer = respond(&proxy, &request).await;
+    let answer = respond(proxy, &request).await;
     assert_eq!(ignored(&answer), Some("image_url.detail"));
     assert_eq!(
-        seen(&proxy),
+        seen(proxy),
         [
             "developer: zero",
             "developer: one",
@@ -79,9 +86,7 @@ async fn every_item_arrives_in_its_place() {
 }
 
 /// A model that is given its reasoning and the phases of its messages back goes on better.
-#[tokio::test]
-async fn reasoning_and_phases_arrive() {
-    let proxy = Proxy::start(&[]).await;
+async fn reasoning_and_phases_arrive(proxy: &Proxy) {
     let said = |text: &str, phase: &str| json!({"type": "message", "role": "assistant", "content": text, "phase": phase});
     let input = json!([
         {"role": "user", "content": "Go."},
@@ -91,7 +96,7 @@ async fn reasoning_and_phases_arrive() {
         {"type": "reasoning", "id": "rs_2", "summary": []},
         {"role": "user", "content": "[[text]]"},
     ]);
-    let answer = respond(&proxy, &ask(input)).await;
+    let answer = respond(proxy, &ask(input)).await;
     // Without its encrypted part no upstream can do anything with it.
     assert_eq!(ignored(&answer), Some("input.reasoning"));
     let mut items = proxy.model.last_request().unwrap().body["input"].take();
@@ -115,9 +120,7 @@ async fn reasoning_and_phases_arrive() {
 }
 
 /// The model cannot tell by which API it was asked.
-#[tokio::test]
-async fn the_model_receives_what_it_would_from_a_chat() {
-    let proxy = Proxy::start(&[]).await;
+async fn the_model_receives_what_it_would_from_a_chat(proxy: &Proxy) {
     let chat = with(
         with_chat_tools(ask_in_chat("")),
         json!({
@@ -148,7 +151,7 @@ async fn the_model_receives_what_it_would_from_a_chat() {
             "reasoning": {"effort": "low", "summary": "auto"},
         }),
     );
-    let of_response = received(&proxy, &request).await;
+    let of_response = received(proxy, &request).await;
     let names = ["model", "instructions", "input", "tools", "tool_choice", "reasoning", "text"];
     for name in names.into_iter().chain(["parallel_tool_calls", "include", "store", "stream"]) {
         assert_eq!(of_response[name], of_chat[name], "{name}");
@@ -156,12 +159,10 @@ async fn the_model_receives_what_it_would_from_a_chat() {
 }
 
 /// The client echoes our ids; the model has its own back.
-#[tokio::test]
-async fn calls_and_results_come_back_under_the_models_own_ids() {
-    let proxy = Proxy::start(&[]).await;
+async fn calls_and_results_come_back_under_the_models_own_ids(proxy: &Proxy) {
     for way in [streamed, |request| request] {
         let request = with_tools(ask(json!([{"role": "user", "content": "Go. [[parallel:2]]"}])));
-        let first = Reply::of(&respond(&proxy, &way(request.clone())).await);
+        let first = Reply::of(&respond(proxy, &way(request.clone())).await);
         let calls = first.calls();
         let mut request = request;
         let history = request["input"].as_array_mut().unwrap();
@@ -171,7 +172,7 @@ async fn calls_and_results_come_back_under_the_models_own_ids() {
             let output = format!("of {}", call.name);
             json!({"type": "function_call_output", "call_id": call.id, "output": output})
         }));
-        let second = Reply::of(&respond(&proxy, &way(request)).await);
+        let second = Reply::of(&respond(proxy, &way(request)).await);
         assert_eq!(second.text(), "Tool result received, thank you.");
         let ids: Vec<_> = calls
             .iter()
@@ -179,7 +180,7 @@ async fn calls_and_results_come_back_under_the_models_own_ids() {
             .collect();
         let (weather, time) = (&ids[0], &ids[1]);
         assert_eq!(
-            seen(&proxy),
+            seen(proxy),
             [
                 "user: Go. [[parallel:2]]",
                 &format!(r#"call {weather} get_weather {{"city": "C0", "mark": "Go."}}"#),
@@ -191,9 +192,7 @@ async fn calls_and_results_come_back_under_the_models_own_ids() {
     }
 }
 
-#[tokio::test]
-async fn tools_are_offered_as_they_are_chosen() {
-    let proxy = Proxy::start(&[]).await;
+async fn tools_are_offered_as_they_are_chosen(proxy: &Proxy) {
     let every = ["get_weather", "get_time", "lookup"];
     let must = "developer: You must call at least one of your tools in your next answer.";
     let this_one = "developer: You must call the one tool that you have in your next answer.";
@@ -213,9 +212,9 @@ async fn tools_are_offered_as_they_are_chosen() {
         (some("required"), &["get_time", "lookup"], Some(must)),
     ] {
         let request = with(with_tools(ask("[[text]]")), json!({"tool_choice": choice}));
-        let body = received(&proxy, &request).await;
+        let body = received(proxy, &request).await;
         let expected: Vec<_> = ["user: [[text]]"].into_iter().chain(said).collect();
-        assert_eq!(seen(&proxy), expected, "{choice}");
+        assert_eq!(seen(proxy), expected, "{choice}");
         let tools = body["tools"].as_array().unwrap().iter();
         let names: Vec<_> = tools.map(|tool| tool["name"].as_str().unwrap()).collect();
         assert_eq!(names, offered, "{choice}");
@@ -223,19 +222,17 @@ async fn tools_are_offered_as_they_are_chosen() {
     // Codex refuses or hides some names; nobody sees how it is made to take them.
     for name in ["exec_command", "mcp__notes__read", "a name with spaces"] {
         let request = with(ask("[[tool]]"), json!({"tools": tools(&[name])}));
-        let first = Reply::of(&respond(&proxy, &request).await);
+        let first = Reply::of(&respond(proxy, &request).await);
         let call = &first.calls()[0];
         assert_eq!(call.name, name);
         let result = json!({"type": "function_call_output", "call_id": call.id, "output": "done"});
         let request = with(request, json!({"previous_response_id": first.id(), "input": [result]}));
-        let second = Reply::of(&respond(&proxy, &request).await);
+        let second = Reply::of(&respond(proxy, &request).await);
         assert_eq!(second.text(), "Tool result received, thank you.", "{name}");
     }
 }
 
-#[tokio::test]
-async fn the_form_of_the_answer_is_asked_for() {
-    let proxy = Proxy::start(&[]).await;
+async fn the_form_of_the_answer_is_asked_for(proxy: &Proxy) {
     let schema = json!({
         "type": "object", "properties": {"answer": {"type": "integer"}},
         "required": ["answer"], "additionalProperties": false,
@@ -246,17 +243,17 @@ async fn the_form_of_the_answer_is_asked_for() {
         with(json!({"type": "json_schema"}), named.clone()),
         json!({"type": "json_schema", "json_schema": named}),
     ] {
-        let body = received(&proxy, &format(strict)).await;
-        assert_eq!(seen(&proxy), ["user: [[json]]"]);
+        let body = received(proxy, &format(strict)).await;
+        assert_eq!(seen(proxy), ["user: [[json]]"]);
         let sent = &body["text"]["format"];
         assert_eq!((&sent["type"], &sent["schema"]), (&json!("json_schema"), &schema));
     }
-    let body = received(&proxy, &format(json!({"type": "json_object"}))).await;
-    let items = seen(&proxy);
+    let body = received(proxy, &format(json!({"type": "json_object"}))).await;
+    let items = seen(proxy);
     assert_eq!((items.len(), &body["text"]["format"]), (2, &Value::Null));
     assert!(items[1].starts_with("developer: Answer with one JSON object"), "{items:?}");
-    let body = received(&proxy, &format(json!({"type": "text"}))).await;
-    assert_eq!((seen(&proxy).len(), &body["text"]["format"]), (1, &Value::Null));
+    let body = received(proxy, &format(json!({"type": "text"}))).await;
+    assert_eq!((seen(proxy).len(), &body["text"]["format"]), (1, &Value::Null));
 }
 
 #[tokio::test]

@@ -7,9 +7,12 @@ use super::reply::Reply;
 use crate::asking::with;
 use crate::proxy::Proxy;
 
-#[tokio::test]
-async fn every_request_that_clients_send_is_served() {
-    let proxy = Proxy::start(&[]).await;
+on_one_server! {
+    every_request_that_clients_send_is_served,
+    what_was_asked_is_repeated,
+}
+
+async fn every_request_that_clients_send_is_served(proxy: &Proxy) {
     let user = json!({"role": "user", "content": "[[text]]"});
     let after = |item: Value| json!({"input": [item, user]});
     let called = json!({"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"});
@@ -57,7 +60,7 @@ async fn every_request_that_clients_send_is_served() {
         result(json!([])),
         result(json!([{"type": "output_text", "text": "a"}])),
     ] {
-        let answer = respond(&proxy, &with(ask("[[text]]"), members.clone())).await;
+        let answer = respond(proxy, &with(ask("[[text]]"), members.clone())).await;
         assert_eq!(answer.status, 200, "{members}: {}", answer.body);
         let reply = Reply::of(&answer);
         let said = (reply.status(), reply.text());
@@ -66,9 +69,7 @@ async fn every_request_that_clients_send_is_served() {
 }
 
 /// The response repeats what was asked, in the form that SDKs read.
-#[tokio::test]
-async fn what_was_asked_is_repeated() {
-    let proxy = Proxy::start(&[]).await;
+async fn what_was_asked_is_repeated(proxy: &Proxy) {
     let request = json!({
         "instructions": "Be brief.", "metadata": {"a": "b"}, "user": "me", "max_output_tokens": 50,
         "parallel_tool_calls": false, "store": false, "truncation": "auto",
@@ -88,7 +89,7 @@ async fn what_was_asked_is_repeated() {
             "background": false, "previous_response_id": null, "error": null,
         }),
     );
-    let response = Reply::of(&respond(&proxy, &with(ask("[[json]]"), request)).await).response;
+    let response = Reply::of(&respond(proxy, &with(ask("[[json]]"), request)).await).response;
     for (name, value) in expected.as_object().unwrap() {
         assert_eq!(response[name], *value, "{name}");
     }

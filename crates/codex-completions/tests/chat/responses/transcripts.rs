@@ -22,9 +22,12 @@ async fn check(proxy: &Proxy, name: &str, request: &Value, headers: &[(&str, &st
     golden::check(&format!("responses/golden/{name}"), transcript.trim_end_matches('\n'));
 }
 
-#[tokio::test]
-async fn responses_are_as_they_always_were() {
-    let proxy = Proxy::start(&[]).await;
+on_one_server! {
+    responses_are_as_they_always_were,
+    responses_with_calls_are_as_they_always_were,
+}
+
+async fn responses_are_as_they_always_were(proxy: &Proxy) {
     proxy.until_early_arguments("on").await;
     let encrypted = json!({"include": ["reasoning.encrypted_content"]});
     let summary = json!({"reasoning": {"summary": "auto"}});
@@ -68,13 +71,11 @@ async fn responses_are_as_they_always_were() {
             ),
         ),
     ] {
-        check(&proxy, name, &request, &[]).await;
+        check(proxy, name, &request, &[]).await;
     }
 }
 
-#[tokio::test]
-async fn responses_with_calls_are_as_they_always_were() {
-    let proxy = Proxy::start(&[]).await;
+async fn responses_with_calls_are_as_they_always_were(proxy: &Proxy) {
     let blocks = json!({"instructions": "Call tools with <use_tool> blocks."});
     let around = items(&[
         json!("Before."),
@@ -98,7 +99,7 @@ async fn responses_with_calls_are_as_they_always_were() {
     ] {
         for mode in ["openai-json", "obsidian-xml"] {
             let headers = [("x-proxy-output-mode", mode)];
-            check(&proxy, &format!("{name}.{mode}"), &request, &headers).await;
+            check(proxy, &format!("{name}.{mode}"), &request, &headers).await;
         }
     }
 }

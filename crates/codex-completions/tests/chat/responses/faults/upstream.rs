@@ -10,11 +10,14 @@ use crate::proxy::Proxy;
 use crate::responses::asking::{ask, with_tools};
 use crate::responses::client::{Responder, id_of, items_of, response_of, text_of};
 
+on_one_server! {
+    a_failure_before_the_first_byte_has_the_status_of_a_chats,
+    a_failure_after_the_first_byte_is_told_in_the_stream,
+}
+
 /// Before the first byte a failure has the status that it has for a chat.
-#[tokio::test]
-async fn a_failure_before_the_first_byte_has_the_status_of_a_chats() {
-    let proxy = Proxy::start(&[]).await;
-    let client = Responder::new(&proxy);
+async fn a_failure_before_the_first_byte_has_the_status_of_a_chats(proxy: &Proxy) {
+    let client = Responder::new(proxy);
     for mark in [
         "[[http:400]]",
         "[[http:400,ctx]]",
@@ -35,13 +38,11 @@ async fn a_failure_before_the_first_byte_has_the_status_of_a_chats() {
             }
         }
     }
-    assert_works(&proxy).await;
+    assert_works(proxy).await;
 }
 
-#[tokio::test]
-async fn a_failure_after_the_first_byte_is_told_in_the_stream() {
-    let proxy = Proxy::start(&[]).await;
-    let client = Responder::new(&proxy);
+async fn a_failure_after_the_first_byte_is_told_in_the_stream(proxy: &Proxy) {
+    let client = Responder::new(proxy);
     let whole = client.create(&ask("[[slow-cut:300]]")).await;
     let (status, _, code) = whole.error();
     assert_eq!(status, 502, "{whole:?}");
@@ -49,7 +50,7 @@ async fn a_failure_after_the_first_byte_is_told_in_the_stream() {
     let said = "A long enough answer, which a cut leaves wit";
     assert_failed(&stream, code.as_str().unwrap(), said);
     assert!(!is_kept(&client, &stream).await);
-    assert_works(&proxy).await;
+    assert_works(proxy).await;
 }
 
 /// Codex hides what happens after a whole call; a probe brings it out.

@@ -21,10 +21,17 @@ fn told_of(list: &Value) -> Vec<(String, String)> {
     list["data"].as_array().unwrap().iter().map(told).collect()
 }
 
-#[tokio::test]
-async fn a_response_is_shown_as_it_was_answered() {
-    let proxy = Proxy::start(&[]).await;
-    let client = Responder::new(&proxy);
+on_one_server! {
+    a_response_is_shown_as_it_was_answered,
+    the_input_of_a_response_is_the_whole_conversation_before_it,
+    what_cannot_be_listed_is_refused,
+    a_deleted_response_is_unknown_and_ends_its_conversation,
+    items_are_found_by_their_ids,
+    items_that_a_client_sends_back_have_ids_of_their_own,
+}
+
+async fn a_response_is_shown_as_it_was_answered(proxy: &Proxy) {
+    let client = Responder::new(proxy);
     let plain = with_tools(ask("[[mixed-reasoning]]"));
     let include = json!({"include": ["reasoning.encrypted_content"]});
     for (request, query) in
@@ -44,10 +51,8 @@ async fn a_response_is_shown_as_it_was_answered() {
     }
 }
 
-#[tokio::test]
-async fn the_input_of_a_response_is_the_whole_conversation_before_it() {
-    let proxy = Proxy::start(&[]).await;
-    let client = Responder::new(&proxy);
+async fn the_input_of_a_response_is_the_whole_conversation_before_it(proxy: &Proxy) {
+    let client = Responder::new(proxy);
     let first = client.completed(&ask("[[reasoning]] one")).await;
     let second = client.completed(&after(&first, ask("[[text:2]] two"))).await;
     let third = client.completed(&after(&second, ask("[[text:3]] three"))).await;
@@ -103,10 +108,8 @@ async fn the_input_of_a_response_is_the_whole_conversation_before_it() {
     assert_eq!(items[1].get("encrypted_content"), None);
 }
 
-#[tokio::test]
-async fn what_cannot_be_listed_is_refused() {
-    let proxy = Proxy::start(&[]).await;
-    let client = Responder::new(&proxy);
+async fn what_cannot_be_listed_is_refused(proxy: &Proxy) {
+    let client = Responder::new(proxy);
     let response = client.completed(&ask("[[text]]")).await;
     let id = id_of(&response);
     for (query, param) in [
@@ -126,10 +129,8 @@ async fn what_cannot_be_listed_is_refused() {
     }
 }
 
-#[tokio::test]
-async fn a_deleted_response_is_unknown_and_ends_its_conversation() {
-    let proxy = Proxy::start(&[]).await;
-    let client = Responder::new(&proxy);
+async fn a_deleted_response_is_unknown_and_ends_its_conversation(proxy: &Proxy) {
+    let client = Responder::new(proxy);
     let first = client.completed(&ask("[[text:1]]")).await;
     let second = client.completed(&after(&first, ask("[[text:2]]"))).await;
     let id = id_of(&first);
@@ -155,10 +156,8 @@ async fn a_deleted_response_is_unknown_and_ends_its_conversation() {
 }
 
 /// Its own items can be referred to, also after the response that they came with.
-#[tokio::test]
-async fn items_are_found_by_their_ids() {
-    let proxy = Proxy::start(&[]).await;
-    let client = Responder::new(&proxy);
+async fn items_are_found_by_their_ids(proxy: &Proxy) {
+    let client = Responder::new(proxy);
     let first = client.completed(&ask("[[reasoning]] one")).await;
     let [reasoning] = &items_of(&first, "reasoning")[..] else { panic!("{first}") };
     let [message] = &items_of(&first, "message")[..] else { panic!("{first}") };
@@ -170,7 +169,7 @@ async fn items_are_found_by_their_ids() {
         {"role": "user", "content": "[[text]] two"},
     ]);
     let second = client.completed(&ask(input)).await;
-    let seen = crate::to_the_model::seen(&proxy);
+    let seen = crate::to_the_model::seen(proxy);
     assert_eq!(seen.len(), 4);
     assert!(seen[1].contains("ENCRYPTED_BLOB"), "{seen:?}");
     assert_eq!(seen[2], "assistant: Answer after reasoning.");
@@ -183,10 +182,8 @@ async fn items_are_found_by_their_ids() {
     assert_eq!(listed[1..3], said);
 }
 
-#[tokio::test]
-async fn items_that_a_client_sends_back_have_ids_of_their_own() {
-    let proxy = Proxy::start(&[]).await;
-    let client = Responder::new(&proxy);
+async fn items_that_a_client_sends_back_have_ids_of_their_own(proxy: &Proxy) {
+    let client = Responder::new(proxy);
     let first = client.completed(&ask("[[text:1]] one")).await;
     let said = &first["output"][0];
     let input = json!([said, said, {"role": "user", "id": said["id"], "content": "[[text:2]]"}]);
