@@ -29,7 +29,6 @@ use crate::timing::Timing;
 use crate::turn::driver::Driver;
 use crate::turn::plan::PlannedTurn;
 use crate::turn::set_up::SetUps;
-use crate::turn::threads_ahead::ThreadsAhead;
 use crate::turn::{Consumer, Turn, TurnOptions};
 
 /// Longest wait for Codex to confirm that the turns of a client that stops are interrupted.
@@ -101,7 +100,6 @@ struct Inner {
     canary: watch::Sender<CanaryState>,
     login: Arc<LoginWatch>,
     set_ups: Arc<SetUps>,
-    threads_ahead: Arc<ThreadsAhead>,
     user_agent: String,
 }
 
@@ -219,12 +217,9 @@ impl Client {
             Some(_) => CanaryState::Checking { allowed: config.allow_untested },
             None => CanaryState::NotNeeded,
         };
-        let threads_ahead =
-            ThreadsAhead::new(config.threads_ahead, &connection, &login, &tasks).into();
         Ok(Self {
             inner: Arc::new(Inner {
                 connection,
-                threads_ahead,
                 process_id: child.id(),
                 child: tokio::sync::Mutex::new(Some(child)),
                 tasks,
@@ -252,22 +247,20 @@ impl Client {
         Ok(turn)
     }
 
-    /// Starts a turn that leaves no trace in what is counted, and for which nothing is prepared.
+    /// Starts a turn that leaves no trace in what is counted.
     pub(crate) fn start_uncounted_turn(&self, request: TurnRequest) -> Result<Turn, InvalidTurn> {
         let options = TurnOptions { retries: 0, ..self.inner.config.turns };
         let (planned, turn) = PlannedTurn::new(request, options, Consumer::default(), None)?;
-        let none_ahead =
-            ThreadsAhead::new(0, &self.inner.connection, &self.inner.login, &self.inner.tasks);
-        self.drive(planned, &none_ahead.into());
+        self.drive(planned);
         Ok(turn)
     }
 
     pub(crate) fn run(&self, turn: PlannedTurn) {
         self.inner.connection.stats().count(Counter::Turn);
-        self.drive(turn, &self.inner.threads_ahead);
+        self.drive(turn);
     }
 
-    fn drive(&self, turn: PlannedTurn, threads_ahead: &Arc<ThreadsAhead>) {
+    fn drive(&self, turn: PlannedTurn) {
         let inner = &self.inner;
         let driver = Driver {
             turn,
@@ -275,8 +268,6 @@ impl Client {
             working_folder: inner.working_folder.clone(),
             login: Arc::clone(&inner.login),
             set_ups: Arc::clone(&inner.set_ups),
-            threads_ahead: Arc::clone(threads_ahead),
-            next_setting: None,
         };
         inner.turns.spawn(driver.run().in_current_span());
     }
@@ -316,16 +307,10 @@ impl Client {
         self.inner.home.path()
     }
 
-    /// How many threads that were started ahead wait for their turns.
-    pub fn threads_ahead(&self) -> usize {
-        self.inner.threads_ahead.ready()
-    }
-
     /// Waits until no turn is running, the account is not being changed and no request is under
     /// way. Nobody else may begin anything.
     pub(crate) async fn until_idle(&self) {
         let inner = &self.inner;
-        inner.threads_ahead.close();
         inner.turns.close();
         inner.turns.wait().await;
         inner.login.no_own_change().await;
@@ -436,7 +421,6 @@ impl Client {
     /// The same for any reason.
     pub(crate) async fn stop(&self, reason: &str) {
         let connection = &*self.inner.connection;
-        self.inner.threads_ahead.close();
         // Codex lets go of the upstream's streams before it is asked to go itself.
         connection.router.fail_all(reason, connection);
         let _ = tokio::time::timeout(INTERRUPT_GRACE, connection.router.until_empty()).await;

@@ -31,8 +31,6 @@ pub struct ClientConfig {
     pub max_line_bytes: usize,
     /// How turns run that have no options of their own.
     pub turns: TurnOptions,
-    /// Threads that may be started before a turn needs them, for turns like the last ones.
-    pub threads_ahead: usize,
     /// Whether every model is asked the classic way, in which it may make several calls at once.
     ///
     /// Newer models ship with a leaner one, in which Codex asks for one call at a time. Whether
@@ -81,7 +79,6 @@ impl ClientConfig {
             shutdown_grace: Duration::from_secs(5),
             max_line_bytes: 64 * 1024 * 1024,
             turns: TurnOptions::default(),
-            threads_ahead: 0,
             classic_models: false,
             early_arguments: true,
             canary: None,

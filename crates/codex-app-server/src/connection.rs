@@ -1,8 +1,6 @@
 //! One JSON-RPC connection: requests and their answers, notifications, requests of the server.
 
 mod letting_go;
-#[cfg(test)]
-pub(crate) mod played;
 mod reading;
 
 use std::collections::HashMap;

@@ -12,7 +12,6 @@ pub(crate) mod set_up;
 mod streamed;
 pub(crate) mod thread_event;
 pub(crate) mod thread_link;
-pub(crate) mod threads_ahead;
 
 use std::future::poll_fn;
 use std::sync::Arc;

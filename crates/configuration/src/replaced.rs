@@ -1,5 +1,5 @@
 //! Settings of codex-completions-api that are not needed here, so that its `.env` can be carried
-//! over.
+//! over, and our own of earlier builds.
 
 const IDLE: &str = "PROXY_IDLE_TIMEOUT_MS limits the time without an event";
 const TURNS: &str = "PROXY_MAX_CONCURRENT_TURNS limits the turns that run at once";
@@ -49,6 +49,7 @@ const REPLACED: &[(&str, &str)] = &[
     ("WORKER_MAX_CONCURRENCY", TURNS),
     ("WORKER_RESTART_MAX", "a lost child is started again for ever, with growing pauses"),
     ("WORKER_STARTUP_TIMEOUT_MS", "WORKER_HANDSHAKE_TIMEOUT_MS limits the start of a child"),
+    ("WORKER_THREADS_AHEAD", "threads are started when a turn needs them"),
 ];
 
 /// The name, and what is there instead of it.

@@ -174,10 +174,7 @@ impl Settings {
     /// How the children of the server are kept.
     pub fn pool_config(&self, binary: CodexBinary) -> PoolConfig {
         let values = &self.values;
-        let client = ClientConfig {
-            threads_ahead: values.number(&t::WORKER_THREADS_AHEAD),
-            ..self.client_config(binary)
-        };
+        let client = ClientConfig { ..self.client_config(binary) };
         PoolConfig {
             workers: values.number(&t::WORKER_COUNT),
             backoff_initial: values.millis(&t::WORKER_BACKOFF_INITIAL_MS),

@@ -183,8 +183,6 @@ variables! {
     "Children" {
         WORKER_COUNT = integer(1, 64).default("1")
             .means("Codex children of `serve`");
-        WORKER_THREADS_AHEAD = integer(0, 64).default("2")
-            .means("threads that each child of `serve` has ready, one for each of the last different sets of model, tools and upstream: the next turn with the same ones begins sooner. Codex has about 1 MB for each; 0 starts none ahead");
         WORKER_BACKOFF_INITIAL_MS = millis(1).default("500")
             .means("pause before a lost child is started again; each failure doubles it");
         WORKER_BACKOFF_MAX_MS = millis(1).default("5000")

@@ -44,8 +44,6 @@ impl Server {
             .env("PROXY_API_KEY", KEY)
             .env("PROXY_UPSTREAM_BASE_URL", surroundings.upstream)
             .env("PROXY_CONTINUITY_MAX", threads.to_string())
-            // A fresh turn is to start its own thread, and not to find one that was started ahead.
-            .env("WORKER_THREADS_AHEAD", "0")
             .env("CODEX_BIN", surroundings.codex)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -112,8 +112,7 @@ pub(crate) fn time_to_accept(binary: &Path, starts: usize) -> Vec<Duration> {
     (0..=starts).map(start).skip(1).collect()
 }
 
-/// The server with its defaults, but for more turns at once and no threads that are started ahead: a direct
-/// turn starts its thread too, and what is added should be added to the same work. Its log goes to a file.
+/// The server with its defaults, but for more turns at once. Its log goes to a file.
 fn command(mut command: Command, folder: &Path, port: u16) -> Command {
     let log = File::create(folder.join("log")).expect("no log");
     command
@@ -125,7 +124,6 @@ fn command(mut command: Command, folder: &Path, port: u16) -> Command {
         .env("PROXY_API_KEY", KEY)
         .env("PROXY_UPSTREAM_BASE_URL", UPSTREAM)
         .env("PROXY_MAX_CONCURRENT_TURNS", "64")
-        .env("WORKER_THREADS_AHEAD", "0")
         .env("CODEX_BIN", workspace_program("scripted-app-server"))
         .env("PROXY_ALLOW_UNTESTED_CODEX", "true")
         .stdin(Stdio::null())

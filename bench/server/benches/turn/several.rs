@@ -10,8 +10,8 @@ use crate::figures::Figures;
 use crate::model::{Model, TEXT};
 use crate::way::{millis, request};
 
-/// Children, and threads that each of them may start ahead.
-const POOLS: [(usize, usize); 4] = [(1, 0), (1, 2), (2, 0), (2, 2)];
+/// How many children.
+const POOLS: [usize; 2] = [1, 2];
 
 const CLIENTS: [usize; 3] = [1, 4, 16];
 
@@ -20,11 +20,9 @@ const ROUNDS: usize = 4;
 
 pub(crate) async fn measure(codex: &CodexBinary, model: &Model, turns: usize) {
     let mut pools = Vec::new();
-    for (children, threads_ahead) in POOLS {
+    for children in POOLS {
         let home = tempfile::tempdir().expect("no temporary folder");
-        let mut config = ClientConfig::new(codex.clone(), home.path());
-        config.threads_ahead = threads_ahead;
-        let mut config = PoolConfig::new(config);
+        let mut config = PoolConfig::new(ClientConfig::new(codex.clone(), home.path()));
         config.workers = children;
         let pool = Pool::start(config);
         let is_ready = |state: &WorkerState| matches!(state, WorkerState::Ready { .. });
@@ -34,8 +32,8 @@ pub(crate) async fn measure(codex: &CodexBinary, model: &Model, turns: usize) {
         pools.push((pool, home));
     }
     println!("{turns} turns a row, clients that ask again at once\n");
-    println!("| clients | children | threads ahead, each | turns/s | p50 ms | p90 ms |");
-    println!("|---|---|---|---|---|---|");
+    println!("| clients | children | turns/s | p50 ms | p90 ms |");
+    println!("|---|---|---|---|---|");
     for clients in CLIENTS {
         let mut rows: Vec<(Vec<f64>, f64)> = vec![(Vec::new(), 0.0); POOLS.len()];
         for _ in 0..ROUNDS {
@@ -45,12 +43,12 @@ pub(crate) async fn measure(codex: &CodexBinary, model: &Model, turns: usize) {
                 *seconds += started.elapsed().as_secs_f64();
             }
         }
-        for ((children, threads_ahead), (times, seconds)) in POOLS.into_iter().zip(rows) {
+        for (children, (times, seconds)) in POOLS.into_iter().zip(rows) {
             #[allow(clippy::cast_precision_loss, reason = "a few hundred turns")]
             let per_second = times.len() as f64 / seconds;
             let times: Figures = times.into_iter().collect();
             println!(
-                "| {clients} | {children} | {threads_ahead} | {per_second:.0} | {:.1} | {:.1} |",
+                "| {clients} | {children} | {per_second:.0} | {:.1} | {:.1} |",
                 times.median(),
                 times.percentile(90)
             );

@@ -9,11 +9,9 @@ use crate::way::{Change, Times, Way};
 /// Turns of each way that are not counted.
 const WARM_UP: usize = 4;
 
-const CHANGES: [Change; 7] = [
+const CHANGES: [Change; 5] = [
     Change::Nothing,
-    Change::Ahead,
     Change::OneRoot,
-    Change::AheadAndOneRoot,
     Change::Together,
     Change::Workers("1"),
     Change::Workers("4"),

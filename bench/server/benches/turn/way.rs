@@ -27,12 +27,8 @@ const BUNDLES: [&str; 3] =
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     Nothing,
-    /// A thread is ready.
-    Ahead,
     /// Codex has one root certificate instead of the system's.
     OneRoot,
-    /// Both of these.
-    AheadAndOneRoot,
     /// The history and the turn are sent together, which is not safe.
     Together,
     /// Codex has as many threads for its tasks.
@@ -66,19 +62,14 @@ impl Change {
     pub(crate) fn name(self) -> String {
         match self {
             Self::Nothing => "nothing".to_owned(),
-            Self::Ahead => "a thread is ready".to_owned(),
             Self::OneRoot => "one TLS root".to_owned(),
-            Self::AheadAndOneRoot => "a thread is ready, one TLS root".to_owned(),
             Self::Together => "history and turn sent together".to_owned(),
             Self::Workers(count) => format!("TOKIO_WORKER_THREADS={count}"),
         }
     }
 
     pub(crate) fn apply(self, config: &mut ClientConfig) {
-        if matches!(self, Self::Ahead | Self::AheadAndOneRoot) {
-            config.threads_ahead = 1;
-        }
-        if matches!(self, Self::OneRoot | Self::AheadAndOneRoot) {
+        if self == Self::OneRoot {
             let file = one_root(&config.home);
             config.environment.push(("SSL_CERT_FILE".to_owned(), file));
         }
@@ -136,10 +127,8 @@ impl Way {
             let request = requests.iter().find(|(name, _)| *name == method);
             request.map_or(0.0, |(_, took)| millis(*took))
         };
-        // One that is started ahead comes after the others.
-        let has_started = requests.first().is_some_and(|(method, _)| *method == "thread/start");
-        let thread = if has_started { took("thread/start") } else { 0.0 };
-        let (inject, turn) = (took("thread/inject_items"), took("turn/start"));
+        let [thread, inject, turn] =
+            ["thread/start", "thread/inject_items", "turn/start"].map(took);
         tokio::time::sleep(SETTLE).await;
         self.turns.push(Times {
             thread,

@@ -66,7 +66,6 @@ impl SeparateLogin {
             home: home.path().to_owned(),
             shutdown_grace: STOPPED_WITHIN.min(config.shutdown_grace),
             // It has no turns.
-            threads_ahead: 0,
             early_arguments: false,
             canary: None,
             timings: None,

@@ -1,8 +1,7 @@
 use serde_json::{Value, json};
-use tokio::io::{AsyncWriteExt as _, BufReader, DuplexStream};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 use tokio_util::task::TaskTracker;
 
-use super::played::PlayedConnection;
 use super::*;
 use crate::child_log::EarlyArguments;
 use crate::protocol::incoming::LoadedThreads;
@@ -18,9 +17,24 @@ struct Peer {
 
 impl Peer {
     fn new() -> Self {
-        let PlayedConnection { connection, lines, answers, tasks, .. } =
-            PlayedConnection::new(Duration::from_millis(500));
-        Self { connection, lines, answers, tasks }
+        let (connection, _unwanted) = Connection::new(
+            Duration::from_millis(500),
+            Onlookers::default(),
+            EarlyArguments::On,
+            Arc::default(),
+        );
+        let connection = Arc::new(connection);
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let (answers, output) = tokio::io::duplex(1 << 20);
+        let tasks = TaskTracker::new();
+        let writer = Arc::clone(&connection);
+        tasks.spawn(async move { writer.outbox().drain_into(ours).await });
+        let reader = Arc::clone(&connection);
+        tasks.spawn(async move {
+            let (Ok(reason) | Err(Damage(reason))) = reader.read(output, 1 << 16).await;
+            reader.close(&reason);
+        });
+        Self { connection, lines: BufReader::new(theirs).lines(), answers, tasks }
     }
 
     async fn say(&mut self, line: &str) {

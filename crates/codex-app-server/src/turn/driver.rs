@@ -12,7 +12,6 @@ use super::machine::{LogUse, TurnMachine};
 use super::plan::{PlannedTurn, Stop};
 use super::router::{Attempt, Route, Wire as _};
 use super::set_up::{SetUps, Waiting};
-use super::threads_ahead::{self, Setting, ThreadsAhead};
 use crate::backoff::Backoff;
 use crate::connection::Connection;
 use crate::continuity::kept_thread::{KeptThread, ThreadState};
@@ -20,8 +19,8 @@ use crate::continuity::kept_threads::{Found, GoingOn};
 use crate::continuity::{Continued, FreshReason};
 use crate::ids::ThreadId;
 use crate::login_watch::LoginWatch;
-use crate::protocol::incoming::TurnStartResult;
-use crate::protocol::outgoing::{Request as _, ThreadInjectItems, TurnStart};
+use crate::protocol::incoming::{ThreadStarted, TurnStartResult};
+use crate::protocol::outgoing::{Request as _, ThreadInjectItems, ThreadStart, TurnStart};
 use crate::request_error::RequestError;
 use crate::stats::Counter;
 
@@ -36,9 +35,6 @@ pub(crate) struct Driver {
     pub(crate) working_folder: String,
     pub(crate) login: Arc<LoginWatch>,
     pub(crate) set_ups: Arc<SetUps>,
-    pub(crate) threads_ahead: Arc<ThreadsAhead>,
-    /// What a thread is to be started ahead with, once there is time.
-    pub(crate) next_setting: Option<Setting>,
 }
 
 // === impl Driver ===
@@ -166,43 +162,22 @@ impl Driver {
             Ok(place) => place,
             Err(outcome) => return outcome,
         };
-        let setting = match self.thread_setting() {
-            Ok(setting) => setting,
+        let thread = match waiting.see_through(&set_ups, self.start_thread()).await {
+            Ok(thread) => thread,
             Err(error) => return Attempt::FailedEarly(error.into_failure()),
         };
-        let mut ready = self.threads_ahead.take(&setting);
-        let thread = loop {
-            let is_ready = ready.is_some();
-            let thread = if let Some(thread) = ready.take() {
-                thread
-            } else {
-                let starting = self.threads_ahead.start(&setting);
-                match waiting.see_through(&set_ups, starting).await {
-                    Ok(thread) => thread,
-                    Err(error) => return Attempt::FailedEarly(error.into_failure()),
-                }
-            };
-            if self.is_given_up(&thread) {
-                return Attempt::Finished;
-            }
-            let items: Vec<_> = self.turn.plan.items.iter().map(|item| &**item).collect();
-            match waiting.see_through(&set_ups, self.inject(&thread, &items)).await {
-                Ok(()) => break thread,
-                // It may be the thread: Codex can have lost one that waited.
-                Err(RequestError::Rejected { .. }) if is_ready => {
-                    self.connection.unsubscribe(&thread);
-                }
-                Err(error) => {
-                    self.connection.unsubscribe(&thread);
-                    return Attempt::FailedEarly(error.into_failure());
-                }
-            }
-        };
+        if self.is_given_up(&thread) {
+            return Attempt::Finished;
+        }
+        let items: Vec<_> = self.turn.plan.items.iter().map(|item| &**item).collect();
+        if let Err(error) = waiting.see_through(&set_ups, self.inject(&thread, &items)).await {
+            self.connection.unsubscribe(&thread);
+            return Attempt::FailedEarly(error.into_failure());
+        }
         drop(place);
         if self.is_given_up(&thread) {
             return Attempt::Finished;
         }
-        self.next_setting = Some(setting);
         let keeping = self.turn.plan.keeping(None);
         self.run_turn(&thread, keeping, waiting).await
     }
@@ -292,20 +267,12 @@ impl Driver {
         stop.is_some()
     }
 
-    fn thread_setting(&self) -> Result<Setting, RequestError> {
+    async fn start_thread(&self) -> Result<ThreadId, RequestError> {
         let plan = &self.turn.plan;
         let tools = plan.dynamic_tools();
-        self.threads_ahead.setting(&plan.thread_start(&self.working_folder, &tools))
-    }
-
-    /// Has a thread started for the next turn that is like this one, unless Codex has work that
-    /// somebody waits for.
-    fn start_ahead(&mut self) {
-        if self.connection.router.all_are_answering()
-            && let Some(setting) = self.next_setting.take()
-        {
-            self.threads_ahead.start_ahead(setting);
-        }
+        let request = plan.thread_start(&self.working_folder, &tools);
+        let starting = self.connection.start::<ThreadStarted>(ThreadStart::METHOD, &request);
+        starting.await.map(|id| ThreadId::from(id.as_str()))
     }
 
     async fn inject(&self, thread: &ThreadId, items: &[&str]) -> Result<(), RequestError> {
@@ -330,20 +297,14 @@ impl Driver {
         thread: &ThreadId,
         mut attempt: oneshot::Receiver<Attempt>,
     ) -> Attempt {
-        let mut look = tokio::time::interval_at(
-            tokio::time::Instant::now() + threads_ahead::LOOK,
-            threads_ahead::LOOK,
-        );
         loop {
             tokio::select! {
                 outcome = &mut attempt => {
-                    self.start_ahead();
                     return outcome.unwrap_or_else(|_| {
                         let words = "the turn was lost";
                         Attempt::FailedEarly(Failure::new(FailureKind::Unexpected, words))
                     });
                 }
-                _ = look.tick(), if self.next_setting.is_some() => self.start_ahead(),
                 stop = self.turn.next_stop() => {
                     let wire = &*self.connection;
                     match stop {

@@ -210,11 +210,6 @@ impl Router {
         routes.by_thread.get(thread).is_some_and(|route| route.machine.is_running(turn))
     }
 
-    /// Whether the model has begun to answer in every turn.
-    pub(crate) fn all_are_answering(&self) -> bool {
-        self.routes.lock().by_thread.values().all(|route| route.machine.has_emitted())
-    }
-
     /// Where a line of the log about the turn of `thread` belongs.
     pub(crate) fn span_of(&self, thread: &str) -> Span {
         self.routes.lock().by_thread.get(thread).map_or_else(Span::none, |route| route.span.clone())

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use model_turn::{FailureKind as Kind, TurnEnd};
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::{TestCodex, tools};
 
 /// Runs a turn that fails as `kind` after one request, and gives what was said before.
@@ -138,5 +138,33 @@ async fn the_length_of_a_turn_is_limited_and_the_upstream_is_let_go() {
     assert_eq!(outcome.failure(), Kind::Timeout);
     assert!(!outcome.text.is_empty());
     codex.model.until(|counters| counters.disconnects == 1).await;
+    codex.client.shutdown().await;
+}
+
+/// Why the history's answer is waited for.
+#[tokio::test]
+async fn a_turn_right_behind_a_refused_history_asks_the_model_all_the_same() {
+    let codex = TestCodex::start().await;
+    let ask =
+        async |method: &'static str, params: Value| codex.client.request(method, &params).await;
+    let upstream = json!({
+        "model_providers.upstream.base_url": codex.model.base_url(),
+        "model_providers.upstream.requires_openai_auth": false,
+    });
+    let start = json!({"model": "demo", "ephemeral": true, "environments": [], "config": upstream});
+    let started = ask("thread/start", start).await.unwrap().unwrap();
+    let started: Value = serde_json::from_str(started.get()).unwrap();
+    let thread = &started["thread"]["id"];
+    let content = json!([{"type": "input_file"}]);
+    let items = json!([{"type": "message", "role": "user", "content": content}]);
+    let (injected, turn) = tokio::join!(
+        ask("thread/inject_items", json!({"threadId": thread, "items": items})),
+        ask("turn/start", json!({"threadId": thread, "input": []})),
+    );
+    assert!(injected.is_err());
+    turn.unwrap();
+    codex.model.until(|counters| counters.requests == 1).await;
+    let body = codex.model.last_request().unwrap().body;
+    assert!(!body["input"].to_string().contains("input_file"), "{body}");
     codex.client.shutdown().await;
 }

@@ -23,5 +23,4 @@ mod protocol_schema;
 mod request_body;
 mod retries;
 mod supervision;
-mod threads_ahead;
 mod tool_schemas;

@@ -71,7 +71,6 @@ struct SignedIn {
 impl SignedIn {
     async fn start() -> Self {
         let issuer = ScriptedIssuer::start().await;
-        // In each thread: one that was started ahead keeps what the configuration said before.
         let base_url = issuer.responses_base_url();
         let config = json!({"model_providers.upstream.base_url": base_url});
         let here = format!(r#"/base_url/!s|"ephemeral":true|&,"config":{config}|"#);

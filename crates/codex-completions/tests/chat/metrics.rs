@@ -22,9 +22,6 @@ use crate::samples::Samples;
 /// How much each series has changed.
 type Changes = BTreeMap<String, f64>;
 
-/// Codex starts threads when a turn needs them, so that they can be counted.
-const ONE_THREAD_A_TURN: (&str, &str) = ("WORKER_THREADS_AHEAD", "0");
-
 /// What is different now.
 async fn changes_by(proxy: &Proxy, deed: impl Future<Output = ()>) -> Changes {
     changes_beside(0, proxy, deed).await
@@ -133,7 +130,7 @@ fn all(parts: impl IntoIterator<Item = Value>) -> Value {
 
 #[tokio::test]
 async fn a_turn_changes_what_it_is_counted_in_and_nothing_else() {
-    let proxy = Proxy::start(&[ONE_THREAD_A_TURN]).await;
+    let proxy = Proxy::start(&[]).await;
     // The catalog is asked for once.
     proxy.chat(&ask("[[text]]")).await;
     let begun = || json!({"first_token_seconds_count": 1});
@@ -253,7 +250,7 @@ async fn a_turn_changes_what_it_is_counted_in_and_nothing_else() {
 #[tokio::test]
 async fn a_response_is_counted_as_a_turn_and_where_it_is_stored() {
     const RESPONSES: &str = "/v1/responses";
-    let proxy = Proxy::start(&[ONE_THREAD_A_TURN]).await;
+    let proxy = Proxy::start(&[]).await;
     proxy.chat(&ask("[[text]]")).await;
     let respond = async |body: Value| {
         let request = Request::post(RESPONSES).header("content-type", "application/json");
@@ -276,7 +273,7 @@ async fn a_response_is_counted_as_a_turn_and_where_it_is_stored() {
 
 #[tokio::test]
 async fn a_request_without_a_turn_changes_what_it_is_counted_in() {
-    let proxy = Proxy::start(&[ONE_THREAD_A_TURN]).await;
+    let proxy = Proxy::start(&[]).await;
     let send = async |request: hyper::http::request::Builder, body: &'static str| {
         proxy.send(request.body(Full::<Bytes>::from(body)).unwrap()).await.whole().await;
     };
@@ -303,8 +300,7 @@ async fn a_request_without_a_turn_changes_what_it_is_counted_in() {
 
 #[tokio::test]
 async fn clients_that_leave_or_wait_are_counted() {
-    let settings =
-        [("PROXY_MAX_CONCURRENT_TURNS", "1"), ("PROXY_QUEUE_MAX", "1"), ONE_THREAD_A_TURN];
+    let settings = [("PROXY_MAX_CONCURRENT_TURNS", "1"), ("PROXY_QUEUE_MAX", "1")];
     let proxy = Proxy::start(&settings).await;
     let mut stream = proxy.open(&streamed(ask("[[hang]]"))).await;
     stream.until("content").await;
@@ -372,7 +368,7 @@ async fn clients_that_leave_or_wait_are_counted() {
 /// The real gaps, and what the system says about the process.
 #[tokio::test]
 async fn what_is_measured_is_plausible() {
-    let proxy = Proxy::start(&[ONE_THREAD_A_TURN]).await;
+    let proxy = Proxy::start(&[]).await;
     proxy.chat(&streamed(ask("one two three four five[[echo-slow:300]]"))).await;
     let now = Samples::of(&proxy).await;
     let value = |series: &str| now.value(series).unwrap_or_else(|| panic!("no {series}"));

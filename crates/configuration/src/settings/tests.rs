@@ -58,9 +58,8 @@ async fn the_defaults_are_those_of_the_libraries() {
     assert_eq!(ours.classic_models, theirs.classic_models);
     assert_eq!(ours.chatgpt_base_url, theirs.chatgpt_base_url);
     assert_eq!(ours.environment, theirs.environment);
-    // A server has slow clients, and turns that are like the last ones, which a library does not know.
+    // A server has slow clients, which a library does not know.
     assert_eq!(ours.turns.max_waiting_bytes, 8 * 1024 * 1024);
-    assert_eq!((ours.threads_ahead, theirs.threads_ahead), (2, 0));
 }
 
 #[tokio::test]
@@ -79,7 +78,6 @@ async fn everything_about_the_children_can_be_chosen() {
         ("PROXY_CONTINUITY_TTL_MS", "1009"),
         ("PROXY_CONTINUITY_MAX_BYTES", "90000"),
         ("WORKER_COUNT", "4"),
-        ("WORKER_THREADS_AHEAD", "5"),
         ("WORKER_BACKOFF_INITIAL_MS", "1004"),
         ("WORKER_BACKOFF_MAX_MS", "1005"),
         ("WORKER_HANDSHAKE_TIMEOUT_MS", "1006"),
@@ -99,7 +97,6 @@ async fn everything_about_the_children_can_be_chosen() {
     };
     assert_eq!((client.turns.limits, client.turns.retries), (limits, 3));
     assert_eq!((client.max_line_bytes, client.turns.max_waiting_bytes), (70_000, 80_000));
-    assert_eq!(client.threads_ahead, 5);
     assert_eq!(client.handshake_timeout, millis(1006));
     assert_eq!(client.request_timeout, millis(1007));
     assert_eq!(client.shutdown_grace, millis(1008));
