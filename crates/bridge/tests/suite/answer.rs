@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use bridge::{
     Answer, AnswerOptions, CallShape, ChatHead, ChatMessage, ChatStream, EndReason, Input, Output,
-    OutputMode, Release, ResponseItems, Want,
+    OutputMode, Release, ResponseItems, StopAfterTools, TurnPolicy, Want,
 };
 use model_turn::{Failure, FailureKind, TurnEvent};
 use openai_wire::Usage;
@@ -19,8 +19,18 @@ use crate::script::{Line, call, end, say};
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 fn answer<O: Output>(output: O, stream: bool, choices: u32, now: Instant) -> Answer<O> {
+    answer_by(json(), output, stream, choices, now)
+}
+
+fn answer_by<O: Output>(
+    policy: TurnPolicy,
+    output: O,
+    stream: bool,
+    choices: u32,
+    now: Instant,
+) -> Answer<O> {
     let options = AnswerOptions {
-        policy: Arc::new(json()),
+        policy: Arc::new(policy),
         choices,
         stream,
         keep_alive: Some(KEEP_ALIVE),
@@ -150,6 +160,29 @@ fn a_silent_stream_sends_its_head_and_then_comments() {
     answer.step(event(0, say("a")), sent);
     answer.step(event(0, end()), sent);
     assert_eq!(answer.deadline(), None);
+}
+
+/// The choices of an answer have deadlines of their own.
+#[test]
+fn a_choice_ends_at_its_deadline_and_not_before() {
+    let grace = Duration::from_millis(300);
+    let policy =
+        TurnPolicy { stop_after_tools: StopAfterTools::Burst { grace: Some(grace) }, ..json() };
+    let start = Instant::now();
+    let mut answer = answer_by(policy, chat_message(2), false, 2, start);
+    answer.step(event(1, call("a", "{}")), start);
+    let due = start + grace;
+    assert_eq!(answer.deadline(), Some(due));
+    let early = due - Duration::from_millis(1);
+    assert!(!answer.is_due(1, early));
+    assert_eq!(answer.step(Input::Deadline { choice: 1 }, early), None);
+    assert!(answer.is_due(1, due) && !answer.is_due(0, due) && !answer.is_due(2, due));
+    assert_eq!(answer.step(Input::Deadline { choice: 1 }, due), Some(Release::Interrupt));
+    assert_eq!((answer.wants(), answer.deadline()), (Want::Events, None));
+    answer.step(event(0, say("a")), due);
+    answer.step(event(0, end()), due);
+    let ends: Vec<_> = answer.reports().iter().map(|report| report.end).collect();
+    assert_eq!(ends, [EndReason::Completed, EndReason::Grace]);
 }
 
 #[test]
