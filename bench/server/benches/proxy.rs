@@ -46,8 +46,6 @@ mod profile;
 mod real;
 #[path = "real_child/recording.rs"]
 mod recording;
-#[path = "proxy/response.rs"]
-mod response;
 #[path = "proxy/server_process.rs"]
 mod server_process;
 #[path = "proxy/streams.rs"]

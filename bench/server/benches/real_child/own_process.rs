@@ -1,10 +1,14 @@
 //! A benchmark that starts itself once more, as something else: nothing else has to be built for it.
 
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
+
+use testkit::process::KilledOnDrop;
 
 /// A running copy of this program; dropping it ends the process.
-pub(crate) struct OwnProcess(Child);
+pub(crate) struct OwnProcess {
+    _process: KilledOnDrop,
+}
 
 // === impl OwnProcess ===
 
@@ -21,14 +25,7 @@ impl OwnProcess {
         let mut line = String::new();
         let output = process.stdout.take().expect("no output of the copy");
         BufReader::new(output).read_line(&mut line).expect("the copy says nothing");
-        (Self(process), line.trim_end().to_owned())
-    }
-}
-
-impl Drop for OwnProcess {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        (Self { _process: KilledOnDrop(process) }, line.trim_end().to_owned())
     }
 }
 
