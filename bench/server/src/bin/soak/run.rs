@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use server_bench::machine::{self, first_line};
+use server_bench::own_process::OwnProcess;
 use testkit::server_process::{ServerFolder, Target};
 use tokio_util::sync::CancellationToken;
 
 use crate::load::{KEYS, Load};
-use crate::model::ModelProcess;
 use crate::record::{RecordFile, Start};
 use crate::sampling::Watch;
 
@@ -52,13 +52,13 @@ struct LogLine {
 impl Plan {
     /// Runs. When the load is cut off, it stops the server, and the record has no end.
     pub(crate) async fn run(&self, cut_off: &CancellationToken) -> io::Result<Ran> {
-        let model = ModelProcess::start().await?;
+        let model = OwnProcess::model()?;
         let folder = ServerFolder::new()?;
         let mut keys: [String; 3] = Default::default();
         for (key, name) in keys.iter_mut().zip(KEYS) {
             *key = folder.add_key(&self.server, name)?;
         }
-        let settings = [("PROXY_UPSTREAM_BASE_URL", model.base_url.as_str())];
+        let settings = [("PROXY_UPSTREAM_BASE_URL", model.address.as_str())];
         let program = Command::new(&self.server);
         let mut server = folder.serve(program, 0, &self.codex, &settings)?;
         let address = server.ready().await?;
