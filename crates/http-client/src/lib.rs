@@ -23,7 +23,7 @@ pub struct Connection {
 // === impl Connection ===
 
 impl Connection {
-    /// Speaks HTTP over a stream that is connected.
+    /// Starts HTTP on a stream that is connected.
     ///
     /// # Errors
     /// If the connection ends.

@@ -55,7 +55,7 @@ impl Connection {
         Ok(self.stream.write_all(bytes).await?)
     }
 
-    /// Ends what is sent, and goes on receiving.
+    /// Closes the sending half.
     pub async fn half_close(&mut self) -> Result<(), Gone> {
         Ok(self.stream.shutdown().await?)
     }

@@ -53,17 +53,7 @@ where
     within(what, looking).await
 }
 
-/// Waits for events.
-///
-/// # Panics
-/// If they do not come within a generous time; `what` then names them.
-#[allow(clippy::panic, reason = "a test that waits for ever shows nothing")]
-pub async fn within<T>(what: &str, events: impl Future<Output = T>) -> T {
-    let all = tokio::time::timeout(LIMIT, events).await;
-    all.unwrap_or_else(|_| panic!("after {LIMIT:?} still not: {what}"))
-}
-
-/// The same, blocking.
+/// Looks until it is there, and blocks meanwhile.
 ///
 /// # Panics
 /// If it is not there within a generous time; `what` then names it.
@@ -77,4 +67,14 @@ pub fn blocking_until<L: Look>(what: &str, mut look: impl FnMut() -> L) -> L::Fo
         assert!(begun.elapsed() < LIMIT, "after {LIMIT:?} still not: {what}");
         thread::sleep(PAUSE);
     }
+}
+
+/// Waits for events.
+///
+/// # Panics
+/// If they do not come within a generous time; `what` then names them.
+#[allow(clippy::panic, reason = "a test that waits for ever shows nothing")]
+pub async fn within<T>(what: &str, events: impl Future<Output = T>) -> T {
+    let all = tokio::time::timeout(LIMIT, events).await;
+    all.unwrap_or_else(|_| panic!("after {LIMIT:?} still not: {what}"))
 }

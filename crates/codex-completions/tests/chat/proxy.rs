@@ -148,7 +148,7 @@ impl Proxy {
         command.into()
     }
 
-    /// Runs a command with the server's data folder, and gives what it prints.
+    /// Runs a command with the server's data folder, and returns its output.
     pub(crate) async fn run(&self, arguments: &[&str], input: &str) -> String {
         let mut command = self.command(arguments).await;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

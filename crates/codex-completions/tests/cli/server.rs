@@ -10,7 +10,7 @@ use testkit::server_process::ServerProcess;
 
 use crate::user::User;
 
-/// A port that is not in use, for a server that is asked before it tells its own.
+/// A port that is not in use, for a server that is asked before its greeting.
 pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

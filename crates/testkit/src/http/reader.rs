@@ -34,7 +34,7 @@ pub struct Head {
 /// Why there is no more to read.
 #[derive(Debug, thiserror::Error)]
 pub enum Gone {
-    /// It was reset, or closed in the middle of an answer.
+    /// It was refused, reset, or closed in the middle of an answer.
     #[error("the connection was cut: {0}")]
     Cut(String),
     /// It is no answer.
