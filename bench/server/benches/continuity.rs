@@ -18,10 +18,6 @@ mod exchange;
 mod figures;
 #[path = "continuity/memory.rs"]
 mod memory;
-#[path = "real_child/model_process.rs"]
-mod model_process;
-#[path = "real_child/own_process.rs"]
-mod own_process;
 #[allow(dead_code, reason = "the other benchmarks use more of it")]
 #[path = "proxy/processor.rs"]
 mod processor;
@@ -32,9 +28,9 @@ mod turns;
 
 use std::path::Path;
 
+use server_bench::own_process::{MODEL_ARGUMENT, OwnProcess, serve_model};
 use tokio::runtime::Builder;
 
-use model_process::ModelProcess;
 use server::Surroundings;
 
 /// How much is measured.
@@ -54,8 +50,8 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let has = |name: &str| arguments.iter().any(|argument| argument == name);
     let runtime = Builder::new_current_thread().enable_all().build().expect("no runtime");
-    if has(model_process::ARGUMENT) {
-        return runtime.block_on(model_process::serve());
+    if has(MODEL_ARGUMENT) {
+        return runtime.block_on(serve_model()).expect("no port for the model");
     }
     let Some(server) = arguments.windows(2).find(|pair| pair[0] == "--server") else {
         // Also a test run of all targets, which has no release binary.
@@ -64,11 +60,11 @@ fn main() {
     };
     let plan = if has("--quick") { &QUICK } else { &WHOLE };
     let codex = runtime.block_on(testkit::codex_binary());
-    let model = ModelProcess::start();
+    let model = OwnProcess::model().expect("no model");
     let surroundings = Surroundings {
         server: Path::new(&server[1]),
         codex: codex.path(),
-        upstream: model.base_url(),
+        upstream: &model.address,
     };
     println!(
         "{}; Codex {}; load average before: {}\n",

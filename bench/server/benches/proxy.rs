@@ -34,10 +34,6 @@ mod latency;
 mod mock_pace;
 #[path = "proxy/mock_upstream.rs"]
 mod mock_upstream;
-#[path = "real_child/model_process.rs"]
-mod model_process;
-#[path = "real_child/own_process.rs"]
-mod own_process;
 #[path = "proxy/processor.rs"]
 mod processor;
 #[path = "proxy/profile.rs"]
@@ -46,8 +42,6 @@ mod profile;
 mod real;
 #[path = "real_child/recording.rs"]
 mod recording;
-#[path = "proxy/response.rs"]
-mod response;
 #[path = "proxy/server_process.rs"]
 mod server_process;
 #[path = "proxy/streams.rs"]
@@ -62,6 +56,7 @@ mod versions;
 use std::path::Path;
 use std::time::Duration;
 
+use server_bench::own_process::{MODEL_ARGUMENT, serve_model};
 use tokio::runtime::{Builder, Runtime};
 
 use figures::{Figures, micros};
@@ -114,8 +109,8 @@ fn main() {
     if has(mock_upstream::ARGUMENT) {
         return runtime.block_on(mock_upstream::serve());
     }
-    if has(model_process::ARGUMENT) {
-        return runtime.block_on(model_process::serve());
+    if has(MODEL_ARGUMENT) {
+        return runtime.block_on(serve_model()).expect("no port for the model");
     }
     let Some(&server) = paths_after("--server").first() else {
         // Also a test run of all targets, which has no release binary.

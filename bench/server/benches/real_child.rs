@@ -19,22 +19,18 @@ mod direct;
 #[allow(dead_code, reason = "the other benchmarks use more of it")]
 #[path = "real_child/figures.rs"]
 mod figures;
-#[path = "real_child/model_process.rs"]
-mod model_process;
-#[path = "real_child/own_process.rs"]
-mod own_process;
 #[path = "real_child/recording.rs"]
 mod recording;
 #[path = "real_child/start_up.rs"]
 mod start_up;
 
 use codex_app_server::CodexBinary;
+use server_bench::own_process::{MODEL_ARGUMENT, OwnProcess, serve_model};
 use testkit::workspace_program;
 use tokio::runtime::{Builder, Runtime};
 
 use case::Case;
 use comparison::{Comparison, Effort};
-use model_process::ModelProcess;
 
 /// How much is measured.
 struct Plan {
@@ -62,8 +58,8 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let has = |name: &str| arguments.iter().any(|argument| argument == name);
     let runtime = runtime();
-    if has(model_process::ARGUMENT) {
-        return runtime.block_on(model_process::serve());
+    if has(MODEL_ARGUMENT) {
+        return runtime.block_on(serve_model()).expect("no port for the model");
     }
     // Without `--bench` this is a test run of all targets.
     let plan = if has("--quick") || !has("--bench") { &QUICK } else { &WHOLE };
@@ -88,8 +84,8 @@ fn runtime() -> Runtime {
 
 fn measure_real_turns(runtime: &Runtime, effort: Effort) {
     let codex = runtime.block_on(testkit::codex_binary());
-    let model = ModelProcess::start();
-    let cases = [Case::real_text(model.base_url()), Case::real_calls(model.base_url())];
+    let model = OwnProcess::model().expect("no model");
+    let cases = [Case::real_text(&model.address), Case::real_calls(&model.address)];
     println!("\nTurns of the real child, the scripted model in a process of its own");
     for result in Comparison::start(runtime, &codex, &cases).run(effort) {
         result.print();

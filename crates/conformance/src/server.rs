@@ -11,7 +11,7 @@ use hyper::http::uri::Scheme;
 use hyper::{Method, Request, Response, Uri};
 use tokio::time::{Instant, timeout_at};
 
-use crate::connection::{self, Trust, Unanswered, system_trust};
+use crate::connection::{self, Trust, Unanswered};
 use crate::exchange::{Arrival, Ending, Exchange};
 use crate::secrets::Secrets;
 
@@ -97,9 +97,12 @@ impl Server {
         if !is_fit || uri.query().is_some() || (has_port && authority.port_u16().is_none()) {
             return Err(not_a_url());
         }
-        let unusable = |error| NotAServer::Encryption(format!("{error}"));
+        let system_trust = || {
+            let (roots, _) = http_client::system_roots();
+            http_client::trusting(roots).map_err(|error| NotAServer::Encryption(error.to_string()))
+        };
         Ok(Self {
-            trust: if secure { Some(system_trust().map_err(unusable)?) } else { None },
+            trust: if secure { Some(system_trust()?) } else { None },
             host: authority.host().trim_matches(['[', ']']).to_owned(),
             port: authority.port_u16().unwrap_or(if secure { 443 } else { 80 }),
             authority: authority.as_str().to_owned(),

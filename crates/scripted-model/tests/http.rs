@@ -7,47 +7,42 @@
 
 use scripted_model::{Counters, ScriptedModel};
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use testkit::http::Connection;
 
 async fn send(
     model: &ScriptedModel,
     connection: &str,
     line: (&str, &str),
+    lines: &str,
     body: &str,
-) -> TcpStream {
-    let mut stream = TcpStream::connect(model.address()).await.unwrap();
+) -> Connection {
     let (method, path) = line;
-    let head = format!(
+    let request = format!(
         "{method} {path} HTTP/1.1\r\nhost: test\r\nconnection: {connection}\r\nx-mine: yes\r\n\
-         content-length: {}\r\n\r\n",
+         {lines}content-length: {}\r\n\r\n{body}",
         body.len()
     );
-    stream.write_all(head.as_bytes()).await.unwrap();
-    stream.write_all(body.as_bytes()).await.unwrap();
-    stream
+    Connection::open_with(model.address(), request.as_bytes()).await.unwrap()
 }
 
 /// A request on a connection that stays open, as Codex makes them.
-async fn keep_alive(model: &ScriptedModel, body: &str) -> TcpStream {
-    send(model, "keep-alive", ("POST", "/v1/responses"), body).await
+async fn keep_alive(model: &ScriptedModel, body: &str) -> Connection {
+    send(model, "keep-alive", ("POST", "/v1/responses"), "", body).await
 }
 
 /// Everything up to the end of the connection.
 async fn exchange(model: &ScriptedModel, method: &str, path: &str, body: &str) -> String {
-    let mut stream = send(model, "close", (method, path), body).await;
-    let mut bytes = Vec::new();
-    stream.read_to_end(&mut bytes).await.unwrap();
-    String::from_utf8(bytes).unwrap()
+    send(model, "close", (method, path), "", body).await.rest_text().await.unwrap()
 }
 
-/// Reads until the text has come; returns what came.
-async fn read_until(stream: &mut TcpStream, text: &str) -> String {
-    let mut bytes = Vec::new();
-    while !String::from_utf8_lossy(&bytes).contains(text) {
-        assert_ne!(stream.read_buf(&mut bytes).await.unwrap(), 0, "the stream ended early");
+/// Reads a stream until the text has come.
+async fn read_until(stream: &mut Connection, text: &str) {
+    stream.head().await.unwrap();
+    let mut seen = String::new();
+    while !seen.contains(text) {
+        let piece = stream.piece(usize::MAX).await.unwrap().unwrap();
+        seen += &String::from_utf8_lossy(&piece);
     }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn asked(text: &str) -> String {
@@ -190,9 +185,7 @@ async fn dropping_the_model_ends_its_responses_and_frees_its_port() {
     let mut hanging = keep_alive(&model, &asked("[[hang]]")).await;
     read_until(&mut hanging, "output_text.delta").await;
     drop(model);
-    let mut rest = Vec::new();
-    hanging.read_to_end(&mut rest).await.unwrap();
-    assert!(!rest.ends_with(WHOLE_BODY.as_bytes()));
+    assert!(!hanging.rest_text().await.unwrap().ends_with(WHOLE_BODY));
     ScriptedModel::bind(address).await.unwrap();
 }
 
@@ -201,17 +194,16 @@ async fn dropping_the_model_ends_its_responses_and_frees_its_port() {
 async fn a_body_without_the_key_is_not_waited_for_and_only_requests_with_it_are_recorded() {
     let model = ScriptedModel::recording_demo("sk-owner").await.unwrap();
     let request = async |line: &str, head: &str| {
-        let mut stream = TcpStream::connect(model.address()).await.unwrap();
-        let head = format!("{line} HTTP/1.1\r\nhost: test\r\n{head}\r\n");
-        stream.write_all(head.as_bytes()).await.unwrap();
-        read_until(&mut stream, "\r\n\r\n").await
+        let request = format!("{line} HTTP/1.1\r\nhost: test\r\n{head}\r\n");
+        let connection = Connection::open_with(model.address(), request.as_bytes()).await;
+        connection.unwrap().head().await.unwrap().status
     };
     let refused = request("POST /v1/responses", "content-length: 1000000000\r\n").await;
-    assert!(refused.starts_with("HTTP/1.1 401"), "{refused}");
-    assert!(request("POST /v1/other", "").await.starts_with("HTTP/1.1 404"));
+    assert_eq!(refused, 401);
+    assert_eq!(request("POST /v1/other", "").await, 404);
     assert_eq!(model.recorded().len(), 0);
     let key = "authorization: Bearer sk-owner\r\n";
-    assert!(request("POST /v1/other", key).await.starts_with("HTTP/1.1 404"));
+    assert_eq!(request("POST /v1/other", key).await, 404);
     assert_eq!(model.recorded().len(), 1);
 }
 
@@ -235,14 +227,6 @@ async fn the_demo_answers_its_owner_alone_and_remembers_nothing() {
 }
 
 async fn ask_as(model: &ScriptedModel, lines: &str, body: &str) -> String {
-    let mut stream = TcpStream::connect(model.address()).await.unwrap();
-    let head = format!(
-        "POST /v1/responses HTTP/1.1\r\nhost: test\r\nconnection: close\r\n{lines}\
-         content-length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    stream.write_all(head.as_bytes()).await.unwrap();
-    let mut bytes = Vec::new();
-    stream.read_to_end(&mut bytes).await.unwrap();
-    String::from_utf8(bytes).unwrap()
+    let line = ("POST", "/v1/responses");
+    send(model, "close", line, lines, body).await.rest_text().await.unwrap()
 }

@@ -1,10 +1,8 @@
 //! The user's browser, as far as a login needs one.
 
-use std::io;
-
 use axum::http::Uri;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
+
+use crate::http::{Connection, Gone, Head};
 
 /// Most redirects that are followed.
 const MAX_REDIRECTS: usize = 5;
@@ -24,35 +22,28 @@ pub struct Page {
 ///
 /// # Panics
 /// If nobody answers, or not in HTTP.
-#[allow(clippy::expect_used, clippy::panic, reason = "a test without its browser cannot go on")]
+#[allow(clippy::panic, reason = "a test without its browser cannot go on")]
 pub async fn browse(url: &str) -> Page {
     let mut url = url.to_owned();
     for _ in 0..=MAX_REDIRECTS {
-        let answer = get(&url).await.unwrap_or_else(|error| panic!("{url}: {error}"));
-        let (head, text) = answer.split_once("\r\n\r\n").expect("a head and a body");
-        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
-        let status: u16 = status.expect("a status");
-        let location = head.lines().find_map(|line| {
-            let (name, value) = line.split_once(": ")?;
-            name.eq_ignore_ascii_case("location").then(|| value.to_owned())
-        });
+        let (head, text) = get(&url).await.unwrap_or_else(|error| panic!("{url}: {error}"));
+        let status = head.status;
+        let location = head.header("location").map(str::to_owned);
         match location {
             Some(location) if (300..400).contains(&status) => url = location,
-            _ => return Page { url, status, text: text.to_owned() },
+            _ => return Page { url, status, text },
         }
     }
     panic!("too many redirects, the last one to {url}")
 }
 
-async fn get(url: &str) -> io::Result<String> {
-    let unusable = || io::Error::other("not a whole URL");
-    let parsed: Uri = url.parse().map_err(io::Error::other)?;
+async fn get(url: &str) -> Result<(Head, String), Gone> {
+    let unusable = || Gone::Cut("not a whole URL".to_owned());
+    let parsed: Uri = url.parse().map_err(|_| unusable())?;
     let host = parsed.authority().ok_or_else(unusable)?.as_str();
     let path = parsed.path_and_query().ok_or_else(unusable)?.as_str();
-    let mut connection = TcpStream::connect(host).await?;
     let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
-    connection.write_all(request.as_bytes()).await?;
-    let mut answer = Vec::new();
-    connection.read_to_end(&mut answer).await?;
-    Ok(String::from_utf8_lossy(&answer).into_owned())
+    let mut connection = Connection::open_with(host, request.as_bytes()).await?;
+    let head = connection.head().await?;
+    Ok((head, String::from_utf8_lossy(&connection.whole().await?).into_owned()))
 }

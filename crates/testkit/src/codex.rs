@@ -3,7 +3,6 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use codex_app_server::{
     CanaryConfig, CanaryModel, Client, ClientConfig, CodexBinary, ModelAliases, Turn,
@@ -15,6 +14,7 @@ use tempfile::TempDir;
 use tokio::process::Command;
 
 use crate::outcome::{Outcome, speaking};
+use crate::until;
 
 /// A running child, its upstream and its home; everything goes when it is dropped.
 pub struct TestCodex {
@@ -53,15 +53,13 @@ async fn install_pinned() -> PathBuf {
 /// If Codex does not answer, or still has a thread after a long time.
 #[allow(clippy::expect_used, reason = "a broken contract fails the test")]
 pub(crate) async fn until_no_thread_is_loaded(client: &Client) {
-    let is_busy = async || {
+    let is_idle = async || {
         // First: a turn that is dropped while it starts has its thread only later.
         let is_running = client.running_turns() > 0;
         let loaded = client.loaded_threads().await.expect("an answer");
-        is_running || !loaded.is_empty()
+        !is_running && loaded.is_empty()
     };
-    let forgotten = async { while is_busy().await {} };
-    let in_time = tokio::time::timeout(Duration::from_secs(30), forgotten).await;
-    in_time.expect("a thread stays loaded");
+    until("no thread is loaded", is_idle).await;
 }
 
 /// A canary like the server's, for children without it.

@@ -1,74 +1,44 @@
-//! HTTP over a bare socket: who wants to leave in the middle, half-close or read slowly has to hold
-//! the bytes in his own hands.
+//! HTTP with its bytes in hand: for clients that leave in the middle, half-close, read slowly or send what
+//! is not HTTP, and for benchmarks, whose client must cost next to nothing.
+
+pub mod blocking;
+mod reader;
 
 use std::io;
 use std::net::SocketAddr;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpSocket, TcpStream};
+use tokio::net::{TcpSocket, TcpStream, ToSocketAddrs};
 
-/// Most headers that an answer may have.
-const MOST_HEADERS: usize = 64;
+pub use reader::{Gone, Head, ResponseReader};
 
-/// What is read at once.
-const READ: usize = 16 * 1024;
+/// Most that is received at once.
+const READ: usize = 64 * 1024;
 
-/// A connection to the server.
+/// A connection to a server.
 pub struct Connection {
     stream: TcpStream,
-    /// What was read and not yet taken.
-    received: Vec<u8>,
-    body: Body,
-}
-
-/// The head of an answer.
-#[derive(Debug, Clone)]
-pub struct Head {
-    /// 0 where there is none.
-    pub status: u16,
-    headers: Vec<(String, String)>,
-}
-
-/// Why there is no more to read.
-#[derive(Debug, thiserror::Error)]
-pub enum Gone {
-    /// It was reset, or closed in the middle of an answer.
-    #[error("the connection was cut: {0}")]
-    Cut(String),
-    /// It is no answer.
-    #[error("this is not HTTP: {0}")]
-    Unreadable(String),
-}
-
-/// What is left of the answer's body.
-#[derive(Debug, Clone, Copy)]
-enum Body {
-    /// So many bytes.
-    Length(usize),
-    /// A chunk's size comes next.
-    ChunkSize,
-    /// So many bytes of a chunk, and the line break behind it.
-    Chunk(usize),
-    /// It has come to its end.
-    Ended,
+    buffer: Vec<u8>,
+    reader: ResponseReader,
 }
 
 // === impl Connection ===
 
 impl Connection {
     /// Connects.
-    ///
-    /// # Errors
-    /// If nobody takes the connection.
-    pub async fn open(address: SocketAddr) -> io::Result<Self> {
+    pub async fn open(address: impl ToSocketAddrs) -> Result<Self, Gone> {
         Ok(Self::over(TcpStream::connect(address).await?))
     }
 
+    /// Connects, and sends these bytes.
+    pub async fn open_with(address: impl ToSocketAddrs, bytes: &[u8]) -> Result<Self, Gone> {
+        let mut connection = Self::open(address).await?;
+        connection.send(bytes).await?;
+        Ok(connection)
+    }
+
     /// One that takes few bytes at a time.
-    ///
-    /// # Errors
-    /// If nobody takes the connection.
-    pub async fn narrow(address: SocketAddr) -> io::Result<Self> {
+    pub async fn narrow(address: SocketAddr) -> Result<Self, Gone> {
         let socket = TcpSocket::new_v4()?;
         socket.set_recv_buffer_size(4 * 1024)?;
         Ok(Self::over(socket.connect(address).await?))
@@ -77,167 +47,106 @@ impl Connection {
     fn over(stream: TcpStream) -> Self {
         // Small requests must not wait for each other; it is no fault if they do.
         let _ = stream.set_nodelay(true);
-        Self { stream, received: Vec::new(), body: Body::Ended }
+        Self { stream, buffer: vec![0; READ], reader: ResponseReader::default() }
     }
 
     /// Sends bytes as they are.
-    ///
-    /// # Errors
-    /// If the connection is gone.
-    pub async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.stream.write_all(bytes).await
+    pub async fn send(&mut self, bytes: &[u8]) -> Result<(), Gone> {
+        Ok(self.stream.write_all(bytes).await?)
     }
 
-    /// Says that nothing more will be sent.
-    ///
-    /// # Errors
-    /// If the connection is gone.
-    pub async fn half_close(&mut self) -> io::Result<()> {
-        self.stream.shutdown().await
+    /// Closes the sending half.
+    pub async fn half_close(&mut self) -> Result<(), Gone> {
+        Ok(self.stream.shutdown().await?)
     }
 
-    /// Reads the head of the next answer.
-    ///
-    /// # Errors
-    /// If the answer is cut off, or is no HTTP.
-    pub async fn head(&mut self) -> Result<Head, Gone> {
-        loop {
-            let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
-            let mut response = httparse::Response::new(&mut headers);
-            match response.parse(&self.received) {
-                Ok(httparse::Status::Complete(length)) => {
-                    let head = Head::of(&response);
-                    self.received.drain(..length);
-                    self.body = head.body()?;
-                    return Ok(head);
-                }
-                Ok(httparse::Status::Partial) => self.receive(READ).await?,
-                Err(error) => return Err(self.unreadable(&error.to_string())),
-            }
+    /// Sends a request whose response is read next.
+    pub async fn begin(&mut self, request: &[u8]) -> Result<(), Gone> {
+        self.reader.begin();
+        self.reader.push(b"")?;
+        self.send(request).await
+    }
+
+    /// Receives at most `most` bytes, and returns whether the response is whole.
+    pub async fn receive(&mut self, most: usize) -> Result<bool, Gone> {
+        let most = most.min(self.buffer.len());
+        match self.stream.read(&mut self.buffer[..most]).await? {
+            0 => self.reader.close().map(|()| true),
+            read => self.reader.push(&self.buffer[..read]),
         }
     }
 
-    /// The next bytes of the body, reading at most `most` at once; `None` at its end.
-    ///
-    /// # Errors
-    /// If the answer is cut off, or is no HTTP.
+    /// Sends a request, and receives its whole response.
+    pub async fn ask(&mut self, request: &[u8]) -> Result<&ResponseReader, Gone> {
+        self.begin(request).await?;
+        while !self.reader.is_whole() {
+            self.receive(READ).await?;
+        }
+        Ok(&self.reader)
+    }
+
+    /// The response so far.
+    pub fn response(&self) -> &ResponseReader {
+        &self.reader
+    }
+
+    /// Receives the head of the next response.
+    pub async fn head(&mut self) -> Result<Head, Gone> {
+        self.begin(b"").await?;
+        loop {
+            if let Some(head) = self.reader.head() {
+                return Ok(head);
+            }
+            self.receive(READ).await?;
+        }
+    }
+
+    /// The next bytes of the body, receiving at most `most` at once; `None` at its end.
     pub async fn piece(&mut self, most: usize) -> Result<Option<Vec<u8>>, Gone> {
         loop {
-            match self.body {
-                Body::Ended | Body::Length(0) => {
-                    self.body = Body::Ended;
-                    return Ok(None);
-                }
-                Body::Length(left) if !self.received.is_empty() => {
-                    let taken = self.take(left);
-                    self.body = Body::Length(left - taken.len());
-                    return Ok(Some(taken));
-                }
-                Body::Chunk(left) if left > 2 && !self.received.is_empty() => {
-                    let taken = self.take(left - 2);
-                    self.body = Body::Chunk(left - taken.len());
-                    return Ok(Some(taken));
-                }
-                Body::Chunk(left) if left <= 2 && self.received.len() >= left => {
-                    let end = self.take(left);
-                    if !b"\r\n".ends_with(&end) {
-                        return Err(self.unreadable("a chunk without its end"));
-                    }
-                    self.body = Body::ChunkSize;
-                    continue;
-                }
-                Body::ChunkSize => match httparse::parse_chunk_size(&self.received) {
-                    Ok(httparse::Status::Complete((line, 0))) => {
-                        // The last one, without trailers.
-                        while self.received.len() < line + 2 {
-                            self.receive(most).await?;
-                        }
-                        self.received.drain(..line + 2);
-                        self.body = Body::Ended;
-                        return Ok(None);
-                    }
-                    Ok(httparse::Status::Complete((line, size))) => {
-                        self.received.drain(..line);
-                        let size = usize::try_from(size).unwrap_or(usize::MAX - 2);
-                        self.body = Body::Chunk(size + 2);
-                        continue;
-                    }
-                    Ok(httparse::Status::Partial) => {}
-                    Err(error) => return Err(self.unreadable(&error.to_string())),
-                },
-                Body::Length(_) | Body::Chunk(_) => {}
+            let piece = std::mem::take(&mut self.reader.body);
+            if !piece.is_empty() {
+                return Ok(Some(piece));
+            }
+            if self.reader.is_whole() {
+                return Ok(None);
             }
             self.receive(most).await?;
         }
     }
 
     /// The rest of the body.
-    ///
-    /// # Errors
-    /// If the answer is cut off, or is no HTTP.
     pub async fn whole(&mut self) -> Result<Vec<u8>, Gone> {
-        let mut body = Vec::new();
-        while let Some(piece) = self.piece(READ).await? {
-            body.extend_from_slice(&piece);
+        while !self.reader.is_whole() {
+            self.receive(READ).await?;
         }
-        Ok(body)
+        Ok(std::mem::take(&mut self.reader.body))
     }
 
-    /// Whether the answer is over, and nothing came behind it.
+    /// Whether the response is at its end, and nothing came behind it.
     pub fn is_clean(&self) -> bool {
-        matches!(self.body, Body::Ended) && self.received.is_empty()
+        self.reader.is_clean()
     }
 
-    fn take(&mut self, most: usize) -> Vec<u8> {
-        let rest = self.received.split_off(most.min(self.received.len()));
-        std::mem::replace(&mut self.received, rest)
+    /// So many bytes as they come, framed or not.
+    pub async fn exactly(&mut self, bytes: usize) -> io::Result<Vec<u8>> {
+        let mut read = vec![0; bytes];
+        self.stream.read_exact(&mut read).await?;
+        Ok(read)
     }
 
-    async fn receive(&mut self, most: usize) -> Result<(), Gone> {
-        let before = self.received.len();
-        self.received.resize(before + most.min(READ), 0);
-        let read = self.stream.read(&mut self.received[before..]).await;
-        self.received.truncate(before + *read.as_ref().unwrap_or(&0));
-        match read {
-            Ok(0) => Err(Gone::Cut("closed in the middle of an answer".to_owned())),
-            Ok(_) => Ok(()),
-            Err(error) => Err(Gone::Cut(error.to_string())),
-        }
+    /// Everything that is not read yet up to the end of the connection, as it comes.
+    pub async fn rest(self, bytes: &mut Vec<u8>) -> io::Result<()> {
+        let Self { mut stream, reader, .. } = self;
+        bytes.extend(reader.into_pending());
+        stream.read_to_end(bytes).await.map(drop)
     }
 
-    fn unreadable(&self, why: &str) -> Gone {
-        let start = &self.received[..self.received.len().min(80)];
-        Gone::Unreadable(format!("{why}: {}", start.escape_ascii()))
-    }
-}
-
-// === impl Head ===
-
-impl Head {
-    fn of(response: &httparse::Response<'_, '_>) -> Self {
-        let headers = response.headers.iter().map(|header| {
-            let value = String::from_utf8_lossy(header.value).into_owned();
-            (header.name.to_ascii_lowercase(), value)
-        });
-        Self { status: response.code.unwrap_or(0), headers: headers.collect() }
-    }
-
-    /// A header that may be there once.
-    pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
-    }
-
-    /// Whether the server closes the connection after this answer.
-    pub fn closes(&self) -> bool {
-        self.header("connection") == Some("close")
-    }
-
-    fn body(&self) -> Result<Body, Gone> {
-        if self.header("transfer-encoding") == Some("chunked") {
-            return Ok(Body::ChunkSize);
-        }
-        let length = self.header("content-length").and_then(|length| length.parse().ok());
-        length.map(Body::Length).ok_or_else(|| Gone::Unreadable("an answer without end".to_owned()))
+    /// The same as text.
+    pub async fn rest_text(self) -> io::Result<String> {
+        let mut bytes = Vec::new();
+        self.rest(&mut bytes).await?;
+        String::from_utf8(bytes).map_err(io::Error::other)
     }
 }
 

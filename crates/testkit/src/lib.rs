@@ -1,5 +1,6 @@
 //! What every test with the real Codex needs: a binary, a home, a scripted upstream, a scripted
 //! issuer of logins, and turns; and a strict reader of answers.
+#![allow(clippy::missing_errors_doc, reason = "every error ends a test or a benchmark")]
 
 mod browser;
 mod codex;
@@ -15,6 +16,7 @@ mod random;
 mod response_reader;
 pub mod server_process;
 mod token;
+mod until;
 
 pub use browser::{Page, browse};
 pub use codex::{TestCodex, canary, codex_binary};
@@ -27,6 +29,7 @@ pub use program::workspace_program;
 pub use random::{seed, times};
 pub use response_reader::{ReadResponse, read_response};
 pub use token::unsigned_token;
+pub use until::{Look, blocking_until, until, within};
 
 use model_turn::{HistoryItem, Role, Tool, TurnRequest, Upstream};
 use serde_json::json;

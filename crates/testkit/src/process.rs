@@ -1,9 +1,12 @@
 //! Processes, looked at from outside.
 
-use std::process::Command;
+use std::ops::{Deref, DerefMut};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+
+use crate::until;
 
 /// The kernel counts processor time for others in hundredths of a second.
 const TICK: Duration = Duration::from_millis(10);
@@ -19,6 +22,32 @@ pub struct Footprint {
     pub threads: usize,
     /// Processor time since their start.
     pub processor: Duration,
+}
+
+/// A process that is killed when this is dropped, and its children of ours with it.
+pub struct KilledOnDrop(pub Child);
+
+// === impl KilledOnDrop ===
+
+impl Deref for KilledOnDrop {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        &self.0
+    }
+}
+
+impl DerefMut for KilledOnDrop {
+    fn deref_mut(&mut self) -> &mut Child {
+        &mut self.0
+    }
+}
+
+impl Drop for KilledOnDrop {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 // === impl Footprint ===
@@ -51,19 +80,23 @@ pub fn is_running(pid: u32) -> bool {
 
 /// Waits until none of these processes is there.
 pub async fn until_gone(pids: &[u32]) {
-    while pids.iter().any(|pid| is_running(*pid)) {
-        tokio::task::yield_now().await;
-    }
+    let what = format!("the end of the processes {pids:?}");
+    until(&what, async || !pids.iter().any(|pid| is_running(*pid))).await;
 }
 
 /// Sends a signal, named as `kill` takes it.
 ///
 /// # Panics
 /// If there is no such process.
-#[allow(clippy::expect_used, reason = "a test that cannot signal cannot go on")]
 pub fn signal(pid: u32, name: &str) {
-    let sent = Command::new("kill").args([name, &pid.to_string()]).status().expect("kill runs");
-    assert!(sent.success(), "no {name} to process {pid}");
+    assert!(send_signal(pid, name), "no {name} to process {pid}");
+}
+
+/// Sends a signal, and returns whether the process was there.
+pub fn send_signal(pid: u32, name: &str) -> bool {
+    let mut kill = Command::new("kill");
+    kill.args([name, &pid.to_string()]).stderr(Stdio::null());
+    kill.status().is_ok_and(|status| status.success())
 }
 
 /// Kills a process and everything else of its group.
@@ -101,6 +134,18 @@ pub fn descendants(pid: u32) -> Vec<u32> {
         .collect();
     let below: Vec<u32> = children.iter().flat_map(|child| descendants(*child)).collect();
     children.into_iter().chain(below).collect()
+}
+
+/// The children of Codex that a server has, real or scripted, without the shells that started them.
+pub fn codex_children(server: u32) -> Vec<u32> {
+    let is_codex = |pid: &u32| {
+        let program = std::fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
+        let name = program.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        // A child that does not run its own program yet is still a copy of the server.
+        name == "scripted-app-server"
+            || name.starts_with("codex") && !name.starts_with("codex-completions")
+    };
+    descendants(server).into_iter().filter(is_codex).collect()
 }
 
 /// The kernel's kilobytes, which are 1,024 bytes each, as megabytes, which are a million.

@@ -1,26 +1,28 @@
 //! Our server as a process of its own, with nothing of this process's environment.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, BufRead as _, BufReader, Read};
 use std::net::SocketAddr;
-use std::path::Path;
-use std::process::Stdio;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::{Child, Command};
+use tokio::sync::watch;
 
 use crate::http::{Connection, request_head};
-use crate::process::{descendants, is_running};
+use crate::process::{KilledOnDrop, descendants, is_running, send_signal, until_gone};
+use crate::{blocking_until, within};
 
-/// How long the server may take to start, and to stop.
-const START_AND_STOP: Duration = Duration::from_secs(30);
+/// How long the server may take to stop.
+const STOPPED_WITHIN: Duration = Duration::from_secs(30);
 
 /// Longest that a path may take that is only looked at.
 const LOOK: Duration = Duration::from_secs(10);
 
-/// Whom clients talk to.
+/// A server as its clients know it.
 #[derive(Debug, Clone)]
 pub struct Target {
     /// Where it listens.
@@ -33,50 +35,47 @@ pub struct Target {
     pub model: &'static str,
 }
 
-/// A server that is about to be started: its folder is there, and keys can be added.
+/// The folder of a server, in which it can be started more than once. It is removed with its last clone.
+#[derive(Clone)]
 pub struct ServerFolder {
-    folder: TempDir,
+    root: Arc<TempDir>,
+    data: PathBuf,
 }
 
-/// A running server.
+/// A server, which is killed when this is dropped.
 pub struct ServerProcess {
-    process: Child,
-    /// Its process id.
-    pub pid: u32,
-    /// Where it listens.
-    pub address: SocketAddr,
-    folder: ServerFolder,
+    /// The process itself.
+    pub process: KilledOnDrop,
+    /// Its standard output, as far as it came.
+    output: watch::Receiver<String>,
 }
 
 // === impl Target ===
 
 impl Target {
+    /// The server at this address, for the client with this key.
+    pub fn new(address: SocketAddr, key: &str, model: &'static str) -> Self {
+        Self { address, host: address.to_string(), key: key.to_owned(), model }
+    }
+
     /// The header with the key.
     pub fn authorization(&self) -> String {
         format!("authorization: Bearer {}\r\n", self.key)
     }
 
     /// Status and body of a path that is only looked at.
-    ///
-    /// # Errors
-    /// If there is no answer.
     pub async fn look(&self, path: &str) -> Result<(u16, String), String> {
         let look = async {
-            let mut connection = Connection::open(self.address).await.map_err(|e| e.to_string())?;
             let request = request_head("GET", path, &self.host, "look", &self.authorization());
-            connection.send(&request).await.map_err(|error| error.to_string())?;
-            let head = connection.head().await.map_err(|gone| gone.to_string())?;
-            let body = connection.whole().await.map_err(|gone| gone.to_string())?;
-            Ok((head.status, String::from_utf8_lossy(&body).into_owned()))
+            let mut connection = Connection::open(self.address).await?;
+            let response = connection.ask(&request).await?;
+            Ok((response.status, String::from_utf8_lossy(&response.body).into_owned()))
         };
         let late = |_| format!("{path} is not answered");
         tokio::time::timeout(LOOK, look).await.map_err(late)?
     }
 
     /// A gauge or a counter, with its labels if it has some.
-    ///
-    /// # Errors
-    /// If there is none of this name.
     pub async fn metric(&self, name: &str) -> Result<u64, String> {
         let (_, metrics) = self.look("/metrics").await?;
         metric(&metrics, name).ok_or_else(|| format!("there is no {name}"))
@@ -93,102 +92,116 @@ pub fn metric(metrics: &str, name: &str) -> Option<u64> {
 
 impl ServerFolder {
     /// A new folder, with a data folder in it.
-    ///
-    /// # Errors
-    /// If it cannot be made.
     pub fn new() -> io::Result<Self> {
-        let folder = tempfile::tempdir()?;
-        fs::create_dir(folder.path().join("data"))?;
-        Ok(Self { folder })
+        let root = tempfile::tempdir()?;
+        let data = root.path().join("data");
+        fs::create_dir(&data)?;
+        Ok(Self { root: Arc::new(root), data })
     }
 
-    /// The data folder of the server.
-    pub fn data(&self) -> std::path::PathBuf {
-        self.folder.path().join("data")
+    /// The data folder of the server, which is its working folder too.
+    pub fn data(&self) -> &Path {
+        &self.data
     }
 
     /// Where the server's standard error goes.
-    pub fn log_file(&self) -> std::path::PathBuf {
-        self.folder.path().join("log")
+    pub fn log_file(&self) -> PathBuf {
+        self.root.path().join("log")
     }
 
-    /// Adds a key, and says what it is.
-    ///
-    /// # Errors
-    /// If the server's binary does not run.
-    pub async fn add_key(&self, binary: &Path, name: &str) -> io::Result<String> {
-        let mut key = self.command(binary);
-        let key = key.args(["key", "add", name]).stderr(Stdio::null()).output().await?;
-        Ok(String::from_utf8_lossy(&key.stdout).trim().to_owned())
+    /// Everything that the server has written to standard error.
+    pub fn log(&self) -> io::Result<String> {
+        Ok(String::from_utf8_lossy(&fs::read(self.log_file())?).into_owned())
     }
 
-    /// Starts the server with these settings, and waits until it takes turns.
-    ///
-    /// # Errors
-    /// If it does not start.
-    pub async fn serve(
-        self,
-        binary: &Path,
+    /// A command in this folder, with nothing of this process's environment.
+    pub fn prepare(&self, mut command: Command) -> Command {
+        command
+            .env_clear()
+            .current_dir(&self.data)
+            .env("HOME", self.root.path())
+            // Programs look for their parts in it.
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("PROXY_DATA_DIR", &self.data)
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Adds a key, and returns it.
+    pub fn add_key(&self, binary: &Path, name: &str) -> io::Result<String> {
+        let mut command = self.prepare(Command::new(binary));
+        let output = command.args(["key", "add", name]).stderr(Stdio::null()).output()?;
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    }
+
+    /// Starts a server on this port with these settings, which logs to the file.
+    pub fn serve(
+        &self,
+        program: Command,
+        port: u16,
         codex: &Path,
         settings: &[(&str, &str)],
     ) -> io::Result<ServerProcess> {
-        let mut process = self
-            .command(binary)
-            .args(["serve", "--port", "0"])
+        let mut command = self.prepare(program);
+        command
+            .args(["serve", "--port", &port.to_string()])
             .env("PROXY_HOST", "127.0.0.1")
             .env("CODEX_BIN", codex)
             .envs(settings.iter().copied())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(File::create(self.log_file())?)
-            .kill_on_drop(true)
-            .spawn()?;
-        let pid = process.id().ok_or_else(|| io::Error::other("the server has ended"))?;
-        let address = tokio::time::timeout(START_AND_STOP, read_address(&mut process)).await??;
-        Ok(ServerProcess { process, pid, address, folder: self })
-    }
-
-    /// Our binary with nothing of this process's environment.
-    fn command(&self, binary: &Path) -> Command {
-        let mut command = Command::new(binary);
-        command
-            .env_clear()
-            .current_dir(self.folder.path())
-            .env("HOME", self.folder.path())
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("PROXY_DATA_DIR", self.data());
-        command
+            .stderr(File::create(self.log_file())?);
+        ServerProcess::spawn(command)
     }
 }
 
 // === impl ServerProcess ===
 
 impl ServerProcess {
-    /// The folder that it was started in.
-    pub fn folder(&self) -> &ServerFolder {
-        &self.folder
+    /// Runs a command that serves, and reads its standard output.
+    pub fn spawn(mut command: Command) -> io::Result<Self> {
+        let mut process = KilledOnDrop(command.stdout(Stdio::piped()).spawn()?);
+        let (lines, output) = watch::channel(String::new());
+        let stdout = process.stdout.take().ok_or_else(ended)?;
+        for_each_line(stdout, move |line| {
+            lines.send_modify(|all| *all = format!("{all}{line}\n"));
+        });
+        Ok(Self { process, output })
     }
 
-    /// Somebody with this key.
-    pub fn target(&self, key: &str, model: &'static str) -> Target {
-        let address = self.address;
-        Target { address, host: address.to_string(), key: key.to_owned(), model }
+    /// Waits until it takes turns, and returns where it listens.
+    pub async fn ready(&mut self) -> io::Result<SocketAddr> {
+        let ready = self.output.wait_for(|output| address_in(output).is_some());
+        let output = within("the server is ready", ready).await.ok();
+        output.and_then(|output| address_in(&output)).ok_or_else(ended)
     }
 
-    /// Everything that it has written to standard error.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
-    pub fn log(&self) -> io::Result<String> {
-        Ok(String::from_utf8_lossy(&fs::read(self.folder.log_file())?).into_owned())
+    /// The same, blocking.
+    pub fn blocking_ready(&self) -> io::Result<SocketAddr> {
+        blocking_until("the server is ready", || {
+            let has_ended = self.output.has_changed().is_err();
+            let address = address_in(&self.output.borrow()).map(Ok);
+            address.or_else(|| has_ended.then(|| Err(ended())))
+        })
     }
 
-    /// Asks it to stop, and says what is wrong with how it does.
+    /// Everything that it has written to standard output.
+    pub fn output(&self) -> String {
+        self.output.borrow().clone()
+    }
+
+    /// Waits for its end, and for all of its standard output.
+    pub async fn end(&mut self) -> io::Result<ExitStatus> {
+        until_gone(&[self.process.id()]).await;
+        let status = self.process.wait()?;
+        while self.output.changed().await.is_ok() {}
+        Ok(status)
+    }
+
+    /// Asks it to stop, and returns what is wrong with how it does.
     pub async fn stop(mut self) -> Vec<String> {
-        let started = descendants(self.pid);
-        send_signal(self.pid, "-TERM").await;
+        let started = descendants(self.process.id());
+        send_signal(self.process.id(), "-TERM");
         let mut wrong = Vec::new();
-        match tokio::time::timeout(START_AND_STOP, self.process.wait()).await {
+        match tokio::time::timeout(STOPPED_WITHIN, self.end()).await {
             Ok(Ok(status)) if status.success() => {}
             other => wrong.push(format!("the server did not stop well: {other:?}")),
         }
@@ -202,31 +215,24 @@ impl ServerProcess {
     }
 }
 
-/// The children of Codex that a server has. The one that is run need not be the one that was named: an
-/// installed wrapper stands for the binary behind it.
-pub fn codex_children(server: u32) -> Vec<u32> {
-    let is_codex = |pid: &u32| {
-        let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        command.split(|byte| *byte == 0).any(|argument| argument == b"app-server")
-    };
-    descendants(server).into_iter().filter(is_codex).collect()
-}
-
-/// Sends a signal; the process may have gone.
-pub async fn send_signal(pid: u32, name: &str) -> bool {
-    let mut kill = Command::new("kill");
-    kill.args([name, &pid.to_string()]).stderr(Stdio::null());
-    kill.status().await.is_ok_and(|status| status.success())
-}
-
-/// The server says where it is once it takes turns.
-async fn read_address(process: &mut Child) -> io::Result<SocketAddr> {
-    let output = process.stdout.take().ok_or_else(|| io::Error::other("no output"))?;
-    let mut lines = BufReader::new(output).lines();
-    while let Some(line) = lines.next_line().await? {
-        if let Some((_, rest)) = line.split_once("base URL  http://") {
-            return rest.trim_end_matches("/v1").parse().map_err(io::Error::other);
+/// Reads lines in a thread of its own, to their end.
+pub fn for_each_line(
+    from: impl Read + Send + 'static,
+    mut take: impl FnMut(&str) + Send + 'static,
+) {
+    thread::spawn(move || {
+        for line in BufReader::new(from).split(b'\n').map_while(Result::ok) {
+            take(&String::from_utf8_lossy(&line));
         }
-    }
-    Err(io::Error::other("the server ended before it was ready"))
+    });
+}
+
+/// The address in the greeting, which comes once it takes turns.
+fn address_in(output: &str) -> Option<SocketAddr> {
+    let (_, rest) = output.split_once("base URL  http://")?;
+    rest.split_once("/v1\n")?.0.parse().ok()
+}
+
+fn ended() -> io::Error {
+    io::Error::other("the server ended before it was ready")
 }

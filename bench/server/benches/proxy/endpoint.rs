@@ -1,19 +1,15 @@
 //! A server under load, and the connections to it.
 
-use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use testkit::http::{self, ResponseReader, blocking};
 use tokio::runtime::Runtime;
 
 use crate::case::Case;
-use crate::response::{Response, ResponseReader};
 
-const READ_BUFFER: usize = 64 * 1024;
-
-/// Somebody who answers chat completions.
+/// A server of chat completions.
 #[derive(Debug, Clone)]
 pub(crate) struct Endpoint {
     pub(crate) name: &'static str,
@@ -25,11 +21,7 @@ pub(crate) struct Endpoint {
 }
 
 /// A connection that is kept alive.
-pub(crate) struct Connection {
-    stream: TcpStream,
-    buffer: Vec<u8>,
-    reader: ResponseReader,
-}
+pub(crate) struct Connection(blocking::Connection);
 
 // === impl Endpoint ===
 
@@ -47,14 +39,12 @@ impl Endpoint {
     }
 
     pub(crate) fn connect(&self) -> Connection {
-        let stream = TcpStream::connect(self.address).expect("no connection");
-        stream.set_nodelay(true).expect("a connection that cannot be set up");
-        Connection { stream, buffer: vec![0; READ_BUFFER], reader: ResponseReader::default() }
+        Connection(blocking::Connection::open(self.address).expect("no connection"))
     }
 
     /// Ends the benchmark if the response is not that of the case.
-    pub(crate) fn check(&self, case: &Case, response: &Response<'_>) {
-        if let Err(wrong) = self.verdict(case, response.status, response.body) {
+    pub(crate) fn check(&self, case: &Case, response: &ResponseReader) {
+        if let Err(wrong) = self.verdict(case, response.status, &response.body) {
             panic!("{}, {}: {wrong}", self.name, case.name);
         }
     }
@@ -82,60 +72,32 @@ impl Endpoint {
     ) -> (usize, Duration) {
         runtime.block_on(async {
             let request = self.request(case);
-            let mut streams = Vec::new();
+            let mut connections = Vec::new();
             for _ in 0..clients {
-                let stream = tokio::net::TcpStream::connect(self.address).await;
-                streams.push(stream.expect("no connection"));
+                let connection = http::Connection::open(self.address).await;
+                connections.push(connection.expect("no connection"));
             }
             let started = Instant::now();
-            let asking = streams.into_iter().map(|stream| {
-                ask_until(stream, &request, started + time, |response| self.check(case, response))
+            let asking = connections.into_iter().map(async |mut connection| {
+                let mut answered = 0;
+                while started.elapsed() < time {
+                    let response = connection.ask(&request).await;
+                    self.check(case, response.expect("a connection that is broken"));
+                    answered += 1;
+                }
+                answered
             });
-            let answered = join_all(asking).await.into_iter().sum();
+            let answered = join_all(asking).await.into_iter().sum::<usize>();
             (answered, started.elapsed())
         })
     }
-}
-
-async fn ask_until(
-    mut stream: tokio::net::TcpStream,
-    request: &[u8],
-    end: Instant,
-    check: impl Fn(&Response<'_>),
-) -> usize {
-    stream.set_nodelay(true).expect("a connection that cannot be set up");
-    let mut reader = ResponseReader::default();
-    let mut buffer = vec![0; READ_BUFFER];
-    let mut answered = 0;
-    while Instant::now() < end {
-        reader.begin();
-        stream.write_all(request).await.expect("a connection that is closed");
-        loop {
-            let read = stream.read(&mut buffer).await.expect("a connection that is broken");
-            assert!(read > 0, "the connection was closed");
-            if reader.push(&buffer[..read]) {
-                break;
-            }
-        }
-        check(&reader.response());
-        answered += 1;
-    }
-    answered
 }
 
 // === impl Connection ===
 
 impl Connection {
     /// Asks, and waits for the whole answer.
-    pub(crate) fn ask(&mut self, request: &[u8]) -> Response<'_> {
-        self.reader.begin();
-        self.stream.write_all(request).expect("a connection that is closed");
-        loop {
-            let read = self.stream.read(&mut self.buffer).expect("a connection that is broken");
-            assert!(read > 0, "the connection was closed");
-            if self.reader.push(&self.buffer[..read]) {
-                return self.reader.response();
-            }
-        }
+    pub(crate) fn ask(&mut self, request: &[u8]) -> &ResponseReader {
+        self.0.ask(request).expect("a connection that is broken")
     }
 }

@@ -3,10 +3,11 @@
 use std::fs::{self, File};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
+use testkit::process::{KilledOnDrop, descendants};
 
 use crate::case::{Case, MODEL};
 use crate::endpoint::Endpoint;
@@ -33,7 +34,7 @@ pub(crate) enum Product {
 
 /// A running gateway; dropping it ends it.
 pub(crate) struct Gateway {
-    process: Child,
+    process: KilledOnDrop,
     pub(crate) endpoint: Endpoint,
     /// From the process to its first connection.
     pub(crate) accepting: Duration,
@@ -118,16 +119,16 @@ impl Gateway {
         let mut command = product.command(installed, folder.path(), port, &url);
         command.stdin(Stdio::null()).stdout(log.try_clone().expect("no log")).stderr(log);
         let started = Instant::now();
-        let mut process = command
-            .spawn()
-            .map_err(|error| format!("{} does not start: {error}", product.name()))?;
+        let spawned = command.spawn();
+        let spawned =
+            spawned.map_err(|error| format!("{} does not start: {error}", product.name()))?;
+        let mut process = KilledOnDrop(spawned);
         let words = || fs::read_to_string(folder.path().join("log")).unwrap_or_default();
         while TcpStream::connect(address).is_err() {
             if process.try_wait().is_ok_and(|end| end.is_some()) {
                 return Err(format!("{} ended: {}", product.name(), last_words(&words())));
             }
             if started.elapsed() > LISTENING_WITHIN {
-                end(&mut process);
                 return Err(format!("{} does not listen", product.name()));
             }
             std::thread::sleep(KNOCK_PAUSE);
@@ -146,22 +147,14 @@ impl Gateway {
 
     /// It and all that it has started.
     pub(crate) fn processes(&self) -> Vec<u32> {
-        let mut all = vec![self.process.id()];
-        let mut next = 0;
-        while let Some(process) = all.get(next).copied() {
-            let path = format!("/proc/{process}/task/{process}/children");
-            let children = fs::read_to_string(path).unwrap_or_default();
-            all.extend(children.split_whitespace().filter_map(|id| id.parse::<u32>().ok()));
-            next += 1;
-        }
-        all
+        [vec![self.process.id()], descendants(self.process.id())].concat()
     }
 
     /// Says what is wrong with its answers to this kind of request, if anything is.
     pub(crate) fn refusal(&self, case: &Case) -> Option<String> {
         let mut connection = self.endpoint.connect();
         let response = connection.ask(&self.endpoint.request(case));
-        self.endpoint.verdict(case, response.status, response.body).err()
+        self.endpoint.verdict(case, response.status, &response.body).err()
     }
 
     fn until_it_answers(&self, case: &Case) -> Result<(), String> {
@@ -174,17 +167,6 @@ impl Gateway {
         }
         Ok(())
     }
-}
-
-impl Drop for Gateway {
-    fn drop(&mut self) {
-        end(&mut self.process);
-    }
-}
-
-fn end(process: &mut Child) {
-    let _ = process.kill();
-    let _ = process.wait();
 }
 
 fn last_words(log: &str) -> String {

@@ -30,7 +30,7 @@ pub(crate) fn count(server: &Path) {
         let mut ask = |times: usize| {
             for _ in 0..times {
                 let response = connection.ask(&request);
-                server.endpoint.check(case, &response);
+                server.endpoint.check(case, response);
             }
         };
         ask(BEFORE);

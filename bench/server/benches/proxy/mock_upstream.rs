@@ -12,12 +12,12 @@ use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use serde_json::{Value, json};
+use server_bench::own_process::{OwnProcess, until_input_closes};
 use tokio::net::TcpListener;
 
 use crate::case::{Case, MODEL, TOOLS, fragment, word};
 use crate::endpoint::Endpoint;
 use crate::mock_pace::Pacer;
-use crate::own_process::{OwnProcess, until_input_closes};
 
 /// Makes this program the mock instead of the benchmark.
 pub(crate) const ARGUMENT: &str = "--serve-mock";
@@ -32,8 +32,8 @@ pub(crate) struct MockUpstream {
 
 impl MockUpstream {
     pub(crate) fn start() -> Self {
-        let (process, address) = OwnProcess::start(ARGUMENT);
-        let address: SocketAddr = address.parse().expect("an address");
+        let process = OwnProcess::start(ARGUMENT).expect("no mock");
+        let address: SocketAddr = process.address.parse().expect("an address");
         let headers = String::new();
         let endpoint = Endpoint { name: "mock", address, headers, judge: Case::judge_gateway };
         Self { _process: process, endpoint }

@@ -31,7 +31,7 @@ pub(crate) fn record(server: &Path, kind: &Path, file: &Path) {
             break end;
         }
         let response = connection.ask(&request);
-        server.endpoint.check(&case, &response);
+        server.endpoint.check(&case, response);
     };
     assert!(end.success(), "perf has failed: {end}");
 }

@@ -6,13 +6,13 @@
 
 use std::path::Path;
 
+use server_bench::own_process::OwnProcess;
 use tokio::runtime::Runtime;
 
 use crate::case::{Case, Delivery};
 use crate::figures::Figures;
 use crate::lane::{self, Effort, Rounds};
 use crate::latency::Bench;
-use crate::model_process::ModelProcess;
 use crate::processor::Cores;
 use crate::server_process::ServerProcess;
 use crate::table::{self, Goal};
@@ -30,15 +30,15 @@ const LIMIT: f64 = 0.5;
 pub(crate) fn measure(runtime: &Runtime, server: &Path, effort: Effort) {
     Cores::All.pin();
     let codex = runtime.block_on(testkit::codex_binary());
-    let model = ModelProcess::start();
+    let model = OwnProcess::model().expect("no model");
     let cases = [
-        Case::real_text(Delivery::Whole, model.base_url()),
-        Case::real_text(Delivery::Streamed, model.base_url()),
-        Case::real_calls(Delivery::Streamed, model.base_url()),
+        Case::real_text(Delivery::Whole, &model.address),
+        Case::real_text(Delivery::Streamed, &model.address),
+        Case::real_calls(Delivery::Streamed, &model.address),
     ];
     let codex_path = codex.path().to_string_lossy();
     let mut settings =
-        vec![("CODEX_BIN", codex_path.as_ref()), ("PROXY_UPSTREAM_BASE_URL", model.base_url())];
+        vec![("CODEX_BIN", codex_path.as_ref()), ("PROXY_UPSTREAM_BASE_URL", &model.address)];
     let environment = SHARED.map(|name| (name, std::env::var(name).ok()));
     settings
         .extend(environment.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))));

@@ -33,7 +33,7 @@ pub(crate) fn paced(server: &Path, rounds: usize, deltas: usize) {
                     // They take turns within a pause, so that no two deltas come at the same time.
                     thread::sleep(PAUSE.mul_f64(place as f64 / STREAMS as f64));
                     let mut connection = server.endpoint.connect();
-                    server.endpoint.check(case, &connection.ask(request));
+                    server.endpoint.check(case, connection.ask(request));
                 });
             }
         });
@@ -66,7 +66,7 @@ pub(crate) fn fragments(server: &Path, rounds: usize) {
             let started = Instant::now();
             let response = connection.ask(&request);
             let time = micros(started.elapsed());
-            server.endpoint.check(case, &response);
+            server.endpoint.check(case, response);
             *bytes = response.wire_bytes as f64;
             // The first round makes room for the largest answer.
             if round > 0 {

@@ -1,7 +1,9 @@
 //! The least that a client can do: blocking pipes, and substrings instead of JSON.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{ChildStdin, ChildStdout, Stdio};
+
+use testkit::process::KilledOnDrop;
 
 use crate::recording::{Play, Recording};
 
@@ -15,7 +17,7 @@ pub(crate) struct Answer {
 
 /// A child without our client; dropping it kills it.
 pub(crate) struct Direct {
-    child: Child,
+    _child: KilledOnDrop,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     line: String,
@@ -42,7 +44,7 @@ impl Direct {
         let input = child.stdin.take().expect("no input");
         let output = BufReader::with_capacity(64 * 1024, child.stdout.take().expect("no output"));
         let mut direct = Self {
-            child,
+            _child: KilledOnDrop(child),
             input,
             output,
             line: String::new(),
@@ -155,14 +157,6 @@ impl Direct {
         self.last_id
     }
 }
-
-impl Drop for Direct {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 /// The string that starts behind `start`, up to its closing quote.
 fn between<'a>(line: &'a str, start: &str) -> &'a str {
     let Some((_, rest)) = line.split_once(start) else {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use codex_app_server::{CodexBinary, PoolConfig, Turn, WorkerState};
 use model_turn::{Failure, FailureKind, TurnEnd, TurnEvent};
 use tempfile::TempDir;
-use testkit::{Outcome, TestPool, workspace_program};
+use testkit::{Outcome, TestPool, until, workspace_program};
 
 /// No turn takes longer, whatever happens to it.
 const LONG: Duration = Duration::from_secs(20);
@@ -116,11 +116,6 @@ impl Starts {
 
     /// Waits until a child has been started so many times.
     async fn until(&self, count: usize) {
-        let started = async {
-            while self.list().len() < count {
-                tokio::task::yield_now().await;
-            }
-        };
-        tokio::time::timeout(LONG, started).await.expect("no child is started");
+        until(&format!("{count} starts"), async || self.list().len() >= count).await;
     }
 }

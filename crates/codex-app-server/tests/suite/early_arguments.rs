@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use model_turn::{FailureKind as Kind, TurnEnd, TurnEvent, TurnRequest};
 use scripted_model::long_arguments;
 use testkit::process::signal;
-use testkit::{Outcome, TestCodex, tools};
+use testkit::{Outcome, TestCodex, tools, within};
 
 const NAMES: [&str; 3] = ["get_weather", "get_time", "lookup"];
 
@@ -155,7 +155,8 @@ async fn a_call_that_never_ends_can_be_left_interrupted_or_lost() {
     let codex = TestCodex::start().await;
     let half = async || {
         let mut turn = codex.client.start_turn(ask(&codex, "ms=5,hang", "half")).unwrap();
-        while !matches!(turn.next().await, Some(TurnEvent::ToolCallArguments(_))) {}
+        let is_wanted = |it: Option<_>| matches!(it.unwrap(), TurnEvent::ToolCallArguments(_));
+        within("arguments", async { while !is_wanted(turn.next().await) {} }).await;
         turn
     };
     drop(half().await);

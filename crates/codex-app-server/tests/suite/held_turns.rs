@@ -5,18 +5,14 @@ mod lost_child;
 mod never_back;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use codex_app_server::{Continued, ContinuityLimits, FreshReason, KeptCounts};
 use model_turn::TurnEnd;
-use testkit::{TestPool, codex_binary};
+use testkit::{TestPool, codex_binary, until};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::conversation::{Conversation, OUTPUT};
-
-/// How often is looked whether something is gone. Nobody tells.
-const LOOK: Duration = Duration::from_millis(20);
 
 /// Turns that are begun together.
 const AT_ONCE: usize = 10;
@@ -79,9 +75,8 @@ fn kept(codex: &TestPool) -> (usize, usize) {
 /// Waits until Codex has so many threads in memory.
 async fn until_loaded(codex: &TestPool, threads: usize) {
     let client = codex.pool.client().unwrap();
-    while client.loaded_threads().await.unwrap().len() != threads {
-        tokio::time::sleep(LOOK).await;
-    }
+    let are_loaded = async || client.loaded_threads().await.unwrap().len() == threads;
+    until(&format!("{threads} threads are loaded"), are_loaded).await;
 }
 
 /// Every turn that was let go was interrupted, and Codex has said so; and nothing else has happened.

@@ -14,7 +14,7 @@ use codex_app_server::account::{
     Account, AccountEvent, LimitWindow, LoginError, LoginMethod, LoginPrompt, RateLimits,
 };
 use codex_app_server::{Client, Direction, RequestError};
-use testkit::{Consent, IssuedAccount, Routing, ScriptedIssuer, TestCodex};
+use testkit::{Consent, IssuedAccount, Routing, ScriptedIssuer, TestCodex, within};
 use tokio::sync::Notify;
 
 /// A child and an issuer, and nobody signed in.
@@ -37,7 +37,8 @@ async fn sign_in(client: &Client) {
     let mut events = client.account_events();
     let mut login = client.login(LoginMethod::DeviceCode).await.expect("a login");
     login.finished().await.expect("a good end");
-    while !matches!(events.next().await, Some(AccountEvent::Changed { .. })) {}
+    let is_changed = |event: Option<_>| matches!(event.unwrap(), AccountEvent::Changed { .. });
+    within("another account", async { while !is_changed(events.next().await) {} }).await;
 }
 
 /// The account that the issuer gives out unless it is told otherwise.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use codex_app_server::{CodexBinary, WorkerState};
 use model_turn::{FailureKind, TurnEnd};
 use testkit::process::{is_running, signal, until_gone};
-use testkit::{Outcome, TestPool, codex_binary, quick_heartbeat, write_script};
+use testkit::{Outcome, TestPool, codex_binary, quick_heartbeat, until, write_script};
 use tokio::task::JoinSet;
 
 #[tokio::test]
@@ -103,9 +103,8 @@ async fn renewing_a_child_disturbs_no_turn() {
     let new = codex.process_ids();
     assert!(new.iter().all(|pid| !old.contains(pid)), "{old:?} {new:?}");
     assert_eq!(codex.run("[[text:new]]").await.text, "new");
-    while old.iter().filter(|pid| is_running(**pid)).count() > 1 {
-        tokio::task::yield_now().await;
-    }
+    let has_ended = async || old.iter().filter(|pid| is_running(**pid)).count() <= 1;
+    until("the end of the child without a turn", has_ended).await;
     turn.interrupt();
     assert_eq!(Outcome::of(turn).await.end, Ok(TurnEnd::Interrupted));
     until_gone(&old).await;
@@ -134,9 +133,7 @@ async fn a_child_that_is_lost_while_it_is_renewed_is_missed_at_once() {
     let old = codex.process_ids()[0];
     std::fs::write(folder.path().join("hold"), "").unwrap();
     let (renewed, ()) = tokio::join!(codex.pool.renew(), async {
-        while !folder.path().join("held").exists() {
-            tokio::task::yield_now().await;
-        }
+        until("the new child waits", async || folder.path().join("held").exists()).await;
         signal(old, "-KILL");
         codex.until(|states| matches!(states[0], WorkerState::Restarting { .. })).await;
         let turn = codex.start("[[text:patience]]");

@@ -6,16 +6,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
-use hyper::client::conn::http1::{self, SendRequest};
 use hyper::header::HeaderValue;
 use hyper::http::request::Builder;
 use hyper::{Request, Response, header};
-use hyper_util::rt::TokioIo;
 use secrecy::ExposeSecret as _;
 use serde::Deserialize;
 use server::{IDENTITY_PATH, Nonce, RunSecret};
 use tokio::net::TcpStream;
-use tokio_util::task::TaskTracker;
 
 use super::{KeyFor, Target};
 
@@ -47,7 +44,7 @@ pub(crate) enum Unanswered {
 
 /// A connection. A new one may lead to another process, so everything that was proved ends with it.
 pub(super) struct Connection {
-    sender: SendRequest<Full<Bytes>>,
+    http: http_client::Connection,
     /// The address that was dialled.
     peer: SocketAddr,
 }
@@ -93,11 +90,8 @@ impl Target {
         let address = (self.base_url.host.as_str(), self.base_url.port);
         let stream = TcpStream::connect(address).await.map_err(Unanswered::Nobody)?;
         let peer = stream.peer_addr().map_err(Unanswered::Nobody)?;
-        let (sender, connection) =
-            http1::handshake(TokioIo::new(stream)).await.map_err(Unanswered::Broken)?;
-        // What goes wrong on the connection is an error of the request, too.
-        TaskTracker::new().spawn(connection);
-        Ok(Connection { sender, peer })
+        let http = http_client::Connection::over(stream).await.map_err(Unanswered::Broken)?;
+        Ok(Connection { http, peer })
     }
 
     /// Has the server at the other end prove that it runs in our data folder. No key is sent for that.
@@ -129,8 +123,7 @@ impl Connection {
         &mut self,
         request: Request<Full<Bytes>>,
     ) -> Result<Response<Incoming>, Unanswered> {
-        self.sender.ready().await.map_err(Unanswered::Broken)?;
-        self.sender.send_request(request).await.map_err(Unanswered::Broken)
+        self.http.send(request).await.map_err(Unanswered::Broken)
     }
 }
 

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::Request;
 use serde_json::{Value, json};
+use testkit::until;
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
@@ -26,7 +27,7 @@ async fn until_turns(proxy: &Proxy, keys: &[(&str, u32, u32)]) {
         ((*name).to_owned(), json!({"running": running, "waiting": waiting}))
     };
     let wanted = Value::Object(keys.iter().map(key).collect());
-    while turns(proxy).await["keys"] != wanted {}
+    until(&wanted.to_string(), async || turns(proxy).await["keys"] == wanted).await;
 }
 
 /// Asks for an answer with this key, and waits for it aside.

@@ -16,20 +16,28 @@ const OWN: [&str; 7] =
     ["CODEX_HOME", "HOME", "LOG_FORMAT", "NO_COLOR", "NO_PROXY", "PATH", "RUST_LOG"];
 
 /// What is passed on if the server has it.
-const PASSED_ON: [&str; 13] = [
-    "LANG",
-    "LC_ALL",
-    "TZ",
-    "TMPDIR",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "CODEX_CA_CERTIFICATE",
+const PASSED_ON: [(&str, &str); 11] = [
+    ("LANG", "C.UTF-8"),
+    ("LC_ALL", "C.UTF-8"),
+    ("TZ", "UTC"),
+    ("TMPDIR", "/tmp"),
+    ("HTTP_PROXY", "http://127.0.0.1:9"),
+    ("HTTPS_PROXY", "http://127.0.0.1:9"),
+    ("ALL_PROXY", "http://127.0.0.1:9"),
+    ("http_proxy", "http://127.0.0.1:9"),
+    ("https_proxy", "http://127.0.0.1:9"),
+    ("all_proxy", "http://127.0.0.1:9"),
+    ("SSL_CERT_DIR", "/etc/ssl/certs"),
+];
+
+/// What is not.
+const KEPT_BACK: [(&str, &str); 6] = [
+    ("NOTIFY_SOCKET", "/run/systemd/notify"),
+    ("OPENAI_API_KEY", "sk-of-the-owner"),
+    ("AWS_SECRET_ACCESS_KEY", "of-the-owner"),
+    ("CODEX_HOME", "/home/of/the/owner"),
+    ("PROXY_UPSTREAM_API_KEY", "sk-upstream"),
+    ("PROXY_TIMEOUT_MS", "60000"),
 ];
 
 fn environment(process: u32) -> BTreeMap<String, String> {
@@ -43,29 +51,20 @@ fn environment(process: u32) -> BTreeMap<String, String> {
 
 #[tokio::test]
 async fn row_7_the_child_has_nothing_of_ours() {
-    let proxy = Proxy::start(&[
-        ("LANG", "C.UTF-8"),
-        ("TZ", "UTC"),
-        ("NOTIFY_SOCKET", "/run/systemd/notify"),
-        ("OPENAI_API_KEY", "sk-of-the-owner"),
-        ("AWS_SECRET_ACCESS_KEY", "of-the-owner"),
-        ("CODEX_HOME", "/home/of/the/owner"),
-        ("PROXY_UPSTREAM_API_KEY", "sk-upstream"),
-        ("PROXY_TIMEOUT_MS", "60000"),
-    ])
-    .await;
+    let proxy = Proxy::start(&[&PASSED_ON[..], &KEPT_BACK].concat()).await;
     let [child] = proxy.children()[..] else { panic!("{:?}", proxy.children()) };
     let home = proxy.folder().join("codex-home");
     let seen = environment(child);
-    let set = |name: &&str| ["LANG", "TZ"].contains(name) || std::env::var_os(name).is_some();
-    let mut expected: Vec<_> = PASSED_ON.into_iter().filter(set).chain(OWN).collect();
+    let mut expected: Vec<_> = PASSED_ON.into_iter().map(|(name, _)| name).chain(OWN).collect();
     expected.sort_unstable();
     assert_eq!(seen.keys().map(String::as_str).collect::<Vec<_>>(), expected);
     for (name, value) in [("HOME", &home), ("CODEX_HOME", &home)] {
         assert_eq!(Path::new(&seen[name]), value);
     }
     assert_eq!(seen["PATH"], "/usr/local/bin:/usr/bin:/bin");
-    assert_eq!(seen["LANG"], "C.UTF-8");
+    for (name, value) in PASSED_ON {
+        assert_eq!(seen[name], value);
+    }
 
     let folder = std::fs::read_link(format!("/proc/{child}/cwd")).unwrap();
     assert_eq!(folder, home.join("empty"));

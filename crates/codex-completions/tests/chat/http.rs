@@ -2,13 +2,11 @@
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
+use http_client::Connection;
 use hyper::body::{Frame, Incoming};
-use hyper::client::conn::http1;
 use hyper::{HeaderMap, Request};
-use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::TcpStream;
-use tokio::task::JoinSet;
 
 /// An answer whose head is there. Dropping it closes the connection.
 pub(crate) struct Exchange {
@@ -16,7 +14,6 @@ pub(crate) struct Exchange {
     pub(crate) headers: HeaderMap,
     read: String,
     body: Incoming,
-    _connection: JoinSet<()>,
 }
 
 /// A whole answer.
@@ -40,18 +37,13 @@ pub(crate) enum Event {
 impl Exchange {
     /// Sends a request on a connection of its own, and waits for the answer's head.
     pub(crate) async fn begin(address: &str, request: Request<Full<Bytes>>) -> Self {
-        let stream = TcpStream::connect(address).await.unwrap();
-        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
-        let mut task = JoinSet::new();
-        task.spawn(async { connection.await.unwrap_or_default() });
-        let (head, body) = sender.send_request(request).await.unwrap().into_parts();
-        Self {
-            status: head.status.as_u16(),
-            headers: head.headers,
-            read: String::new(),
-            body,
-            _connection: task,
-        }
+        // On the heap, because tests hold many of these futures at once.
+        let answer = Box::pin(async {
+            let stream = TcpStream::connect(address).await.unwrap();
+            Connection::over(stream).await.unwrap().send(request).await.unwrap()
+        });
+        let (head, body) = answer.await.into_parts();
+        Self { status: head.status.as_u16(), headers: head.headers, read: String::new(), body }
     }
 
     /// Reads until `wanted` has come.

@@ -9,6 +9,7 @@ use hyper::{Method, Request};
 use model_turn::FailureKind;
 use serde_json::json;
 use server::METRICS;
+use testkit::until;
 
 use crate::asking::{ask, items, streamed, tools, with};
 use crate::proxy::{CHAT, Proxy};
@@ -192,7 +193,7 @@ async fn row_16_labels_are_bounded() {
     send_hostile_requests(&proxy, 0).await;
     // Who asks is counted too, and so is a sign of life that Codex gives now and then.
     let alive = r#"codex_request_seconds_count{method="thread/loaded/list"}"#;
-    while !proxy.metrics().await.contains(alive) {}
+    until(alive, async || proxy.metrics().await.contains(alive)).await;
     let first = Samples::of(&proxy).await.series();
     for round in 1..6 {
         send_hostile_requests(&proxy, round).await;

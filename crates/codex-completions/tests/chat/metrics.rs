@@ -12,8 +12,7 @@ use hyper::Request;
 use hyper::header::AUTHORIZATION;
 use serde_json::{Value, json};
 use server::METRICS;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
+use testkit::http::Connection;
 
 use crate::asking::{ask, call, items, streamed, with, with_tools};
 use crate::proxy::{CHAT, Proxy};
@@ -279,9 +278,8 @@ async fn a_request_without_a_turn_changes_what_it_is_counted_in() {
     };
     let post = || Request::post(CHAT).header("content-type", "application/json");
     let unreadable = async {
-        let mut stream = TcpStream::connect(proxy.address()).await.unwrap();
-        stream.write_all(b"\x16\x03\x01\r\n\r\n").await.unwrap();
-        stream.read_to_end(&mut Vec::new()).await.unwrap();
+        let garbage = b"\x16\x03\x01\r\n\r\n";
+        Connection::open_with(proxy.address(), garbage).await.unwrap().rest_text().await.unwrap();
     };
     let refused = changes(json!({"connections_refused_total{reason=invalid_http}": 1}));
     assert_eq!(changes_by(&proxy, unreadable).await, refused);

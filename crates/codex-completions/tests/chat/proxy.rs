@@ -1,7 +1,7 @@
 //! A running server, with the real Codex and the scripted model behind it.
 
 use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 use bytes::Bytes;
 use http_body_util::Full;
@@ -9,13 +9,11 @@ use hyper::Request;
 use hyper::header::{AUTHORIZATION, HOST};
 use scripted_model::ScriptedModel;
 use serde_json::Value;
-use tempfile::TempDir;
-use testkit::codex_binary;
-use testkit::process::{descendants, signal};
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWriteExt as _, BufReader};
-use tokio::process::{Child, Command};
+use testkit::process::{codex_children, descendants, signal};
+use testkit::server_process::{ServerFolder, ServerProcess, for_each_line, metric};
+use testkit::{codex_binary, until};
+use tokio::io::AsyncWriteExt as _;
 use tokio::sync::watch;
-use tokio::task::JoinSet;
 
 use crate::http::{Answer, Exchange};
 
@@ -28,15 +26,12 @@ pub(crate) const KEY: &str = "sk-of-these-tests";
 pub(crate) struct Proxy {
     /// The model that Codex asks.
     pub(crate) model: ScriptedModel,
-    process: Child,
+    server: ServerProcess,
     address: String,
     key: String,
     log: watch::Receiver<Vec<Value>>,
-    /// What it tells a person on standard output.
-    told: watch::Receiver<String>,
-    readers: JoinSet<()>,
-    folder: TempDir,
-    /// Where its data is: that folder, unless a setting names another.
+    folder: ServerFolder,
+    /// Where its data is: in that folder, unless a setting names another.
     data: PathBuf,
 }
 
@@ -45,42 +40,34 @@ pub(crate) struct Proxy {
 impl Proxy {
     /// Starts a server with these settings, and with `.env` in its folder, which is empty.
     pub(crate) async fn start(settings: &[(&str, &str)]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join(".env"), "").unwrap();
+        let folder = ServerFolder::new().unwrap();
+        std::fs::write(folder.data().join(".env"), "").unwrap();
         let model = ScriptedModel::start().await.unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_codex-completions"));
-        for (name, _) in std::env::vars() {
-            if ["PROXY_", "WORKER_", "CODEX_"].iter().any(|start| name.starts_with(start)) {
-                command.env_remove(name);
-            }
-        }
+        let mut command = folder.prepare(ours());
         command
             .args(["serve", "--port", "0", "--env-file", ".env"])
-            .current_dir(folder.path())
             .env("CODEX_BIN", codex_binary().await.path())
-            .env("PROXY_DATA_DIR", folder.path())
             .env("PROXY_API_KEY", KEY)
             .env("PROXY_UPSTREAM_BASE_URL", model.base_url())
             .env("PROXY_UPSTREAM_RETRIES", "0")
             .env("PROXY_LOG_FORMAT", "json")
             .envs(settings.iter().copied())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
-        let mut process = command.spawn().unwrap();
-        let mut readers = JoinSet::new();
+            .stderr(Stdio::piped());
+        let mut server = ServerProcess::spawn(command).unwrap();
         let (lines, log) = watch::channel(Vec::new());
-        readers.spawn(read_log(process.stderr.take().unwrap(), lines));
-        let (words, mut told) = watch::channel(String::new());
-        readers.spawn(read_told(process.stdout.take().unwrap(), words));
-        let has_told = told.wait_for(|told| address(told).is_some()).await;
-        let address = address(&has_told.expect("the server starts")).unwrap();
+        // Every line is kept, and shown if the test fails.
+        for_each_line(server.process.stderr.take().unwrap(), move |line| {
+            println!("{line}");
+            let line = parsed(line).unwrap_or_else(|| line.into());
+            lines.send_modify(|lines| lines.push(line));
+        });
+        let address = server.ready().await.unwrap().to_string();
         let set = |wanted: &str| {
             settings.iter().find(|(name, _)| *name == wanted).map(|(_, value)| *value)
         };
         let key = set("PROXY_API_KEY").unwrap_or(KEY).to_owned();
-        let data = set("PROXY_DATA_DIR").map_or_else(|| folder.path().to_owned(), PathBuf::from);
-        Self { model, process, address, key, log, told, readers, folder, data }
+        let data = set("PROXY_DATA_DIR").map_or(folder.data(), Path::new).to_owned();
+        Self { model, server, address, key, log, folder, data }
     }
 
     /// Where it listens.
@@ -99,7 +86,7 @@ impl Proxy {
 
     /// Everything that it has told a person on standard output.
     pub(crate) fn told(&self) -> String {
-        self.told.borrow().clone()
+        self.server.output()
     }
 
     /// Asks the server to stop, and waits for its last words.
@@ -110,8 +97,8 @@ impl Proxy {
 
     /// Waits for the server's end and its last words.
     pub(crate) async fn end(&mut self) -> ExitStatus {
-        let status = self.process.wait().await.unwrap();
-        while self.readers.join_next().await.is_some() {}
+        let status = self.server.end().await.unwrap();
+        while self.log.changed().await.is_ok() {}
         status
     }
 
@@ -151,16 +138,20 @@ impl Proxy {
         Exchange::begin(&self.address, request).await
     }
 
-    /// Runs a command with the server's data folder, and gives what it prints.
-    pub(crate) async fn run(&self, arguments: &[&str], input: &str) -> String {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_codex-completions"));
+    /// A command with the server's data folder.
+    pub(crate) async fn command(&self, arguments: &[&str]) -> tokio::process::Command {
+        let mut command = self.folder.prepare(ours());
         command
             .args(arguments)
             .env("PROXY_DATA_DIR", &self.data)
-            .env("CODEX_BIN", codex_binary().await.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+            .env("CODEX_BIN", codex_binary().await.path());
+        command.into()
+    }
+
+    /// Runs a command with the server's data folder, and returns its output.
+    pub(crate) async fn run(&self, arguments: &[&str], input: &str) -> String {
+        let mut command = self.command(arguments).await;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.spawn().unwrap();
         process.stdin.take().unwrap().write_all(input.as_bytes()).await.unwrap();
         let output = process.wait_with_output().await.unwrap();
@@ -190,19 +181,17 @@ impl Proxy {
 
     async fn until_accepted(&self, key: &str) {
         let bearer = format!("Bearer {key}");
-        loop {
+        let is_accepted = async || {
             let request = Request::get("/v1/models").header(AUTHORIZATION, &bearer);
-            if self.send(request.body(Full::default()).unwrap()).await.status == 200 {
-                return;
-            }
-        }
+            self.send(request.body(Full::default()).unwrap()).await.status == 200
+        };
+        until("the key is accepted", is_accepted).await;
     }
 
     /// A counter by its name, which has its labels if there are any.
     pub(crate) async fn counter(&self, name: &str) -> u64 {
         let metrics = self.metrics().await;
-        let line = metrics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-        line.unwrap_or_else(|| panic!("no {name} in {metrics}")).parse().unwrap()
+        metric(&metrics, name).unwrap_or_else(|| panic!("no {name} in {metrics}"))
     }
 
     /// Everything that is counted.
@@ -248,11 +237,11 @@ impl Proxy {
 
     /// The server's working folder, which is its data folder too.
     pub(crate) fn folder(&self) -> &Path {
-        self.folder.path()
+        self.folder.data()
     }
 
     pub(crate) fn process_id(&self) -> u32 {
-        self.process.id().expect("the server is there")
+        self.server.process.id()
     }
 
     /// Everything that the server has logged so far.
@@ -262,12 +251,14 @@ impl Proxy {
 
     /// Waits until every child has this state of early arguments.
     pub(crate) async fn until_early_arguments(&self, state: &str) {
-        while self.early_arguments().await.iter().any(|now| now != state) {}
+        let are_all = async || self.early_arguments().await.iter().all(|now| now == state);
+        until(&format!("early arguments are {state}"), are_all).await;
     }
 
     /// Waits until no child's log is being checked.
     pub(crate) async fn until_log_is_checked(&self) {
-        while self.early_arguments().await.iter().any(|now| now == "checking") {}
+        let is_none = async || self.early_arguments().await.iter().all(|now| now != "checking");
+        until("no log is being checked", is_none).await;
     }
 
     /// Whether each child streams arguments.
@@ -279,17 +270,22 @@ impl Proxy {
 
     /// Waits until so many requests wait for a turn.
     pub(crate) async fn until_waiting(&self, requests: u64) {
-        while self.counter("turns_waiting").await != requests {}
+        self.until_counter("turns_waiting", requests).await;
     }
 
     /// Waits until so many turns run.
     pub(crate) async fn until_running(&self, turns: u64) {
-        while self.counter("turns_running").await != turns {}
+        self.until_counter("turns_running", turns).await;
+    }
+
+    /// Waits until a counter has this value.
+    pub(crate) async fn until_counter(&self, name: &str, value: u64) {
+        until(&format!("{name} is {value}"), async || self.counter(name).await == value).await;
     }
 
     /// Waits for the server's end.
     pub(crate) async fn exit_code(mut self) -> Option<i32> {
-        self.process.wait().await.unwrap().code()
+        self.end().await.code()
     }
 
     /// Everything that the server has started.
@@ -299,35 +295,12 @@ impl Proxy {
 
     /// The Codex children.
     pub(crate) fn children(&self) -> Vec<u32> {
-        let is_codex = |child: &u32| {
-            std::fs::read_link(format!("/proc/{child}/exe"))
-                .is_ok_and(|program| program.ends_with("codex"))
-        };
-        self.processes().into_iter().filter(is_codex).collect()
+        codex_children(self.process_id())
     }
 }
 
-/// The address that the server tells once it is ready.
-fn address(told: &str) -> Option<String> {
-    let url = told.lines().find_map(|line| line.trim().strip_prefix("base URL"))?;
-    Some(url.trim().replace("http://", "").replace("/v1", ""))
-}
-
-async fn read_told(stdout: impl AsyncRead + Unpin, told: watch::Sender<String>) {
-    let mut lines = BufReader::new(stdout).lines();
-    while let Ok(Some(line)) = lines.next_line().await {
-        told.send_modify(|told| *told = format!("{told}{line}\n"));
-    }
-}
-
-/// Keeps every line of the log, and shows it if the test fails.
-async fn read_log(stderr: impl AsyncRead + Unpin, log: watch::Sender<Vec<Value>>) {
-    let mut lines = BufReader::new(stderr).lines();
-    while let Ok(Some(line)) = lines.next_line().await {
-        println!("{line}");
-        let line = parsed(&line).unwrap_or_else(|| line.into());
-        log.send_modify(|lines| lines.push(line));
-    }
+fn ours() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_codex-completions"))
 }
 
 /// `None` for one that would look different if it was written again: it names something twice.

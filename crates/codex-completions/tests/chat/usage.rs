@@ -12,6 +12,7 @@ use http_body_util::Full;
 use hyper::Request;
 use rusqlite::Connection;
 use serde_json::{Value, json};
+use testkit::until;
 
 use crate::asking::{ask, streamed, with, with_tools};
 use crate::proxy::Proxy;
@@ -45,13 +46,9 @@ async fn usage(proxy: &Proxy, query: &str) -> Value {
 }
 
 /// Waits until so many turns are told of.
-async fn until_turns(proxy: &Proxy, turns: u64) -> Value {
-    loop {
-        let told = usage(proxy, "").await;
-        if told["totals"]["turns"] == turns {
-            return told;
-        }
-    }
+pub(crate) async fn until_turns(proxy: &Proxy, turns: u64) -> Value {
+    let look = async || Some(usage(proxy, "").await).filter(|it| it["totals"]["turns"] == turns);
+    until(&format!("{turns} turns are in the report"), look).await
 }
 
 /// Names of groups and their turns.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
 use testkit::process::signal;
-use testkit::{Consent, Routing, ScriptedIssuer, browse};
+use testkit::{Consent, Routing, ScriptedIssuer, blocking_until, browse};
 
 use crate::server::Server;
 use crate::user::{User, err, out};
@@ -28,9 +28,7 @@ async fn an_api_key_signs_in_and_a_running_server_takes_it_up() {
     assert_eq!(status["account"]["type"], "api_key");
     let doctor = user.run(&["doctor", "--port", "0"]);
     assert!(out(&doctor).contains("ok    signed in with an API key\n"), "{}", out(&doctor));
-    while server.children().is_empty() || server.children() == before {
-        std::thread::yield_now();
-    }
+    blocking_until("another child", || server.children().iter().any(|it| !before.contains(it)));
 
     assert_eq!(out(&user.run(&["logout"])), "Signed out.\n");
     assert_eq!(out(&user.run(&["logout"])), "Nobody was signed in.\n");

@@ -4,11 +4,11 @@ use std::io::Read as _;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
-use testkit::process::{signal, until_gone};
+use testkit::process::{descendants, signal, until_gone};
 use testkit::write_script;
 
 use crate::terminal::Terminal;
-use crate::user::{User, err, out, processes_of};
+use crate::user::{User, err, out};
 
 #[tokio::test]
 async fn ask_streams_an_answer_without_an_account() {
@@ -106,7 +106,7 @@ async fn a_turn_that_is_ended_by_a_signal_leaves_nothing() {
             .unwrap();
         let mut first = [0];
         process.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
-        let processes = processes_of(&process);
+        let processes = descendants(process.id());
         assert!(!processes.is_empty());
         signal(process.id(), ending);
         process.wait().unwrap();

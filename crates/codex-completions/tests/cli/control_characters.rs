@@ -398,7 +398,7 @@ async fn row_23_serve_greets_and_logs_without_foreign_control_characters() {
         let greeting = terminal.until("/v1/chat/completions");
         let (_, address) = greeting.rsplit_once("curl -N http://").unwrap();
         let address = address.split('/').next().unwrap().to_owned();
-        let mut server = Server { process, address };
+        let mut server = Server::of(process, address);
         let lines =
             ["authorization: Bearer sk-chosen-by-the-owner-0123", "content-type: application/json"];
         let answer = server.send("POST /v1/chat/completions", &lines, &body.to_string());

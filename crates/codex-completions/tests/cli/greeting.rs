@@ -20,7 +20,7 @@ fn on_terminal(user: &User, more: &[(&str, &str)]) -> String {
     }
     let process = command.env("PROXY_LOG", "off").envs(more.iter().copied()).spawn().unwrap();
     drop(command);
-    let mut server = Server { process, address: String::new() };
+    let mut server = Server::of(process, "");
     terminal.until("curl -N ");
     signal(server.process.id(), "-TERM");
     assert!(server.process.wait().unwrap().success());
@@ -55,7 +55,7 @@ async fn elsewhere_there_are_no_colours_and_no_key_that_is_known() {
     assert!(user.run(&["key", "rotate"]).status.success());
     let mut command = user.command(&["serve", "--port", "0"]);
     let process = command.env("PROXY_LOG", "off").stdout(Stdio::piped()).spawn().unwrap();
-    let mut server = Server { process, address: String::new() };
+    let mut server = Server::of(process, "");
     let output = BufReader::new(server.process.stdout.take().unwrap()).lines();
     let until_curl = output.map_while(Result::ok).take_while(|line| !line.contains("curl -N "));
     let lines = until_curl.collect::<Vec<_>>().join("\n");

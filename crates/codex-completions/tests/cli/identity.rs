@@ -1,8 +1,9 @@
 //! A key is sent only to our own server: never to a process that has taken its address.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader};
 use std::process::{Output, Stdio};
 
+use testkit::blocking_until;
 use testkit::process::signal;
 
 use crate::impostor::Impostor;
@@ -152,7 +153,8 @@ async fn row_19_a_key_and_an_address_that_are_given_together_are_used_as_given()
     let request = impostor.next();
     assert_eq!(request["headers"]["authorization"], format!("Bearer {CHOSEN_KEY}"));
     user.type_in(&["smoke", "--base-url", &url, "--key", "-"], "sk-from-a-pipe\n");
-    while impostor.next()["headers"]["authorization"] != "Bearer sk-from-a-pipe" {}
+    let asked = || impostor.next()["headers"]["authorization"] == "Bearer sk-from-a-pipe";
+    blocking_until("the key from the pipe", asked);
 }
 
 #[tokio::test]
@@ -207,11 +209,8 @@ async fn row_19b_the_page_has_another_name_in_each_run() {
         rest.split('/').next().unwrap().to_owned()
     };
     let open_at = |server: &Server, host: &str| {
-        let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
         let request = format!("GET / HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
+        let answer = server.send_raw(&request);
         answer.split(' ').nth(1).unwrap().to_owned()
     };
     let server = start(&user, port);
@@ -256,7 +255,8 @@ async fn row_19b_codes_and_sessions_end_with_the_key() {
     assert!(send("GET /v1/proxy/status", &other).starts_with("HTTP/1.1 401"));
     assert!(send("GET /v1/proxy/status", &code).starts_with("HTTP/1.1 401"), "a code is no key");
     assert!(user.run(&["key", "rotate"]).status.success());
-    while send("GET /v1/proxy/status", &key).starts_with("HTTP/1.1 200") {}
+    let is_old = || !send("GET /v1/proxy/status", &key).starts_with("HTTP/1.1 200");
+    blocking_until("the old key is refused", is_old);
     assert!(send("GET /v1/proxy/status", &session).starts_with("HTTP/1.1 401"));
     assert!(send("POST /v1/proxy/session", &code).starts_with("HTTP/1.1 401"));
 }

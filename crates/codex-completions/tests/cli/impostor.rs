@@ -2,16 +2,17 @@
 
 use std::io::{BufRead as _, BufReader, Lines};
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{ChildStdout, Command, Stdio};
 
 use serde_json::Value;
+use testkit::process::KilledOnDrop;
 
 /// The user `nobody` of most systems: any other than ours will do.
 const ANOTHER_USER: u32 = 65_534;
 
 /// It is killed at the end of the test.
 pub(crate) struct Impostor {
-    process: Child,
+    process: KilledOnDrop,
     lines: Lines<BufReader<ChildStdout>>,
 }
 
@@ -25,7 +26,7 @@ impl Impostor {
         if rustix::process::geteuid().is_root() {
             command.uid(ANOTHER_USER).gid(ANOTHER_USER).env("HOME", "/");
         }
-        let mut process = command.spawn().expect("node runs as another user");
+        let mut process = KilledOnDrop(command.spawn().expect("node runs as another user"));
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
         assert_eq!(lines.next().unwrap().unwrap(), "listening");
         Self { process, lines }
@@ -37,16 +38,8 @@ impl Impostor {
     }
 
     /// Everything that it has received, now that it is over.
-    pub(crate) fn end(mut self) -> String {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-        self.lines.by_ref().map_while(Result::ok).collect::<Vec<_>>().join("\n")
-    }
-}
-
-impl Drop for Impostor {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+    pub(crate) fn end(self) -> String {
+        drop(self.process);
+        self.lines.map_while(Result::ok).collect::<Vec<_>>().join("\n")
     }
 }

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Output, Stdio};
 
 use serde_json::{Value, json};
+use testkit::blocking_until;
 
 use crate::server::Server;
 use crate::user::{User, err, out};
@@ -53,7 +54,7 @@ fn status(server: &Server, key: &str) -> u16 {
 }
 
 fn until_status(server: &Server, key: &str, wanted: u16) {
-    while status(server, key) != wanted {}
+    blocking_until(&format!("the status is {wanted}"), || status(server, key) == wanted);
 }
 
 /// One turn of the model that needs no account.
@@ -201,7 +202,7 @@ fn greeting(user: &User) -> String {
         .spawn()
         .unwrap();
     let lines = BufReader::new(process.stdout.take().unwrap()).lines();
-    let _server = Server { process, address: String::new() };
+    let _server = Server::of(process, "");
     let said: Vec<_> = lines
         .map_while(Result::ok)
         .take_while(|line| !line.trim_start().starts_with("login"))

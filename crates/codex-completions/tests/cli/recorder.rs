@@ -12,8 +12,7 @@ use axum::body::{Body, Bytes};
 use axum::http::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use axum::http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full};
-use hyper::client::conn::http1;
-use hyper_util::rt::TokioIo;
+use http_client::Connection;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
@@ -129,9 +128,7 @@ impl Session {
 
 async fn exchanged(address: &str, request: Request<Full<Bytes>>) -> Response<Bytes> {
     let stream = TcpStream::connect(address).await.unwrap();
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
-    let mut connected = JoinSet::new();
-    connected.spawn(async { connection.await.unwrap_or_default() });
-    let (head, body) = sender.send_request(request).await.unwrap().into_parts();
+    let mut connection = Connection::over(stream).await.unwrap();
+    let (head, body) = connection.send(request).await.unwrap().into_parts();
     Response::from_parts(head, body.collect().await.unwrap().to_bytes())
 }

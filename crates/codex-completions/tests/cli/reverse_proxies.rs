@@ -5,8 +5,8 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, Lines};
-use tokio::net::TcpStream;
+use testkit::http::Connection;
+use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, Command};
 use tokio::time::timeout;
 
@@ -146,31 +146,30 @@ fn caddy_site(server: &str, port: u16, blocked: &str) -> String {
     )
 }
 
-/// Sends a request, and gives what came at first and what came in all.
-async fn send(address: &str, request: &str, lines: &[&str], body: &str) -> (String, String) {
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    let lines = lines.join("\r\n");
-    let length = body.len();
+/// Sends a request, and returns the status, what came of the body at first, and all of it.
+async fn send(address: &str, request: &str, lines: &[&str], body: &str) -> (u16, String, String) {
+    let (lines, length) = (lines.join("\r\n"), body.len());
     let request = format!(
         "{request} HTTP/1.1\r\n{lines}\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
     );
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut bytes = Vec::new();
-    let mut first = None;
-    while timeout(PATIENCE, stream.read_buf(&mut bytes)).await.expect("an answer").unwrap() > 0 {
-        let so_far = String::from_utf8_lossy(&bytes);
-        if first.is_none() && so_far.contains("data: ") {
-            first = Some(so_far.into_owned());
+    let mut connection = Connection::open_with(address, request.as_bytes()).await.unwrap();
+    let exchange = async {
+        let status = connection.head().await.unwrap().status;
+        let (mut first, mut all) = (String::new(), String::new());
+        while let Some(piece) = connection.piece(usize::MAX).await.unwrap() {
+            all += &String::from_utf8_lossy(&piece);
+            if first.is_empty() && all.contains("data: ") {
+                first.clone_from(&all);
+            }
         }
-    }
-    (first.unwrap_or_default(), String::from_utf8(bytes).unwrap())
+        (status, first, all)
+    };
+    timeout(PATIENCE, exchange).await.expect("an answer")
 }
 
 /// The status of a GET, and whether its answer has metrics.
 async fn get(address: &str, path: &str, lines: &[&str]) -> (u16, bool) {
-    let (_, answer) = send(address, &format!("GET {path}"), lines, "").await;
-    let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
-    let status = status.unwrap_or_else(|| panic!("{path}: {answer}"));
+    let (status, _, answer) = send(address, &format!("GET {path}"), lines, "").await;
     (status, answer.contains("# TYPE codex_completions_"))
 }
 
@@ -179,8 +178,9 @@ async fn assert_streams(proxy: &ReverseProxy, authorization: &str) {
     let host = format!("host: {HOST}");
     let lines = [host.as_str(), authorization, "content-type: application/json"];
     let body = r#"{"model": "demo", "stream": true, "messages": [{"role": "user", "content": "[[slow:800]]"}]}"#;
-    let (first, all) = send(&proxy.address, "POST /v1/chat/completions", &lines, body).await;
-    assert!(all.starts_with("HTTP/1.1 200 OK\r\n") && all.contains("data: [DONE]"), "{all}");
+    let (status, first, all) =
+        send(&proxy.address, "POST /v1/chat/completions", &lines, body).await;
+    assert!(status == 200 && all.contains("data: [DONE]"), "{status}: {all}");
     assert!(!first.is_empty() && !first.contains("[DONE]"), "all came at once: {first}");
 }
 

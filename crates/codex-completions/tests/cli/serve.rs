@@ -1,13 +1,13 @@
 //! `serve`: health, restarts, a new version, and the end.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::TcpStream;
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use testkit::http::blocking::Connection;
 use testkit::process::{is_running, signal, until_gone};
-use testkit::{codex_binary, write_script};
+use testkit::{blocking_until, codex_binary, write_script};
 
 use crate::server::{Server, free_port};
 use crate::user::{User, err};
@@ -36,8 +36,8 @@ async fn the_server_tells_its_health_and_stops_when_asked() {
     let processes = server.processes();
     assert_eq!(server.children().len(), 1);
     // Neither a request that never ends nor a grandchild may hold it up.
-    let mut half = TcpStream::connect(&server.address).unwrap();
-    half.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n").unwrap();
+    let mut half = Connection::open(&server.address).unwrap();
+    half.begin(b"GET /livez HTTP/1.1\r\nhost: x\r\n").unwrap();
     signal(server.process.id(), "-TERM");
     assert_eq!(server.process.wait().unwrap().code(), Some(0));
     assert!(!processes.into_iter().any(is_running));
@@ -132,7 +132,7 @@ async fn a_new_codex_is_taken_up_on_request() {
         let worker = format!(r#"{{"state":"ready"{codex}"#);
         server.send("GET /healthz", &[WITH_KEY], "").matches(&worker).count()
     };
-    while ready("") != 2 {}
+    blocking_until("two children are ready", || ready("") == 2);
     let old = server.children();
     assert_eq!(old.len(), 2);
 
@@ -145,10 +145,9 @@ async fn a_new_codex_is_taken_up_on_request() {
     std::fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink(&newer, &link).unwrap();
     signal(server.process.id(), "-USR2");
-    while ready(r#","codex":"9.9.9""#) != 2 {}
-    while server.children().iter().any(|child| old.contains(child)) {
-        std::thread::yield_now();
-    }
+    blocking_until("two newer children are ready", || ready(r#","codex":"9.9.9""#) == 2);
+    let is_old = |child: &u32| old.contains(child);
+    blocking_until("the old ones are gone", || !server.children().iter().any(is_old));
     assert_eq!(server.children().len(), 2);
 
     // One that does not work changes nothing.
@@ -183,8 +182,9 @@ async fn a_codex_that_does_not_start_is_tried_again_and_its_words_are_shown() {
         .spawn()
         .unwrap();
     let stdout = process.stdout.take().unwrap();
-    let server = Server { process, address: format!("127.0.0.1:{port}") };
-    while !server.send("GET /readyz", &[WITH_KEY], "").contains("no disk") {}
+    let server = Server::of(process, format!("127.0.0.1:{port}"));
+    let tells = || server.send("GET /readyz", &[WITH_KEY], "").contains("no disk");
+    blocking_until("the reason is told", tells);
     std::fs::write(mended, "").unwrap();
     server.until("/readyz", |answer| answer.starts_with("HTTP/1.1 200"));
     assert!(BufReader::new(stdout).lines().next().unwrap().unwrap().contains("is ready"));
@@ -234,10 +234,9 @@ async fn row_6_idle_connections_lock_nobody_out_where_files_are_few() {
     shell.args([env!("CARGO_BIN_EXE_codex-completions"), "serve", "--port", &port]);
     let mut shell = user.prepare(shell);
     let process = shell.env("PROXY_LOG", "off").stdout(Stdio::null()).spawn().unwrap();
-    let server = Server { process, address: format!("127.0.0.1:{port}") };
+    let server = Server::of(process, format!("127.0.0.1:{port}"));
     server.until("/readyz", |answer| answer.starts_with("HTTP/1.1 200"));
-    let idle: Vec<TcpStream> =
-        (0..200).map(|_| TcpStream::connect(&server.address).unwrap()).collect();
+    let idle: Vec<_> = (0..200).map(|_| Connection::open(&server.address).unwrap()).collect();
     for _ in 0..3 {
         assert!(server.get("/livez").starts_with("HTTP/1.1 200"));
     }

@@ -1,19 +1,23 @@
 //! A running server, looked at from outside.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 
-use crate::user::{User, processes_of};
+use testkit::blocking_until;
+use testkit::http::blocking::Connection;
+use testkit::process::{KilledOnDrop, codex_children, descendants};
+use testkit::server_process::ServerProcess;
 
-/// A port that nobody listens on, for a server that is asked before it tells its own.
+use crate::user::User;
+
+/// A port that is not in use, for a server that is asked before its greeting.
 pub(crate) fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 /// A server that is killed if the test fails.
 pub(crate) struct Server {
-    pub(crate) process: Child,
+    pub(crate) process: KilledOnDrop,
     pub(crate) address: String,
 }
 
@@ -29,71 +33,53 @@ impl Server {
     }
 
     /// Runs a command that serves.
-    pub(crate) fn spawn(mut command: Command) -> Self {
-        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
-        let lines = BufReader::new(process.stdout.take().unwrap()).lines();
-        let address = lines
-            .map_while(Result::ok)
-            .find_map(|line| Some(line.trim().strip_prefix("base URL")?.trim().to_owned()))
-            .expect("the server tells its address once it is ready");
-        let address = address.trim_start_matches("http://").trim_end_matches("/v1").to_owned();
-        Self { process, address }
+    pub(crate) fn spawn(command: Command) -> Self {
+        let server = ServerProcess::spawn(command).unwrap();
+        let address = server.blocking_ready().unwrap().to_string();
+        Self { process: server.process, address }
+    }
+
+    /// A process whose output is read elsewhere, if it is.
+    pub(crate) fn of(process: Child, address: impl Into<String>) -> Self {
+        Self { process: KilledOnDrop(process), address: address.into() }
     }
 
     /// Asks until the answer is as wanted.
     pub(crate) fn until(&self, path: &str, wanted: impl Fn(&str) -> bool) -> String {
-        loop {
-            let answer = self.get(path);
-            if wanted(&answer) {
-                return answer;
-            }
-        }
+        let look = || Some(self.get(path)).filter(|answer| wanted(answer));
+        blocking_until(&format!("another answer to {path}"), look)
     }
 
     pub(crate) fn get(&self, path: &str) -> String {
         self.send(&format!("GET {path}"), &[], "")
     }
 
-    /// Sends a request with these lines besides, and gives its whole answer.
+    /// Sends a request with these lines besides, and returns its whole answer.
     pub(crate) fn send(&self, request_line: &str, lines: &[&str], body: &str) -> String {
-        // A server that is just starting does not listen yet.
-        let mut stream = loop {
-            if let Ok(stream) = TcpStream::connect(&self.address) {
-                break stream;
-            }
-        };
         let lines: String = lines.iter().flat_map(|line| [line, "\r\n"]).collect();
-        write!(
-            stream,
-            "{request_line} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\
-             content-length: {}\r\n{lines}\r\n{body}",
-            self.address,
-            body.len(),
-        )
-        .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
+        let host = &self.address;
+        let length = body.len();
+        self.send_raw(&format!(
+            "{request_line} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\
+             content-length: {length}\r\n{lines}\r\n{body}",
+        ))
+    }
+
+    /// Sends a request as it is, and returns its whole answer.
+    pub(crate) fn send_raw(&self, request: &str) -> String {
+        // A server that is just starting does not listen yet.
+        let what = format!("a connection to {}", self.address);
+        let mut connection = blocking_until(&what, || Connection::open(&self.address).ok());
+        connection.begin(request.as_bytes()).unwrap();
+        connection.rest().unwrap()
     }
 
     /// The Codex children.
     pub(crate) fn children(&self) -> Vec<u32> {
-        let mut processes = self.processes();
-        processes.retain(|pid| {
-            let program = std::fs::read_link(format!("/proc/{pid}/exe"));
-            program.is_ok_and(|program| program.ends_with("codex"))
-        });
-        processes
+        codex_children(self.process.id())
     }
 
     pub(crate) fn processes(&self) -> Vec<u32> {
-        processes_of(&self.process)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        descendants(self.process.id())
     }
 }

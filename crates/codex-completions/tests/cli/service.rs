@@ -6,10 +6,11 @@ use std::os::unix::net::UnixDatagram;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use testkit::process::{signal, until_gone};
+use testkit::blocking_until;
+use testkit::process::{descendants, signal, until_gone};
 
 use crate::server::Server;
-use crate::user::{User, processes_of};
+use crate::user::User;
 
 /// Only a message that does not come reaches it.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -89,7 +90,8 @@ async fn row_20_the_packaged_unit_names_its_file_and_starts_with_and_without_it(
     assert!(models("sk-of-the-file").starts_with("HTTP/1.1 200"));
     // Read by the server itself, and not by systemd: it may change.
     std::fs::write(&file, "PROXY_API_KEY=sk-of-later\n").unwrap();
-    while !models("sk-of-later").starts_with("HTTP/1.1 200") {}
+    let is_read = || models("sk-of-later").starts_with("HTTP/1.1 200");
+    blocking_until("the file is read again", is_read);
 }
 
 /// SIGHUP reads the settings, but it is also what a closing terminal sends.
@@ -107,7 +109,7 @@ async fn a_server_goes_with_its_terminal() {
     let lines = BufReader::new(terminal.stdout.take().unwrap()).lines();
     let ready = lines.map_while(Result::ok).find(|line| line.contains("base URL"));
     assert!(ready.is_some(), "the server starts");
-    let processes = processes_of(&terminal);
+    let processes = descendants(terminal.id());
     terminal.kill().unwrap();
     terminal.wait().unwrap();
     until_gone(&processes).await;

@@ -1,25 +1,15 @@
 //! `top`: the turns of a running server.
 
 use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
-use testkit::process::signal;
+use testkit::process::{KilledOnDrop, signal};
 
 use crate::server::Server;
 use crate::terminal::Terminal;
 use crate::user::{User, err, out};
-
-/// A process that is killed if the test fails.
-struct Watching(Child);
-
-impl Drop for Watching {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 /// One turn with a call, of a client that says who it is.
 fn take_a_turn(user: &User, server: &Server) {
@@ -41,7 +31,7 @@ async fn a_terminal_shows_turns_and_is_as_it_was_afterwards() {
     let base_url = format!("http://{}/v1", server.address);
     let mut command = user.command(&["top", "--base-url", &base_url]);
     let mut terminal = Terminal::of(&mut command);
-    let mut top = Watching(command.spawn().unwrap());
+    let mut top = KilledOnDrop(command.spawn().unwrap());
     drop(command);
     terminal.until("  ready  up ");
     take_a_turn(&user, &server);
@@ -63,7 +53,7 @@ async fn elsewhere_a_turn_is_a_line_and_an_event_is_json() {
         let arguments = [&["top", "--base-url", &base_url], more].concat();
         let mut top = user.command(&arguments).stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(top.stdout.take().unwrap()).lines().map_while(Result::ok);
-        (Watching(top), lines)
+        (KilledOnDrop(top), lines)
     };
     let (_json, events) = watch(&["--json"]);
     let mut events = events.map(|line| serde_json::from_str::<Value>(&line).unwrap());

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 use testkit::{ScriptedIssuer, codex_binary};
@@ -65,14 +65,4 @@ pub(crate) fn out(output: &Output) -> String {
 
 pub(crate) fn err(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-/// Everything that a process of ours has started.
-pub(crate) fn processes_of(process: &Child) -> Vec<u32> {
-    let id = process.id();
-    std::fs::read_to_string(format!("/proc/{id}/task/{id}/children"))
-        .unwrap_or_default()
-        .split_whitespace()
-        .map(|pid| pid.parse().unwrap())
-        .collect()
 }

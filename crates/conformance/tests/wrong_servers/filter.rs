@@ -4,6 +4,7 @@
 use std::net::SocketAddr;
 
 use serde_json::{Value, json};
+use testkit::http::Connection;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
@@ -66,7 +67,6 @@ impl Filter {
 async fn serve(mut client: TcpStream, model: SocketAddr, fault: Fault) {
     let Some((head, asked)) = read_request(&mut client).await else { return };
     let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
-    let mut upstream = TcpStream::connect(model).await.unwrap();
     let method = head.split(' ').next().unwrap_or_default();
     // Of HTTP 1.0 the body is what comes until the end.
     let request = format!(
@@ -74,7 +74,7 @@ async fn serve(mut client: TcpStream, model: SocketAddr, fault: Fault) {
          content-length: {}\r\n\r\n{asked}",
         asked.len()
     );
-    upstream.write_all(request.as_bytes()).await.unwrap();
+    let mut upstream = Connection::open_with(model, request.as_bytes()).await.unwrap();
     if asked.contains("[[hang]]") {
         return pass_on(client, upstream, fault).await;
     }
@@ -88,9 +88,14 @@ async fn serve(mut client: TcpStream, model: SocketAddr, fault: Fault) {
     let is_altered = matches!(fault, Fault::Altered(_));
     let mut sent = 0;
     if answer.status == 0 {
+        if let Ok(head) = upstream.head().await {
+            answer.status = head.status;
+            head.header("content-type").unwrap_or_default().clone_into(&mut answer.content_type);
+        }
         let mut bytes = Vec::new();
-        while upstream.read_buf(&mut bytes).await.is_ok_and(|count| count > 0) {
-            answer.take(&String::from_utf8_lossy(&bytes));
+        while let Ok(Some(piece)) = upstream.piece(usize::MAX).await {
+            bytes.extend(piece);
+            answer.body = String::from_utf8_lossy(&bytes).into_owned();
             // As it comes; but what is cut inside a character is not text yet.
             if !is_altered && answer.is_stream() && std::str::from_utf8(&bytes).is_ok() {
                 sent += answer.send(&mut client, sent).await;
@@ -105,15 +110,14 @@ async fn serve(mut client: TcpStream, model: SocketAddr, fault: Fault) {
 }
 
 /// Byte by byte until somebody leaves.
-async fn pass_on(mut client: TcpStream, mut upstream: TcpStream, fault: Fault) {
-    let (mut read, mut more) = (vec![0; 4096], [0]);
+async fn pass_on(mut client: TcpStream, mut upstream: Connection, fault: Fault) {
+    let mut more = [0];
     let head = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\n\r\n: begun\n\n";
     client.write_all(head).await.unwrap();
     loop {
         tokio::select! {
-            taken = upstream.read(&mut read) => match taken {
-                Ok(0) | Err(_) => return,
-                Ok(_) => {}
+            taken = upstream.exactly(1) => if taken.is_err() {
+                return;
             },
             _ = client.read(&mut more) => match fault {
                 Fault::Stays => std::future::pending().await,
@@ -143,16 +147,6 @@ async fn read_request(client: &mut TcpStream) -> Option<(String, String)> {
 // === impl Answer ===
 
 impl Answer {
-    /// What has come of it so far.
-    fn take(&mut self, text: &str) {
-        let Some((head, body)) = text.split_once("\r\n\r\n") else { return };
-        self.status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or(502);
-        let lines = head.to_ascii_lowercase();
-        let content_type = lines.lines().find_map(|line| line.strip_prefix("content-type: "));
-        self.content_type = content_type.unwrap_or_default().to_owned();
-        self.body = body.to_owned();
-    }
-
     /// Sends what has come since, and says how much that is.
     async fn send(&self, client: &mut TcpStream, sent: usize) -> usize {
         let Self { status, content_type, body, .. } = self;

@@ -1,16 +1,14 @@
 //! One request for an image: to where it is said to be, or to where that leads.
 
-use std::future::pending;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderValue, Request, StatusCode, header};
-use http_body_util::{BodyExt as _, Empty};
+use http_body_util::{BodyExt as _, Full};
+use http_client::Connection;
 use hyper::body::Incoming;
-use hyper::client::conn::http1;
-use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::rustls::pki_types::ServerName;
@@ -84,41 +82,29 @@ async fn exchange<S>(stream: S, target: &Target, room: &Room) -> Result<Hop, Fet
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
-    let handshake = http1::handshake(TokioIo::new(stream)).await;
-    let (mut sender, connection) = handshake.map_err(|_| FetchError::Broken)?;
-    let exchange = async {
-        let response = sender.send_request(request(target)?).await;
-        let (head, body) = response.map_err(|_| FetchError::Broken)?.into_parts();
-        match head.status {
-            StatusCode::OK => read(body, room).await.map(Hop::Image),
-            StatusCode::MOVED_PERMANENTLY
-            | StatusCode::FOUND
-            | StatusCode::SEE_OTHER
-            | StatusCode::TEMPORARY_REDIRECT
-            | StatusCode::PERMANENT_REDIRECT => {
-                target.redirected(location(&head.headers)?).map(Hop::Redirect)
-            }
-            other => Err(FetchError::Status(other.as_u16())),
+    let mut connection = Connection::over(stream).await.map_err(|_| FetchError::Broken)?;
+    let response = connection.send(request(target)?).await;
+    let (head, body) = response.map_err(|_| FetchError::Broken)?.into_parts();
+    match head.status {
+        StatusCode::OK => read(body, room).await.map(Hop::Image),
+        StatusCode::MOVED_PERMANENTLY
+        | StatusCode::FOUND
+        | StatusCode::SEE_OTHER
+        | StatusCode::TEMPORARY_REDIRECT
+        | StatusCode::PERMANENT_REDIRECT => {
+            target.redirected(location(&head.headers)?).map(Hop::Redirect)
         }
-    };
-    // The connection moves the bytes, and may end before the last of them are read here.
-    let connection = async {
-        let _ = connection.await;
-        pending().await
-    };
-    tokio::select! {
-        found = exchange => found,
-        found = connection => found,
+        other => Err(FetchError::Status(other.as_u16())),
     }
 }
 
-fn request(target: &Target) -> Result<Request<Empty<Bytes>>, FetchError> {
+fn request(target: &Target) -> Result<Request<Full<Bytes>>, FetchError> {
     Request::get(&target.path)
         .header(header::HOST, &target.authority)
         .header(header::USER_AGENT, concat!("codex-completions/", env!("CARGO_PKG_VERSION")))
         .header(header::ACCEPT, "image/png, image/jpeg, image/gif, image/webp")
         .header(header::CONNECTION, "close")
-        .body(Empty::new())
+        .body(Full::default())
         .map_err(|_| FetchError::InvalidUrl)
 }
 

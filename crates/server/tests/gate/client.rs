@@ -12,8 +12,8 @@ use server::{
     ErrorResponse, GateSettings, IdleTimeout, LargeBodies, QueueLimits, Readiness, RequestId,
     RunSecret, TurnQueue, check_json_depth, read_body,
 };
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
+use testkit::http::{Connection, Head};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -108,11 +108,8 @@ impl Server {
     }
 
     pub(crate) async fn send_raw(&self, request: &str) -> Answer {
-        let mut stream = TcpStream::connect(self.address).await.unwrap();
-        stream.write_all(request.as_bytes()).await.unwrap();
-        let mut bytes = Vec::new();
-        stream.read_to_end(&mut bytes).await.unwrap();
-        Answer::parse(&String::from_utf8(bytes).unwrap())
+        let connection = Connection::open_with(self.address, request.as_bytes()).await.unwrap();
+        Answer::parse(&connection.rest_text().await.unwrap())
     }
 }
 
@@ -120,14 +117,9 @@ impl Server {
 
 impl Answer {
     pub(crate) fn parse(text: &str) -> Self {
-        let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{text:?}"));
-        let mut lines = head.lines();
-        let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
-        let headers = lines
-            .map(|line| line.split_once(": ").unwrap())
-            .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
-            .collect();
-        Self { status, headers, body: body.to_owned() }
+        let (head, body) = Head::split(text.as_bytes()).unwrap().expect("a whole head");
+        let body = String::from_utf8(body.to_owned()).unwrap();
+        Self { status: head.status, headers: head.headers, body }
     }
 
     pub(crate) fn header(&self, name: &str) -> Option<&str> {

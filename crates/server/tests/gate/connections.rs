@@ -1,7 +1,7 @@
 //! Connections that misbehave, and the end.
 
-use tokio::io::AsyncWriteExt as _;
-use tokio::net::TcpStream;
+use testkit::http::Connection;
+use testkit::until;
 use tokio::time::timeout;
 
 use crate::client::{Answer, KEY, PATIENCE, Server};
@@ -32,7 +32,7 @@ async fn a_refused_body_does_not_cost_the_answer() {
             server.address
         );
         let mut stream = connect(&server, &head).await;
-        timeout(PATIENCE, stream.write_all(&vec![b' '; length])).await.unwrap().unwrap();
+        timeout(PATIENCE, stream.send(&vec![b' '; length])).await.unwrap().unwrap();
         assert_eq!(Answer::parse(&rest(stream).await).status, status);
     }
 }
@@ -54,8 +54,9 @@ async fn a_stopping_server_finishes_what_is_under_way() {
 
     drop(server.stop);
     assert_eq!(rest(idle).await, "");
-    while TcpStream::connect(server.address).await.is_ok() {}
-    busy.write_all(b"{}").await.unwrap();
+    let is_closed = async || Connection::open(server.address).await.is_err();
+    until("no connection is taken", is_closed).await;
+    busy.send(b"{}").await.unwrap();
     let answer = Answer::parse(&rest(busy).await);
     assert_eq!((answer.status, answer.header("connection")), (200, Some("close")));
     timeout(PATIENCE, server.tasks.join_next()).await.unwrap().unwrap().unwrap();

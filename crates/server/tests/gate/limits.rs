@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use tokio::io::AsyncWriteExt as _;
-
 use crate::client::{Answer, KEY, MAX_JSON_DEPTH, Server, stand_in};
 use crate::streams::{connect, read, rest, under_way, until_closed};
 
@@ -39,11 +37,11 @@ async fn row_6_a_slow_head_is_answered_with_408() {
     }
     // A connection on which nothing has begun is as good as before, and so is one between requests.
     let request = format!("GET /livez HTTP/1.1\r\nhost: {}\r\n\r\n", server.address);
-    unused.write_all(request.as_bytes()).await.unwrap();
+    unused.send(request.as_bytes()).await.unwrap();
     let other = connect(&server, "GET /livez HTTP/1.1\r\nhost: x\r\n").await;
     refused(&rest(other).await, 408, "request_timeout");
     let last = request.replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n");
-    unused.write_all(last.as_bytes()).await.unwrap();
+    unused.send(last.as_bytes()).await.unwrap();
     let answers = rest(unused).await;
     assert_eq!(answers.matches("HTTP/1.1 200 OK").count(), 2, "{answers}");
 }
@@ -57,7 +55,7 @@ async fn row_6_a_slow_body_is_answered_with_408() {
     }
     assert_serves(&server).await;
     for mut stream in slow {
-        stream.write_all(b"{").await.unwrap();
+        stream.send(b"{").await.unwrap();
         let answer = refused(&rest(stream).await, 408, "request_timeout");
         assert!(answer.body.contains("PROXY_BODY_TIMEOUT_MS"));
     }
@@ -112,9 +110,9 @@ async fn row_6_a_body_without_end_and_a_deep_one_are_refused() {
         server.address
     );
     let mut endless = connect(&server, &head).await;
-    endless.write_all(format!("40\r\n{}\r\n", " ".repeat(64)).as_bytes()).await.unwrap();
+    endless.send(format!("40\r\n{}\r\n", " ".repeat(64)).as_bytes()).await.unwrap();
     assert_serves(&server).await;
-    endless.write_all(b"1\r\n \r\n").await.unwrap();
+    endless.send(b"1\r\n \r\n").await.unwrap();
     let answer = Answer::parse(&rest(endless).await);
     assert_eq!(answer.error(), (413, "request_too_large".to_owned()));
 
@@ -138,7 +136,7 @@ async fn row_6_an_idle_connection_is_closed_and_a_busy_one_is_not() {
     let answer = Answer::parse(&rest(connect(&server, &request).await).await);
     assert_eq!((answer.status, answer.header("connection")), (200, None));
     assert_serves(&server).await;
-    busy.write_all(b"{}").await.unwrap();
+    busy.send(b"{}").await.unwrap();
     assert_eq!(Answer::parse(&rest(busy).await).status, 200);
 }
 
@@ -157,7 +155,7 @@ async fn row_6_idle_connections_make_room_for_others() {
     // Whoever was first is closed first.
     until_closed(half).await;
     until_closed(flood.remove(0)).await;
-    busy.write_all(b"{}").await.unwrap();
+    busy.send(b"{}").await.unwrap();
     assert_eq!(read(&mut busy, 15).await, "HTTP/1.1 200 OK");
 }
 
@@ -173,7 +171,7 @@ async fn row_6_a_connection_too_many_is_answered_with_429() {
         assert_eq!(answer.header("retry-after"), Some("1"));
         assert!(answer.body.contains("2 connections are in use (PROXY_MAX_CONNECTIONS)"));
     }
-    first.write_all(b"{}").await.unwrap();
+    first.send(b"{}").await.unwrap();
     assert_eq!(read(&mut first, 15).await, "HTTP/1.1 200 OK");
     drop(first);
     assert_serves(&server).await;

@@ -8,9 +8,10 @@ mod killed;
 mod limits;
 mod model;
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use store::{Conversation, FoundResponse, Responses, StoredItem, StoredResponse};
+use testkit::until;
 
 pub(crate) fn item(id: &str, text: &str) -> StoredItem {
     StoredItem { id: id.to_owned(), json: format!(r#"{{"id":"{id}","text":"{text}"}}"#) }
@@ -50,8 +51,8 @@ fn broken(missing: &str) -> Conversation {
 
 /// Those of these ids that are found, when so many are left.
 async fn survivors(responses: &Responses, ids: &[&str], left: u64) -> Vec<String> {
-    let wait = async { while responses.held().await.unwrap().responses != left {} };
-    tokio::time::timeout(Duration::from_secs(20), wait).await.expect("others are left");
+    let are_left = async || responses.held().await.unwrap().responses == left;
+    until(&format!("{left} are left"), are_left).await;
     let mut survivors = Vec::new();
     for id in ids {
         if responses.find("default", id).await.unwrap().is_some() {

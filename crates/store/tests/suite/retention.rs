@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use store::UsageRow;
+use testkit::until;
 
 use crate::folder::{Folder, report, turn};
 
@@ -25,7 +26,7 @@ async fn only_what_is_old_is_deleted() {
     assert_eq!(report(&usage).await.totals.turns, 1_800, "for ever, until it is told");
     // Of more than are deleted at once.
     usage.keep_for(10 * DAY);
-    while report(&usage).await.by_model.len() == 2 {}
+    until("the old are deleted", async || report(&usage).await.by_model.len() < 2).await;
     let models = report(&usage).await.by_model;
     assert_eq!((models[0].0.as_str(), models[0].1.turns), ("young", 700));
 
@@ -33,5 +34,5 @@ async fn only_what_is_old_is_deleted() {
     usage.record(old("old", 10 * DAY + Duration::from_secs(1)));
     assert_eq!(report(&usage).await.totals.turns, 701);
     usage.keep_for(9 * DAY);
-    while report(&usage).await.totals.turns > 0 {}
+    until("all are deleted", async || report(&usage).await.totals.turns == 0).await;
 }

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use store::UsageRow;
+use testkit::until;
 
 use crate::folder::{Folder, everything, report, turn};
 
@@ -82,9 +83,8 @@ async fn rows_are_written_soon_and_when_everybody_has_left() {
     let folder = Folder::new();
     let reader = folder.open().usage();
     let written = async |rows| {
-        let wait =
-            async { while reader.report(everything()).await.unwrap().totals.turns != rows {} };
-        tokio::time::timeout(Duration::from_secs(20), wait).await.expect("others are written");
+        let turns = async || reader.report(everything()).await.unwrap().totals.turns;
+        until(&format!("{rows} rows are written"), async || turns().await == rows).await;
     };
     let usage = folder.open().usage();
     usage.record(turn("a"));

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use server_bench::chart::Colour;
 use testkit::process::{megabytes, resident_kilobytes};
+use testkit::server_process::ServerFolder;
 
 use crate::case::Case;
 use crate::endpoint::Endpoint;
@@ -59,7 +60,7 @@ impl Contender {
     }
 
     /// The same in a folder that it may have had before, and how long it took to its first connection.
-    pub(crate) fn start_ours_in(folder: &Path, server: &Path) -> (Self, Duration) {
+    pub(crate) fn start_ours_in(folder: &ServerFolder, server: &Path) -> (Self, Duration) {
         let (server, accepting) = ServerProcess::start_in(folder, server, &SETTINGS);
         (Self::Ours(server), accepting)
     }

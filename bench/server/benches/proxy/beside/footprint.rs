@@ -4,6 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use server_bench::chart::{self, Bar, Colour, Group};
+use testkit::server_process::ServerFolder;
 
 use crate::case::{Case, Delivery};
 use crate::figures::{Figures, micros};
@@ -41,14 +42,14 @@ pub(super) fn measure(setting: Setting<'_>) {
     let mock = MockUpstream::start();
     let mut ours = Tally::new("codex-completions", Colour::Ours);
     let mut others = Product::ALL.map(|product| Tally::new(product.name(), colour(product)));
-    let folder = tempfile::tempdir().expect("no temporary folder");
+    let folder = ServerFolder::new().expect("no temporary folder");
     for round in 0..=setting.effort.long_rounds {
         // The first start of each is for the caches: everybody has been started once before.
         let counts = round > 0;
-        let (contender, accepting) = Contender::start_ours_in(folder.path(), setting.server);
+        let (contender, accepting) = Contender::start_ours_in(&folder, setting.server);
         // A gateway is waited for until it has answered one request.
         let request = contender.endpoint().request(&cases[0]);
-        contender.endpoint().check(&cases[0], &contender.endpoint().connect().ask(&request));
+        contender.endpoint().check(&cases[0], contender.endpoint().connect().ask(&request));
         if counts {
             ours.add(&contender, accepting, setting, &cases);
         }

@@ -4,16 +4,15 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::try_join_all;
 use memchr::memmem;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
+use testkit::http::{Connection, Gone};
 use tokio::runtime::Runtime;
 
 use crate::case::{Case, WORD};
 use crate::endpoint::Endpoint;
 use crate::figures::micros;
-use crate::response::ResponseReader;
 
-const READ_BUFFER: usize = 64 * 1024;
+/// Most that a client receives at once.
+const RECEIVED: usize = 64 * 1024;
 
 /// Nobody is waited for longer.
 const LIMIT: Duration = Duration::from_mins(2);
@@ -68,12 +67,12 @@ impl<'a> Volley<'a> {
     ) -> Result<(Vec<Seen>, Duration), String> {
         let request = endpoint.request(self.case);
         let (answers, time) = runtime.block_on(async {
-            let connecting = (0..self.clients).map(|_| TcpStream::connect(endpoint.address));
-            let streams = try_join_all(connecting).await.map_err(|error| error.to_string())?;
+            let connecting = (0..self.clients).map(|_| Connection::open(endpoint.address));
+            let connections = try_join_all(connecting).await.map_err(|error| error.to_string())?;
             let started = Instant::now();
-            let asking = (0_u32..).zip(streams).map(|(place, stream)| {
+            let asking = (0_u32..).zip(connections).map(|(place, connection)| {
                 let begin = started + self.stagger * place;
-                ask(stream, &request, begin, self.spell)
+                ask(connection, &request, begin, self.spell)
             });
             let answers = tokio::time::timeout(LIMIT, try_join_all(asking)).await;
             let answers = answers.map_err(|_| format!("no answer within {} s", LIMIT.as_secs()))?;
@@ -90,34 +89,27 @@ impl<'a> Volley<'a> {
 
 /// One client.
 async fn ask(
-    mut stream: TcpStream,
+    mut connection: Connection,
     request: &[u8],
     begin: Instant,
     spell: Spell,
 ) -> Result<Vec<Unjudged>, String> {
-    let broken = |error: std::io::Error| format!("a broken connection: {error}");
-    stream.set_nodelay(true).map_err(broken)?;
+    let broken = |gone: Gone| format!("a broken connection: {gone}");
     if begin > Instant::now() {
         tokio::time::sleep_until(begin.into()).await;
     }
     let word = memmem::Finder::new(WORD);
-    let mut buffer = vec![0; READ_BUFFER];
     let mut answers = Vec::new();
     loop {
-        let mut reader = ResponseReader::default();
         let mut seen = Seen::default();
         // Up to here words were looked for.
         let mut looked = 0;
         let started = Instant::now();
-        stream.write_all(request).await.map_err(broken)?;
+        connection.begin(request).await.map_err(broken)?;
         loop {
-            let read = stream.read(&mut buffer).await.map_err(broken)?;
-            if read == 0 {
-                return Err("the connection was closed".to_owned());
-            }
+            let is_whole = connection.receive(RECEIVED).await.map_err(broken)?;
             let at = micros(started.elapsed());
-            let is_whole = reader.push(&buffer[..read]);
-            let body = reader.body_so_far();
+            let body = &connection.response().body;
             let found = word.find_iter(&body[looked..]).count();
             seen.words.extend(std::iter::repeat_n(at, found));
             // A word may have come in part.
@@ -127,9 +119,9 @@ async fn ask(
                 break;
             }
         }
-        let response = reader.response();
+        let response = connection.response();
         seen.wire_bytes = response.wire_bytes;
-        let (status, body) = (response.status, response.body.to_vec());
+        let (status, body) = (response.status, response.body.clone());
         answers.push(Unjudged { seen, status, body });
         match spell {
             Spell::For(time) if begin.elapsed() < time => {}

@@ -4,15 +4,13 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use testkit::http::{Connection, Gone, request_head};
+use testkit::http::{Connection, request_head};
 use testkit::server_process::Target;
 
 use crate::answer::{Answer, Api, Delivery};
 
 /// A connection that has rested for longer may be closed by the server just now.
 const RESTS_AT_MOST: Duration = Duration::from_secs(5);
-
-const PIECE: usize = 16 * 1024;
 
 /// A key, and the connections of its client.
 pub(crate) struct Client {
@@ -52,9 +50,9 @@ impl Client {
         let (api, delivery) = (ask.api, ask.delivery);
         let from = Instant::now();
         let mut connection = self.send(ask).await?;
-        let head = connection.head().await.map_err(|gone| gone.to_string())?;
+        let head = connection.head().await?;
         let (mut body, mut first_text) = (Vec::new(), None);
-        while let Some(piece) = piece(&mut connection).await? {
+        while let Some(piece) = connection.piece(usize::MAX).await? {
             body.extend_from_slice(&piece);
             if first_text.is_none() && api.has_text(&body) {
                 first_text = Some(from.elapsed());
@@ -82,9 +80,9 @@ impl Client {
     pub(crate) async fn ask_and_leave(&self, ask: Ask<'_>) -> Result<(), String> {
         let api = ask.api;
         let mut connection = self.send(ask).await?;
-        let head = connection.head().await.map_err(|gone| gone.to_string())?;
+        let head = connection.head().await?;
         let mut body = Vec::new();
-        while let Some(piece) = piece(&mut connection).await? {
+        while let Some(piece) = connection.piece(usize::MAX).await? {
             body.extend_from_slice(&piece);
             if api.has_text(&body) {
                 return Ok(());
@@ -108,9 +106,9 @@ impl Client {
         let rested = self.take_rested();
         let mut connection = match rested {
             Some(connection) => connection,
-            None => Connection::open(self.target.address).await.map_err(|e| e.to_string())?,
+            None => Connection::open(self.target.address).await?,
         };
-        connection.send(&request).await.map_err(|error| format!("not sent: {error}"))?;
+        connection.send(&request).await?;
         Ok(connection)
     }
 
@@ -123,8 +121,4 @@ impl Client {
     fn at_rest(&self) -> std::sync::MutexGuard<'_, Vec<(Connection, Instant)>> {
         self.at_rest.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-async fn piece(connection: &mut Connection) -> Result<Option<Vec<u8>>, String> {
-    connection.piece(PIECE).await.map_err(|gone: Gone| gone.to_string())
 }

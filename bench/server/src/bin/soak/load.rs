@@ -1,11 +1,12 @@
 //! The steady load: turns at moments that do not depend on how the server gets on.
 
 use std::collections::VecDeque;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use testkit::server_process::ServerProcess;
+use testkit::server_process::Target;
 use tokio::task::JoinSet;
 
 use crate::answer::Api;
@@ -42,13 +43,13 @@ pub(crate) struct Load {
 
 impl Load {
     pub(crate) fn new(
-        server: &ServerProcess,
+        address: SocketAddr,
         keys: &[String; 3],
         model: &'static str,
         record: Arc<RecordFile>,
         started: Instant,
     ) -> Self {
-        let clients = keys.each_ref().map(|key| Client::new(server.target(key, model)));
+        let clients = keys.each_ref().map(|key| Client::new(Target::new(address, key, model)));
         Self { clients, at_rest: Mutex::default(), record, started }
     }
 

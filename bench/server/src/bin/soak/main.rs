@@ -11,7 +11,6 @@ mod answer;
 mod client;
 mod conversation;
 mod load;
-mod model;
 mod record;
 mod report;
 mod run;
@@ -26,6 +25,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
+use server_bench::own_process::serve_model;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -81,7 +81,7 @@ fn main() -> ExitCode {
 fn soak(options: &Options) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     if options.serve_model {
-        runtime.block_on(model::serve())?;
+        runtime.block_on(serve_model())?;
         return Ok(ExitCode::SUCCESS);
     }
     let file = match (&options.report_from, &options.server, &options.codex) {

@@ -2,16 +2,17 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use server_bench::machine::{self, first_line};
-use testkit::server_process::{ServerFolder, ServerProcess};
+use server_bench::own_process::OwnProcess;
+use testkit::server_process::{ServerFolder, Target};
 use tokio_util::sync::CancellationToken;
 
 use crate::load::{KEYS, Load};
-use crate::model::ModelProcess;
 use crate::record::{RecordFile, Start};
 use crate::sampling::Watch;
 
@@ -51,23 +52,25 @@ struct LogLine {
 impl Plan {
     /// Runs. When the load is cut off, it stops the server, and the record has no end.
     pub(crate) async fn run(&self, cut_off: &CancellationToken) -> io::Result<Ran> {
-        let model = ModelProcess::start().await?;
+        let model = OwnProcess::model()?;
         let folder = ServerFolder::new()?;
         let mut keys: [String; 3] = Default::default();
         for (key, name) in keys.iter_mut().zip(KEYS) {
-            *key = folder.add_key(&self.server, name).await?;
+            *key = folder.add_key(&self.server, name)?;
         }
-        let settings = [("PROXY_UPSTREAM_BASE_URL", model.base_url.as_str())];
-        let server = folder.serve(&self.server, &self.codex, &settings).await?;
+        let settings = [("PROXY_UPSTREAM_BASE_URL", model.address.as_str())];
+        let program = Command::new(&self.server);
+        let mut server = folder.serve(program, 0, &self.codex, &settings)?;
+        let address = server.ready().await?;
         let record = Arc::new(RecordFile::create(&self.folder, self.start())?);
         eprintln!("--seed {}; the record is {}", self.seed, record.path.display());
         let started = Instant::now();
-        let load = Load::new(&server, &keys, MODEL, Arc::clone(&record), started);
-        let (data, log) = (server.folder().data(), server.folder().log_file());
+        let load = Load::new(address, &keys, MODEL, Arc::clone(&record), started);
+        let log = folder.log_file();
         let watch = Watch {
-            pid: server.pid,
-            target: server.target(&keys[0], MODEL),
-            data: &data,
+            pid: server.process.id(),
+            target: Target::new(address, &keys[0], MODEL),
+            data: folder.data(),
             log: &log,
             started,
         };
@@ -84,7 +87,7 @@ impl Plan {
             return Ok(Ran::CutOff(record.path.clone()));
         }
         check_end(&watch, &record).await;
-        check_log(&server, &record)?;
+        check_log(&folder, &record)?;
         for wrong in server.stop().await {
             record.wrong(&wrong);
         }
@@ -126,8 +129,8 @@ async fn check_end(watch: &Watch<'_>, record: &RecordFile) {
     }
 }
 
-fn check_log(server: &ServerProcess, record: &RecordFile) -> io::Result<()> {
-    for line in server.log()?.lines() {
+fn check_log(folder: &ServerFolder, record: &RecordFile) -> io::Result<()> {
+    for line in folder.log()?.lines() {
         match serde_json::from_str::<LogLine>(line) {
             Ok(read) if read.level != "ERROR" => {}
             _ => record.wrong(&format!("in the log: {line}")),

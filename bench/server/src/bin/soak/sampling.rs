@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use server_bench::machine::load_average;
-use testkit::process::Footprint;
-use testkit::server_process::{Target, codex_children, metric};
+use testkit::process::{Footprint, codex_children};
+use testkit::server_process::{Target, metric};
 use tokio_util::sync::CancellationToken;
 
 use crate::record::RecordFile;

@@ -5,8 +5,8 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
-use testkit::process::{descendants, is_running};
-use testkit::server_process::{Target, codex_children, metric};
+use testkit::process::{codex_children, descendants, is_running};
+use testkit::server_process::{Target, metric};
 
 use crate::client::Ended;
 use crate::incident::IncidentKind;

@@ -70,7 +70,7 @@ impl Client {
         let request = post(&self.target, id, &mode, &ask.body(self.target.model));
         let mut connection = match (ask.manner, self.connection.take()) {
             (Manner::Slow | Manner::TooSlow { .. }, _) => {
-                Connection::narrow(self.target.address).await.map_err(|error| error.to_string())?
+                Connection::narrow(self.target.address).await?
             }
             (_, Some(connection)) => connection,
             (_, None) => self.connect().await?,
@@ -82,7 +82,7 @@ impl Client {
                 return Ok(Ended::Left);
             }
             Manner::HalfClosed => {
-                connection.half_close().await.map_err(|error| error.to_string())?;
+                connection.half_close().await?;
             }
             _ => {}
         }
@@ -210,7 +210,7 @@ fn cut(manner: Manner, gone: Gone) -> Result<Ended, String> {
 
 /// The code of an answer that is an error.
 async fn refusal(connection: &mut Connection, head: &Head) -> Result<String, String> {
-    let body = connection.whole().await.map_err(|gone| gone.to_string())?;
+    let body = connection.whole().await?;
     if head.header("content-type") != Some("application/json") {
         return Err(format!("{}: an error that is not JSON", head.status));
     }

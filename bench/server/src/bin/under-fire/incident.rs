@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use testkit::server_process::{Target, codex_children, send_signal};
+use testkit::process::{codex_children, send_signal};
+use testkit::server_process::Target;
 use tokio_util::sync::CancellationToken;
 
 /// How long a child that only stalls is stopped.
@@ -94,12 +95,12 @@ impl Trouble {
         let [child] = found[..] else { return Err(format!("children of Codex: {found:?}")) };
         let from = Instant::now();
         let sent = match kind {
-            IncidentKind::Killed => send_signal(child, "-KILL").await,
-            IncidentKind::Hung => send_signal(child, "-STOP").await,
+            IncidentKind::Killed => send_signal(child, "-KILL"),
+            IncidentKind::Hung => send_signal(child, "-STOP"),
             IncidentKind::Stalled => {
-                let stopped = send_signal(child, "-STOP").await;
+                let stopped = send_signal(child, "-STOP");
                 tokio::time::sleep(Duration::from_millis(self.dice.u64(STALLS))).await;
-                stopped && send_signal(child, "-CONT").await
+                stopped && send_signal(child, "-CONT")
             }
         };
         if !sent {

@@ -1,6 +1,7 @@
 //! Our server as a process of its own, and what is behind it.
 
 use std::path::Path;
+use std::process::Command;
 use std::{fs, io};
 
 use scripted_model::ScriptedModel;
@@ -37,6 +38,7 @@ pub(crate) struct Server {
     /// A key for somebody who behaves.
     pub(crate) probe_key: String,
     _model: Option<ScriptedModel>,
+    folder: ServerFolder,
 }
 
 // === impl Kind ===
@@ -69,7 +71,7 @@ impl Server {
             }
         };
         let folder = ServerFolder::new()?;
-        let probe_key = folder.add_key(binary, "probe").await?;
+        let probe_key = folder.add_key(binary, "probe")?;
         allow_turns(&folder, turns)?;
         let mut settings = SETTINGS.map(|(name, value, _)| (name, value)).to_vec();
         settings.extend([("PROXY_API_KEY", KEY), ("PROXY_UPSTREAM_BASE_URL", &upstream)]);
@@ -77,23 +79,24 @@ impl Server {
             // It asks no model, so that no canary passes.
             settings.push(("PROXY_ALLOW_UNTESTED_CODEX", "true"));
         }
-        let process = folder.serve(binary, codex, &settings).await?;
+        let mut process = folder.serve(Command::new(binary), 0, codex, &settings)?;
+        let address = process.ready().await?;
         let model_name = match kind {
             Kind::Scripted => "scripted",
             Kind::Real => "gpt-5.5",
         };
-        let (pid, target) = (process.pid, process.target(KEY, model_name));
-        Ok(Self { process, pid, target, probe_key, _model: model })
+        let (pid, target) = (process.process.id(), Target::new(address, KEY, model_name));
+        Ok(Self { process, pid, target, probe_key, _model: model, folder })
     }
 
     /// Has it run so many turns at once from now on.
     pub(crate) fn allow_turns(&self, turns: u32) -> io::Result<()> {
-        allow_turns(self.process.folder(), turns)
+        allow_turns(&self.folder, turns)
     }
 
     /// Everything that it has written to standard error.
     pub(crate) fn log(&self) -> io::Result<String> {
-        self.process.log()
+        self.folder.log()
     }
 
     /// Asks it to stop, and says what is wrong with how it does.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use codex_app_server::{ContinuityLimits, KeptCounts};
-use testkit::{TestPool, process, times};
+use testkit::{TestPool, process, times, until};
 
-use super::{LOOK, assert_confirmed, hold, hold_at_once, keeping, kept, until_loaded};
+use super::{assert_confirmed, hold, hold_at_once, keeping, kept, until_loaded};
 
 /// The first time, and once more.
 const CLIENTS: [usize; 2] = [150, 50];
@@ -70,9 +70,7 @@ async fn clients_that_never_come_back_leave_nothing() {
         Reading::take(&codex, "all have asked");
         println!("{clients} clients have asked after {:?}", began.elapsed());
         assert!(held > clients / 2, "{held} of {clients} are held at once");
-        while codex.pool.kept_threads() != KeptCounts::default() {
-            tokio::time::sleep(LOOK).await;
-        }
+        until("none is kept", async || codex.pool.kept_threads() == KeptCounts::default()).await;
         until_loaded(&codex, 0).await;
         println!("all are gone after {:?}", began.elapsed());
         gone.push(Reading::take(&codex, "all are gone"));

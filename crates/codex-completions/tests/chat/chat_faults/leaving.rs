@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use serde_json::Value;
+use testkit::http::Connection;
 use testkit::process::{open_sockets, signal};
-use tokio::io::AsyncWriteExt as _;
-use tokio::net::TcpStream;
+use testkit::until;
 
 use super::{SOON, assert_works, until_left};
 use crate::asking::{ask, streamed};
@@ -129,16 +129,11 @@ async fn row_11_a_client_that_leaves_within_its_request_leaves_nothing() {
     let body = streamed(ask("[[hang]]")).to_string();
     let head = proxy.raw_head(body.len());
     for part in [&head[..10], &head[..head.len() - 2], &head, &format!("{head}{}", &body[..20])] {
-        let mut leaving = TcpStream::connect(proxy.address()).await.unwrap();
-        leaving.write_all(part.as_bytes()).await.unwrap();
-        while open_sockets(server) == before {
-            tokio::task::yield_now().await;
-        }
+        let leaving = Connection::open_with(proxy.address(), part.as_bytes()).await.unwrap();
+        until("the connection is there", async || open_sockets(server) != before).await;
         let left = Instant::now();
         drop(leaving);
-        while open_sockets(server) > before {
-            tokio::task::yield_now().await;
-        }
+        until("the connection is closed", async || open_sockets(server) <= before).await;
         println!("the connection was closed {:?} after its client had left", left.elapsed());
         assert!(left.elapsed() < SOON, "{part}");
     }

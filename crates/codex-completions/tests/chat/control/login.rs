@@ -1,7 +1,7 @@
 //! Signing in and out, for somebody at the page.
 
 use serde_json::{Value, json};
-use testkit::{Consent, ScriptedIssuer};
+use testkit::{Consent, ScriptedIssuer, until};
 
 use super::send;
 use crate::asking::{ask, with};
@@ -26,12 +26,8 @@ pub(super) async fn login(proxy: &Proxy, body: Value) -> Value {
 
 /// The state, once it is as wanted.
 pub(super) async fn until_status(proxy: &Proxy, is_wanted: impl Fn(&Value) -> bool) -> Value {
-    loop {
-        let status = send(proxy, "GET", "/v1/proxy/status", None).await.json();
-        if is_wanted(&status) {
-            return status;
-        }
-    }
+    let status = async || send(proxy, "GET", "/v1/proxy/status", None).await.json();
+    until("another status", async || Some(status().await).filter(&is_wanted)).await
 }
 
 pub(super) async fn until_login(proxy: &Proxy, state: &str) -> Value {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use http_body_util::Full;
 use hyper::Request;
 use serde_json::{Value, json};
-use testkit::{Consent, IssuedAccount, Routing, ScriptedIssuer};
+use testkit::{Consent, IssuedAccount, Routing, ScriptedIssuer, until};
 
 use super::login::{login, start};
 use super::send;
@@ -53,18 +53,18 @@ async fn with_key(proxy: &Proxy, key: &str, line: &str, body: Option<&Value>) ->
 /// The login once it has ended, with whichever of these keys is accepted. One that is discarded may ask for
 /// a confirmation until its child is gone.
 async fn settled_login(proxy: &Proxy, keys: &[&str]) -> Value {
-    for key in keys.iter().cycle() {
-        let answer = with_key(proxy, key, "GET /v1/proxy/status", None).await;
-        if answer.status == 401 {
-            continue;
+    let settled = async || {
+        for key in keys {
+            let answer = with_key(proxy, key, "GET /v1/proxy/status", None).await;
+            if answer.status != 401 {
+                let login = answer.json()["login"].take();
+                let open = ["starting", "waiting", "confirming", "installing"];
+                return Some(login).filter(|it| !open.map(Value::from).contains(&it["state"]));
+            }
         }
-        let login = answer.json()["login"].take();
-        let open = ["starting", "waiting", "confirming", "installing"];
-        if !open.map(Value::from).contains(&login["state"]) {
-            return login;
-        }
-    }
-    unreachable!("there is a key")
+        None
+    };
+    until("the login is settled", settled).await
 }
 
 /// Begins to sign in as another account with this key.

@@ -1,9 +1,10 @@
 //! Clients that ask for a call and never come back cost nothing once their time is over.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use testkit::process::{open_files, resident_kilobytes};
+use testkit::until;
 use tokio::task::JoinSet;
 
 use super::hold;
@@ -17,9 +18,6 @@ const DATABASE_FILES: usize = 20;
 
 /// Ours, that the server is about to close.
 const CONNECTIONS: usize = 2;
-
-/// How often is looked whether they are gone.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// What the server and its child hold.
 #[derive(Debug, Clone, Copy)]
@@ -73,9 +71,7 @@ async fn clients_that_never_come_back_leave_nothing() {
         let at_once = held(&proxy).await;
         Reading::take(&proxy, &format!("{at_once} held after {:?}", began.elapsed()));
         assert!(at_once > CLIENTS as u64 / 2, "{at_once}");
-        while held(&proxy).await > 0 {
-            tokio::time::sleep(LOOK).await;
-        }
+        until("none is held", async || held(&proxy).await == 0).await;
         gone.push(Reading::take(&proxy, &format!("none held after {:?}", began.elapsed())));
     }
     let (first, last) = (gone[0], gone[ROUNDS - 1]);

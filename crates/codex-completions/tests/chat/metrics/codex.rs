@@ -1,6 +1,7 @@
 //! What happens to the children.
 
 use testkit::process::signal;
+use testkit::until;
 
 use crate::altered_codex::AlteredCodex;
 use crate::asking::{ask, with_tools};
@@ -42,6 +43,7 @@ async fn what_happens_to_codex_is_counted() {
     }
     let child = proxy.children();
     signal(*child.last().expect("a child"), "-KILL");
-    while proxy.counter("codex_restarts_total").await != 1 {}
-    while Samples::of(&proxy).await.value("codex_children{state=ready}") != Some(1.0) {}
+    proxy.until_counter("codex_restarts_total", 1).await;
+    let ready = "codex_children{state=ready}";
+    until(ready, async || Samples::of(&proxy).await.value(ready) == Some(1.0)).await;
 }

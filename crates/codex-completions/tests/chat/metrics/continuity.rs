@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use testkit::process::signal;
+use testkit::until;
 
 use super::{Changes, all, changes_by, chat, kept, tokens, turn, turn_anywhere};
 use crate::asking::{ask, streamed, with, with_tools};
@@ -124,5 +125,5 @@ async fn what_is_kept_is_told_until_it_goes() {
     assert!((10_000..11_000).contains(&bytes), "{bytes}");
     // It goes with the child that has it.
     signal(proxy.process_id(), "-USR2");
-    while told().await != [0, 0, 0] {}
+    until("nothing is kept", async || told().await == [0, 0, 0]).await;
 }

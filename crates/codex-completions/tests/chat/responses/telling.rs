@@ -8,6 +8,7 @@ use crate::asking::{call, items, streamed, with};
 use crate::proxy::Proxy;
 use crate::samples::Samples;
 use crate::turn_log::steady;
+use crate::usage::until_turns;
 
 #[tokio::test]
 async fn row_9_each_turn_has_a_line_without_any_content() {
@@ -103,12 +104,7 @@ async fn turns_are_counted_and_summed_up() {
     ] {
         assert_eq!(changes.get(series), Some(&change), "{series} in {changes:?}");
     }
-    let told = loop {
-        let told = proxy.get("/v1/usage").await.json();
-        if told["totals"]["turns"] == 3 {
-            break told;
-        }
-    };
+    let told = until_turns(&proxy, 3).await;
     let expected = json!({
         "turns": 3, "requests": 3, "failed": 1, "truncated": 1, "tool_calls": 2,
         "prompt_tokens": 246, "cached_tokens": 200, "completion_tokens": 90,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use testkit::ScriptedIssuer;
-use tokio::process::Command;
+use testkit::until;
 
 use super::usage;
 use crate::asking::{ask, with};
@@ -12,25 +12,16 @@ use crate::proxy::Proxy;
 
 /// Runs a command of ours on the server's own data folder.
 pub(crate) async fn run(proxy: &Proxy, issuer: &ScriptedIssuer, arguments: &[&str]) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_codex-completions"));
-    command
-        .args(arguments)
-        .env("PROXY_DATA_DIR", proxy.folder())
-        .env("CODEX_BIN", testkit::codex_binary().await.path())
-        .env("PROXY_CHATGPT_BASE_URL", issuer.chatgpt_base_url())
-        .envs(issuer.environment());
+    let mut command = proxy.command(arguments).await;
+    command.env("PROXY_CHATGPT_BASE_URL", issuer.chatgpt_base_url()).envs(issuer.environment());
     let output = command.output().await.unwrap();
     assert!(output.status.success(), "{output:?}");
 }
 
 /// Waits until the account is told like this.
 async fn until_account(proxy: &Proxy, is_wanted: impl Fn(&Value) -> bool) -> Value {
-    loop {
-        let account = usage(proxy, "").await["account"].take();
-        if is_wanted(&account) {
-            return account;
-        }
-    }
+    let look = async || Some(usage(proxy, "").await["account"].take()).filter(&is_wanted);
+    until("another account", look).await
 }
 
 /// What `/metrics` says about the allowance.

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
+
+use testkit::process::KilledOnDrop;
 
 use crate::user::User;
 
@@ -80,7 +82,7 @@ pub(super) fn visible(text: &str) -> String {
 
 /// A server whose every word is hostile, and which proves that it is the server of the user's data folder.
 pub(super) struct HostileServer {
-    process: Child,
+    _process: KilledOnDrop,
     pub(super) port: String,
 }
 
@@ -94,17 +96,10 @@ impl HostileServer {
             .unwrap();
         let mut port = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut port).unwrap();
-        Self { process, port: port.trim().to_owned() }
+        Self { _process: KilledOnDrop(process), port: port.trim().to_owned() }
     }
 
     pub(super) fn base_url(&self) -> String {
         format!("http://127.0.0.1:{}/v1", self.port)
-    }
-}
-
-impl Drop for HostileServer {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }

@@ -11,7 +11,7 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 use super::origin::{Origin, ok};
 use super::{FetchError, PNG, PNG_DATA, fetcher};
-use crate::remote_images::{ImageFetcher, Room, tls};
+use crate::remote_images::{ImageFetcher, Room};
 
 /// A server of this name, and its certificate.
 async fn server(name: &str) -> (Origin, CertificateDer<'static>) {
@@ -31,7 +31,7 @@ async fn server(name: &str) -> (Origin, CertificateDer<'static>) {
 fn trusting(certificate: CertificateDer<'static>) -> TlsConnector {
     let mut roots = RootCertStore::empty();
     roots.add(certificate).unwrap();
-    tls::trusting(roots).unwrap()
+    http_client::trusting(roots).unwrap()
 }
 
 async fn fetched(origin: &Origin, trusted: TlsConnector) -> Result<String, FetchError> {

@@ -1,10 +1,10 @@
 //! What was deleted is gone from the file.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use proptest::prelude::*;
 use store::StoredResponse;
+use testkit::until;
 
 use super::{item, response};
 use crate::folder::Folder;
@@ -70,11 +70,7 @@ async fn soon_it_is_gone_from_the_log_too() {
     let log = folder.path().with_file_name("codex-completions.sqlite3-wal");
     assert!(!secrets(&std::fs::read(&log).unwrap()).is_empty(), "it is written there first");
     assert!(responses.delete("default", "1").await.unwrap());
-    let gone = async {
-        while secrets(&std::fs::read(&log).unwrap()).contains(&1) {
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), gone).await.expect("it is still there");
+    let is_gone = async || !secrets(&std::fs::read(&log).unwrap()).contains(&1);
+    until("it is gone from the log", is_gone).await;
     assert_eq!(secrets(&std::fs::read(folder.path()).unwrap()), [0, 2].into());
 }

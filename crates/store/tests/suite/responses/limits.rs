@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use rusqlite::Connection;
 use store::{Conversation, Held, StoreError, StoredResponse};
+use testkit::until;
 
 use super::{broken, item, response, said_in, survivors};
 use crate::folder::Folder;
@@ -22,14 +23,11 @@ fn count(database: &Connection, table: &str) -> i64 {
 /// Waits until nothing of what has expired is left in the file.
 async fn swept(folder: &Folder, responses: i64) {
     let database = folder.other();
-    let wait = async {
-        while count(&database, "responses") != responses
-            || count(&database, "conversations WHERE expired") != 0
-        {
-            tokio::task::yield_now().await;
-        }
+    let is_swept = async || {
+        count(&database, "responses") == responses
+            && count(&database, "conversations WHERE expired") == 0
     };
-    tokio::time::timeout(Duration::from_secs(20), wait).await.expect("others are left");
+    until(&format!("{responses} are left"), is_swept).await;
 }
 
 #[tokio::test]
@@ -143,15 +141,11 @@ async fn much_goes_step_by_step_and_the_file_shrinks() {
     assert_eq!(survivors(&responses, &["0", "wide", "young"], 1).await, ["young"]);
     swept(&folder, 1).await;
     assert_eq!(count(&folder.other(), "response_items"), 2);
-    let shrunk = async {
-        loop {
-            store.settle().await;
-            if size(&folder) < before / 2 {
-                break;
-            }
-        }
+    let has_shrunk = async || {
+        store.settle().await;
+        size(&folder) < before / 2
     };
-    tokio::time::timeout(Duration::from_secs(20), shrunk).await.expect("it does not shrink");
+    until("the file shrinks", has_shrunk).await;
     println!("{before} bytes have become {}", size(&folder));
     assert_eq!(responses.conversation("default", "young").await.unwrap(), said_in(&["young"]));
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use store::{Conversation, Held, Responses, StoredItem, StoredResponse};
+use testkit::until;
 
 use super::{found, item};
 use crate::folder::Folder;
@@ -144,9 +145,8 @@ impl Model {
     }
 
     async fn wait_for_sweep(&self, responses: &Responses) {
-        let swept = async { while responses.held().await.unwrap() != self.held() {} };
-        let swept = tokio::time::timeout(Duration::from_secs(20), swept).await;
-        assert!(swept.is_ok(), "{:?} instead of {:?}", responses.held().await, self.held());
+        let what = format!("{:?}", self.held());
+        until(&what, async || responses.held().await.unwrap() == self.held()).await;
     }
 
     async fn assert_same(&self, responses: &Responses) {

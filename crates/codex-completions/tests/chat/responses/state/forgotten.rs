@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
+use testkit::until;
 
 use super::{assert_no_previous, assert_unknown};
 use crate::asking::{items, streamed, with};
@@ -116,7 +117,8 @@ async fn when_there_is_too_much_the_conversations_unused_for_longest_go() {
     for _ in 0..3 {
         client.completed(&ask("[[big:300000]]")).await;
     }
-    while client.get(id_of(&unused)).await.status == 200 {}
+    let is_gone = async || client.get(id_of(&unused)).await.status != 200;
+    until("the unused conversation is gone", is_gone).await;
     assert_unknown(&client.get(id_of(&unused)).await);
     assert_no_previous(&client.create(&after(&unused, ask("[[text]]"))).await);
     // It is older, but its conversation was used.

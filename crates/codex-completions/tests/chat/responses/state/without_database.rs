@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::tempdir;
 use testkit::process::signal;
+use testkit::until;
 
 use super::{assert_no_previous, assert_unknown, connect, database};
 use crate::asking::{self, streamed};
@@ -30,9 +31,7 @@ async fn a_locked_database_costs_the_response_its_place_and_nobody_else_anything
     let responses = async { tokio::join!(client.completed(&stream), client.completed(&whole)) };
     let chats = async {
         let mut longest = Duration::ZERO;
-        while proxy.model.requests() < 3 {
-            tokio::task::yield_now().await;
-        }
+        until("the model is asked", async || proxy.model.requests() >= 3).await;
         for _ in 0..10 {
             let asked = Instant::now();
             assert_eq!(Reply::of(&proxy.chat(&asking::ask("[[text]]")).await).error, None);
