@@ -1,9 +1,10 @@
+mod strict;
+
 use serde_json::{Value, json};
 
 use super::*;
-use crate::exchange::Ending;
 use crate::notes::Notes;
-use crate::sse::Frame;
+use crate::reading::{Ending, Frame};
 
 /// Reads events, each with its number, and tells which rules they break.
 fn broken(events: &[Value]) -> (Answer, Vec<RuleId>) {
@@ -11,11 +12,13 @@ fn broken(events: &[Value]) -> (Answer, Vec<RuleId>) {
         let mut event = event.clone();
         event["sequence_number"] = number.into();
         let name = event["type"].as_str().map(str::to_owned);
-        Frame::Event { name, data: event.to_string() }
+        Frame::Event { name, data: event.to_string() }.to_string()
     };
-    let frames: Vec<Frame> = events.iter().enumerate().map(frame).collect();
-    let mut notes = Notes::default();
-    let answer = read_stream(&frames, Ending::Whole, &mut notes);
+    let body: String = events.iter().enumerate().map(frame).collect();
+    let mut stream = ResponseStream::new(Notes::default());
+    stream.take(body.as_bytes());
+    let (read, notes) = stream.end(Ending::Whole);
+    let answer = read.answer();
     let rules = notes.into_rules().into_iter().filter(|(_, seen)| !seen.faults.is_empty());
     (answer, rules.map(|(rule, _)| rule).collect())
 }
