@@ -6,7 +6,7 @@ use testkit::http::{Connection, Gone, Head, request_head};
 use testkit::server_process::Target;
 
 use crate::completion;
-use crate::errors::{ErrorBody, Place};
+use crate::errors::{Place, check_body};
 use crate::expected::{Expected, start_of};
 use crate::mischief::{Mischief, Then, post};
 use crate::story::{Act, Ask, Manner, Story};
@@ -214,11 +214,10 @@ async fn refusal(connection: &mut Connection, head: &Head) -> Result<String, Str
     if head.header("content-type") != Some("application/json") {
         return Err(format!("{}: an error that is not JSON", head.status));
     }
-    let error: ErrorBody = serde_json::from_slice(&body).map_err(|error| {
-        format!("{}: {error} in {}", head.status, start_of(String::from_utf8_lossy(&body)))
-    })?;
     let retry_after = head.header("retry-after").is_some();
-    error.check(Place::Answer { status: head.status, retry_after })
+    check_body(&body, Place::Answer { status: head.status, retry_after }).map_err(|wrong| {
+        format!("{}: {wrong} in {}", head.status, start_of(String::from_utf8_lossy(&body)))
+    })
 }
 
 fn check_id(head: &Head, id: &str) -> Result<(), String> {
