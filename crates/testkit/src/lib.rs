@@ -1,5 +1,5 @@
 //! What every test with the real Codex needs: a binary, a home, a scripted upstream, a scripted
-//! issuer of logins, and turns; and a strict reader of answers.
+//! issuer of logins, and turns.
 
 mod browser;
 mod codex;
@@ -11,7 +11,6 @@ mod outcome;
 mod pool;
 pub mod process;
 mod program;
-mod response_reader;
 pub mod server_process;
 mod token;
 
@@ -23,7 +22,6 @@ pub use issuer::{Consent, IssuedAccount, IssuerRequest, RefreshTokens, Routing, 
 pub use outcome::{Outcome, StreamedCall};
 pub use pool::{TestPool, quick_heartbeat};
 pub use program::workspace_program;
-pub use response_reader::{ReadResponse, read_response};
 pub use token::unsigned_token;
 
 use model_turn::{HistoryItem, Role, Tool, TurnRequest, Upstream};
