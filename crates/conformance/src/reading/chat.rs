@@ -1,6 +1,7 @@
 //! Chat completions, read as strictly as the strictest client does.
 
 mod calls;
+mod choice;
 mod stream;
 mod whole;
 

@@ -5,9 +5,10 @@ use std::mem;
 
 use serde_json::{Map, Value, json};
 
-use super::super::{Call, members, text};
 use super::super::{Ending, Frame, Mismatch, Piece, Received, Sink, SseReader, Strict, Telemetry};
-use super::{Choice, Completion, ID_PREFIX, Terms, UsageWish, calls, is_usage};
+use super::super::{members, text};
+use super::choice::OpenChoice;
+use super::{Completion, ID_PREFIX, Terms, UsageWish, is_usage};
 use crate::rule::RuleId;
 
 /// A stream that is being read.
@@ -24,23 +25,6 @@ pub struct ChatStream<S> {
     error: Option<Value>,
     done_marks: usize,
     pieces: Vec<Piece>,
-}
-
-/// A choice that is being read.
-#[derive(Default)]
-struct OpenChoice {
-    stage: Stage,
-    choice: Choice,
-    legacy: Option<Call>,
-}
-
-/// What of a choice was read last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Stage {
-    #[default]
-    Role,
-    Content,
-    Finished,
 }
 
 /// What our own server sends next.
@@ -133,11 +117,7 @@ impl<S: Sink> ChatStream<S> {
             Mismatch::new("indices of the choices", format!("{indices:?}"), &found)
         });
         self.check_end(ending);
-        let choices =
-            self.choices.into_values().map(|OpenChoice { mut choice, legacy, .. }| {
-                choice.calls.extend(legacy);
-                choice
-            });
+        let choices = self.choices.into_values().map(OpenChoice::end);
         let Self { usage, telemetry, error, sink, .. } = self;
         (Completion { choices: choices.collect(), usage, telemetry, error }, sink)
     }
@@ -175,7 +155,7 @@ impl<S: Sink> ChatStream<S> {
     fn is_finished(&self) -> bool {
         !self.choices.is_empty()
             && self.choices.len() >= self.terms.choices.unwrap_or(1)
-            && self.choices.values().all(|choice| choice.stage == Stage::Finished)
+            && self.choices.values().all(|choice| choice.is_finished())
     }
 
     fn due(&self) -> Due {
@@ -347,99 +327,12 @@ impl<S: Sink> ChatStream<S> {
 
     fn take_choice(&mut self, chunk: &Value, choice: &Value) {
         self.expect(&[Due::Role, Due::Content], chunk);
-        let (delta, index) = (&choice["delta"], choice["index"].as_u64().unwrap_or_default());
+        let index = choice["index"].as_u64().unwrap_or_default();
         let Self { sink, pieces, terms, .. } = self;
         sink.ours(terms.choices.is_none_or(|choices| index < choices as u64), || {
             Mismatch::new("index of a choice", format!("one of {:?}", terms.choices), chunk)
         });
-        let open = self.choices.entry(index).or_default();
-        open.check_form(index, chunk, choice, sink);
-        if open.stage == Stage::Role {
-            sink.rule(RuleId::ChatRoleFirst, delta["role"] == "assistant", || {
-                Mismatch::new("first frame", "the role", chunk)
-            });
-            open.stage = Stage::Content;
-            if S::OURS {
-                open.choice.content = Some(String::new());
-                return;
-            }
-        }
-        let said = delta["content"].as_str().unwrap_or_default();
-        let calls = delta["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let says_something = !said.is_empty() || !calls.is_empty();
-        if open.stage == Stage::Finished && says_something {
-            sink.rule(RuleId::ChatNothingAfterFinish, false, || {
-                Mismatch::new("stream", "nothing after the finish reason", delta)
-            });
-        }
-        if !calls.is_empty() {
-            sink.rule(RuleId::ChatTextApart, said.is_empty(), || {
-                Mismatch::new("frame", "either content or a call", delta)
-            });
-            pieces.extend(calls::take(calls, index, &mut open.choice.calls, sink));
-        }
-        if delta["function_call"].is_object() {
-            let call = &delta["function_call"];
-            pieces.push(calls::take_legacy(call, index, &mut open.legacy, sink));
-        }
-        let mut add = |name: &str, text: &mut String, piece: fn(u64, String) -> Piece| {
-            if let Some(more) = delta[name].as_str().filter(|more| !more.is_empty()) {
-                text.push_str(more);
-                pieces.push(piece(index, more.to_owned()));
-            }
-        };
-        let Choice { content, refusal, reasoning, .. } = &mut open.choice;
-        if delta["content"].is_string() {
-            add("content", content.get_or_insert_default(), Piece::Text);
-        }
-        if delta["refusal"].is_string() {
-            add("refusal", refusal.get_or_insert_default(), Piece::Refusal);
-        }
-        add("reasoning_content", reasoning, Piece::Reasoning);
-        if let Some(reason) = choice["finish_reason"].as_str() {
-            let is_alone = !says_something && open.stage != Stage::Finished;
-            sink.rule(RuleId::ChatFinishFrame, is_alone, || {
-                Mismatch::new("finish_reason", "one alone in a frame, and once", choice)
-            });
-            open.stage = Stage::Finished;
-            open.choice.finish = Some(reason.to_owned());
-            pieces.push(Piece::Finish(index, reason.to_owned()));
-        }
-    }
-}
-
-// === impl OpenChoice ===
-
-impl OpenChoice {
-    /// Our own server's frames have exactly one thing each.
-    fn check_form<S: Sink>(&self, index: u64, chunk: &Value, choice: &Value, sink: &mut S) {
-        let delta = &choice["delta"];
-        if self.stage == Stage::Role {
-            let first = json!([{
-                "index": index,
-                "delta": {"role": "assistant", "content": ""},
-                "finish_reason": null,
-            }]);
-            return sink.ours(chunk["choices"] == first, || {
-                Mismatch::new("choices of the first frame", first.to_string(), &chunk["choices"])
-            });
-        }
-        let is_text = |name: &str| delta[name].as_str().is_some_and(|text| !text.is_empty());
-        let holds = match (members(delta).as_slice(), choice["finish_reason"].is_string()) {
-            ([name @ ("content" | "reasoning_content" | "refusal")], false) => is_text(name),
-            (["tool_calls"], false) => delta["tool_calls"].is_array(),
-            (["function_call"], false) => delta["function_call"].is_object(),
-            ([], true) => true,
-            _ => false,
-        };
-        let is_exact = members(choice) == ["index", "delta", "finish_reason"];
-        sink.ours(holds && is_exact, || {
-            let expected = "a frame with either content, or a call, or a finish reason";
-            Mismatch::new("frame", expected, chunk)
-        });
-        sink.ours(self.stage != Stage::Finished, || {
-            Mismatch::new("stream", "nothing after the finish frame of a choice", chunk)
-        });
+        self.choices.entry(index).or_default().take(index, chunk, choice, pieces, sink);
     }
 }
 

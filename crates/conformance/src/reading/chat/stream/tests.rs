@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::reading::{Call, Choice};
 
 fn chunk(choices: &Value) -> String {
     let chunk = json!({

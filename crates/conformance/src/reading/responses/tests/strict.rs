@@ -5,126 +5,56 @@ use crate::reading::Mismatch;
 
 const TELEMETRY: &str = ": {\"tool_call_count\":2,\"tool_call_truncated\":false,\"stop_after_tools_mode\":\"burst\"}\n\n";
 
+/// A right stream with an item of each kind: what differs in its events.
+const EVENTS: &str = r#"[
+{"type":"response.created","response":HEAD},
+{"type":"response.in_progress","response":HEAD},
+{"type":"response.output_item.added","output_index":0,"item":{"type":"reasoning","id":"rs_1","summary":[]}},
+{"type":"response.reasoning_summary_part.added","item_id":"rs_1","output_index":0,"summary_index":0,"part":{"type":"summary_text","text":""}},
+{"type":"response.reasoning_summary_text.delta","item_id":"rs_1","output_index":0,"summary_index":0,"delta":"why"},
+{"type":"response.reasoning_summary_text.done","item_id":"rs_1","output_index":0,"summary_index":0,"text":"why"},
+{"type":"response.reasoning_summary_part.done","item_id":"rs_1","output_index":0,"summary_index":0,"part":{"type":"summary_text","text":"why"}},
+{"type":"response.output_item.done","output_index":0,"item":{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"why"}]}},
+{"type":"response.output_item.added","output_index":1,"item":{"type":"message","id":"msg_1","status":"in_progress","content":[],"role":"assistant"}},
+{"type":"response.content_part.added","item_id":"msg_1","output_index":1,"content_index":0,"part":{"type":"output_text","text":"","annotations":[]}},
+{"type":"response.output_text.delta","item_id":"msg_1","output_index":1,"content_index":0,"delta":"ab","logprobs":[]},
+{"type":"response.output_text.done","item_id":"msg_1","output_index":1,"content_index":0,"text":"ab","logprobs":[]},
+{"type":"response.content_part.done","item_id":"msg_1","output_index":1,"content_index":0,"part":{"type":"output_text","text":"ab","annotations":[]}},
+{"type":"response.output_item.done","output_index":1,"item":{"type":"message","id":"msg_1","status":"completed","content":[{"type":"output_text","text":"ab","annotations":[]}],"role":"assistant"}},
+{"type":"response.output_item.added","output_index":2,"item":{"type":"function_call","id":"fc_1","status":"in_progress","arguments":"","call_id":"c1","name":"f"}},
+{"type":"response.function_call_arguments.delta","item_id":"fc_1","output_index":2,"delta":"{}"},
+{"type":"response.function_call_arguments.done","item_id":"fc_1","output_index":2,"name":"f","arguments":"{}"},
+{"type":"response.output_item.done","output_index":2,"item":{"type":"function_call","id":"fc_1","status":"completed","arguments":"{}","call_id":"c1","name":"f"}},
+{"type":"response.output_item.added","output_index":3,"item":{"type":"custom_tool_call","id":"ctc_1","status":"in_progress","call_id":"c2","input":"","name":"g"}},
+{"type":"response.custom_tool_call_input.delta","item_id":"ctc_1","output_index":3,"delta":"in"},
+{"type":"response.custom_tool_call_input.done","item_id":"ctc_1","output_index":3,"input":"in"},
+{"type":"response.output_item.done","output_index":3,"item":{"type":"custom_tool_call","id":"ctc_1","status":"completed","call_id":"c2","input":"in","name":"g"}}
+]"#;
+
 fn head(status: &str, output: &Value) -> Value {
     json!({"id": "resp_1", "object": "response", "created_at": 7, "model": "m",
         "status": status, "output": output, "error": null})
 }
 
-fn reasoning() -> Value {
-    json!({"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "why"}]})
+/// The item that ends with this event.
+fn item(event: usize) -> Value {
+    right()[event]["item"].clone()
 }
 
-fn said() -> Value {
-    let text = json!({"type": "output_text", "text": "ab", "annotations": []});
-    json!({"type": "message", "id": "msg_1", "status": "completed", "content": [text],
-        "role": "assistant"})
+fn with(mut value: Value, pointer: &str, member: Value) -> Value {
+    *value.pointer_mut(pointer).unwrap() = member;
+    value
 }
 
-fn call() -> Value {
-    json!({"type": "function_call", "id": "fc_1", "status": "completed", "arguments": "{}",
-        "call_id": "c1", "name": "f"})
-}
-
-fn custom() -> Value {
-    json!({"type": "custom_tool_call", "id": "ctc_1", "status": "completed", "call_id": "c2",
-        "input": "in", "name": "g"})
-}
-
-/// A member of an item changed.
-fn with(mut item: Value, pointer: &str, value: Value) -> Value {
-    *item.pointer_mut(pointer).unwrap() = value;
-    item
-}
-
-fn begun(item: Value, said: &str, nothing: Value) -> Value {
-    let item = with(item, said, nothing);
-    if item.get("status").is_some() { with(item, "/status", json!("in_progress")) } else { item }
-}
-
-/// The events of one item between its first and its last, each with its members.
-fn item(index: usize, item: &Value, begun: &Value, told: &[(&str, Value)]) -> Vec<Value> {
-    let about = |(kind, members): &(&str, Value)| {
-        let mut event = json!({"type": format!("response.{kind}"), "item_id": item["id"],
-            "output_index": index});
-        event.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
-        event
-    };
-    let edge =
-        |kind: &str, item: &Value| json!({"type": kind, "output_index": index, "item": item});
-    let mut events = vec![edge("response.output_item.added", begun)];
-    events.extend(told.iter().map(about));
-    events.push(edge("response.output_item.done", item));
-    events
-}
-
-/// A right stream with an item of each kind.
 fn right() -> Vec<Value> {
-    let usage = json!({"input_tokens": 1, "output_tokens": 2, "total_tokens": 3,
+    let begun = head("in_progress", &json!([])).to_string();
+    let mut events: Vec<Value> = serde_json::from_str(&EVENTS.replace("HEAD", &begun)).unwrap();
+    let items = [7, 13, 17, 21].map(|event: usize| events[event]["item"].clone());
+    let mut response = head("completed", &json!(items));
+    response["usage"] = json!({"input_tokens": 1, "output_tokens": 2, "total_tokens": 3,
         "input_tokens_details": {}, "output_tokens_details": {}});
-    let begin = |kind: &str| json!({"type": kind, "response": head("in_progress", &json!([]))});
-    let part = |text: &str| json!({"type": "output_text", "text": text, "annotations": []});
-    let summary = |text: &str| json!({"type": "summary_text", "text": text});
-    let items = json!([reasoning(), said(), call(), custom()]);
-    let mut response = head("completed", &items);
-    response["usage"] = usage;
-    [
-        vec![begin("response.created"), begin("response.in_progress")],
-        item(
-            0,
-            &reasoning(),
-            &begun(reasoning(), "/summary", json!([])),
-            &[
-                ("reasoning_summary_part.added", json!({"summary_index": 0, "part": summary("")})),
-                ("reasoning_summary_text.delta", json!({"summary_index": 0, "delta": "why"})),
-                ("reasoning_summary_text.done", json!({"summary_index": 0, "text": "why"})),
-                (
-                    "reasoning_summary_part.done",
-                    json!({"summary_index": 0, "part": summary("why")}),
-                ),
-            ],
-        ),
-        item(
-            1,
-            &said(),
-            &begun(said(), "/content", json!([])),
-            &[
-                ("content_part.added", json!({"content_index": 0, "part": part("")})),
-                ("output_text.delta", json!({"content_index": 0, "delta": "ab", "logprobs": []})),
-                ("output_text.done", json!({"content_index": 0, "text": "ab", "logprobs": []})),
-                ("content_part.done", json!({"content_index": 0, "part": part("ab")})),
-            ],
-        ),
-        item(
-            2,
-            &call(),
-            &begun(call(), "/arguments", json!("")),
-            &[
-                ("function_call_arguments.delta", json!({"delta": "{}"})),
-                ("function_call_arguments.done", json!({"name": "f", "arguments": "{}"})),
-            ],
-        ),
-        item(
-            3,
-            &custom(),
-            &begun(custom(), "/input", json!("")),
-            &[
-                ("custom_tool_call_input.delta", json!({"delta": "in"})),
-                ("custom_tool_call_input.done", json!({"input": "in"})),
-            ],
-        ),
-        vec![json!({"type": "response.completed", "response": response})],
-    ]
-    .concat()
-}
-
-fn body(events: &[Value]) -> String {
-    let frame = |(number, event): (usize, &Value)| {
-        let mut event = event.clone();
-        event["sequence_number"] = number.into();
-        let name = event["type"].as_str().map(str::to_owned);
-        Frame::Event { name, data: event.to_string() }.to_string()
-    };
-    events.iter().enumerate().map(frame).collect()
+    events.push(json!({"type": "response.completed", "response": response}));
+    events
 }
 
 fn read(events: &[Value]) -> Result<ReadResponse, Mismatch> {
@@ -134,7 +64,7 @@ fn read(events: &[Value]) -> Result<ReadResponse, Mismatch> {
 #[test]
 fn a_right_stream_is_read() {
     let read = read(&right()).unwrap();
-    assert_eq!(read.items, [reasoning(), said(), call(), custom()]);
+    assert_eq!(read.items, [7, 13, 17, 21].map(item));
     assert_eq!((&read.response["status"], &read.error), (&json!("completed"), &None));
     assert_eq!(read.telemetry.as_ref().unwrap()["tool_call_count"], 2);
     let answer = read.answer();
@@ -263,13 +193,13 @@ fn an_item_stays_open_at_an_error_and_a_call_where_it_is_cancelled() {
     };
     // In the middle of the call, and of the message.
     let (called, spoken) = (&right()[..16], &right()[..11]);
-    let half_call = json!([reasoning(), said(), half(call(), "/arguments", json!("{}"))]);
-    let half_message = json!([reasoning(), half(said(), "/content/0/text", json!("ab"))]);
+    let half_call = json!([item(7), item(13), half(item(17), "/arguments", json!("{}"))]);
+    let half_message = json!([item(7), half(item(13), "/content/0/text", json!("ab"))]);
     let incomplete = "response.incomplete";
     assert!(ended(incomplete, "cancelled", half_call.clone(), called).is_ok());
     assert!(ended(incomplete, "incomplete", half_call.clone(), called).is_err());
     assert!(ended(incomplete, "cancelled", half_message.clone(), spoken).is_err());
-    assert!(ended(incomplete, "cancelled", json!([reasoning(), said()]), called).is_err());
+    assert!(ended(incomplete, "cancelled", json!([item(7), item(13)]), called).is_err());
     let error = json!({"type": "error", "code": "c", "message": "no", "param": null,
         "error": {"type": "t", "code": "c", "message": "no", "param": null}});
     let failed = |before: &[Value], error: &Value| [before, std::slice::from_ref(error)].concat();
