@@ -2,6 +2,8 @@
 
 use std::{fmt, mem};
 
+use serde_json::Value;
+
 /// What a stream consists of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frame {
@@ -58,6 +60,15 @@ impl SseReader {
         let mut received = reader.take(body.as_bytes());
         received.extend(reader.end());
         received
+    }
+
+    /// The data of the events so far; null where they are not JSON.
+    pub fn json(so_far: &str) -> Vec<Value> {
+        let json = |received: Received| match received.frame {
+            Frame::Event { data, .. } => Some(serde_json::from_str(&data).unwrap_or_default()),
+            Frame::Comment(_) | Frame::Unfinished(_) => None,
+        };
+        Self::default().take(so_far.as_bytes()).into_iter().filter_map(json).collect()
     }
 
     /// The frames that these bytes complete.

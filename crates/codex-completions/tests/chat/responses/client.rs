@@ -1,7 +1,7 @@
 //! A client of `/v1/responses`.
 
 use bytes::Bytes;
-use conformance::reading::{Frame, Received, SseReader};
+use conformance::reading::SseReader;
 use http_body_util::Full;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE};
 use hyper::{Method, Request};
@@ -54,11 +54,7 @@ pub(super) fn id_of(response: &Value) -> &str {
 
 /// The events of a stream, without its comments.
 pub(super) fn events(stream: &str) -> Vec<Value> {
-    let data = |received: Received| match received.frame {
-        Frame::Event { data, .. } => Some(serde_json::from_str(&data).unwrap()),
-        _ => None,
-    };
-    SseReader::default().take(stream.as_bytes()).into_iter().filter_map(data).collect()
+    SseReader::json(stream)
 }
 
 /// The response object of an answer, which is the last one of a stream.
