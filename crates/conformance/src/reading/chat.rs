@@ -7,7 +7,7 @@ mod whole;
 
 use serde_json::{Value, json};
 
-use super::{Answer, Call, CallKind, Mismatch, members, text};
+use super::{Answer, Call, CallKind, Mismatch, Sink, members, text};
 use crate::answer::AnswerRules;
 use crate::rule::RuleId;
 
@@ -113,12 +113,16 @@ impl Choice {
 // === impl Terms ===
 
 impl Terms {
-    fn is_model(&self, model: &Value) -> bool {
-        self.model.as_ref().is_none_or(|wanted| model == wanted)
-    }
-
-    fn wrong_model(&self, model: &Value) -> Mismatch {
-        Mismatch::new("model", json!(self.model).to_string(), model)
+    /// What our own server writes around choices: the model that was asked for, and nothing more.
+    fn check_object<S: Sink>(&self, object: &Value, is_exact: bool, sink: &mut S) {
+        let model = &object["model"];
+        sink.ours(self.model.as_ref().is_none_or(|wanted| model == wanted), || {
+            Mismatch::new("model", json!(self.model).to_string(), model)
+        });
+        sink.ours(is_exact && text(&object["id"]).starts_with(ID_PREFIX), || {
+            let expected = format!("an id that begins with {ID_PREFIX}, and no other members");
+            Mismatch::new("envelope", expected, object)
+        });
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use conformance::reading::{Terms, UsageWish};
 use testkit::http::{Connection, Gone, Head, request_head};
 use testkit::server_process::Target;
 
@@ -10,7 +11,7 @@ use crate::errors::{Place, check_body};
 use crate::expected::{Expected, start_of};
 use crate::mischief::{Mischief, Then, post};
 use crate::story::{Act, Ask, Manner, Story};
-use crate::stream::{Said, StreamCheck, Terms};
+use crate::stream::{Said, StreamCheck};
 
 /// What is read at once by a client that has time, and by a slow one.
 const AT_ONCE: usize = 16 * 1024;
@@ -97,14 +98,17 @@ impl Client {
         }
         check_head(&head, ask)?;
         let expected = Expected::of(&ask.answer, ask.mode);
-        let choices = usize::try_from(ask.choices).unwrap_or_default();
-        let terms = Terms { model: self.target.model, choices, usage: ask.usage };
+        let terms = Terms {
+            model: Some(self.target.model.to_owned()),
+            choices: usize::try_from(ask.choices).ok(),
+            usage: if ask.usage { UsageWish::Asked } else { UsageWish::Unasked },
+        };
         let said = if ask.streamed {
             read_stream(&mut connection, ask, StreamCheck::new(&expected, terms)).await
         } else {
             let body = connection.whole().await;
             body.map_err(Reading::Gone).and_then(|body| {
-                completion::check(&head, &body, &expected, ask.mode, terms).map_err(Reading::Wrong)
+                completion::check(&head, &body, &expected, ask.mode, &terms).map_err(Reading::Wrong)
             })
         };
         match said {

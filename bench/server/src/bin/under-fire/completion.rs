@@ -1,11 +1,11 @@
 //! An answer that was not streamed.
 
-use conformance::reading::{Call, CallKind, Choice, Strict, read_completion};
+use conformance::reading::{Call, CallKind, Choice, Strict, Terms, read_completion};
 use serde_json::Value;
 use testkit::http::Head;
 
 use crate::expected::{Expected, Mode, start_of};
-use crate::stream::{Said, Terms, check_usage};
+use crate::stream::{Said, check_usage};
 
 /// Compares a whole answer with what it must be.
 pub(crate) fn check(
@@ -13,11 +13,11 @@ pub(crate) fn check(
     body: &[u8],
     expected: &Expected,
     mode: Mode,
-    terms: Terms<'_>,
+    terms: &Terms,
 ) -> Result<Said, String> {
     let body = std::str::from_utf8(body).map_err(|error| error.to_string())?;
     let mut strict = Strict::default();
-    let completion = read_completion(body, &terms.of_reader(), &mut strict);
+    let completion = read_completion(body, terms, &mut strict);
     strict.outcome().map_err(|fault| fault.shortened().to_string())?;
     check_usage(completion.usage.as_ref().unwrap_or(&Value::Null))?;
     let truncated = match head.header("x-codex-tool-call-truncated") {

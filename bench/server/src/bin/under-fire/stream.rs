@@ -1,6 +1,6 @@
 //! A stream, compared piece by piece with what is due, as it comes.
 
-use conformance::reading::{Call, CallKind, ChatStream, Piece, Strict, Telemetry, UsageWish};
+use conformance::reading::{Call, CallKind, ChatStream, Piece, Strict, Telemetry, Terms};
 
 use crate::errors::{Place, check_error};
 use crate::expected::{Expected, Progress, start_of};
@@ -16,14 +16,6 @@ pub(crate) enum Said {
     Failed { code: String },
 }
 
-/// What is asked of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Terms<'a> {
-    pub(crate) model: &'a str,
-    pub(crate) choices: usize,
-    pub(crate) usage: bool,
-}
-
 /// A stream that is being read.
 pub(crate) struct StreamCheck<'a> {
     stream: ChatStream<Strict>,
@@ -32,26 +24,14 @@ pub(crate) struct StreamCheck<'a> {
     telemetry: Telemetry,
 }
 
-// === impl Terms ===
-
-impl Terms<'_> {
-    pub(crate) fn of_reader(self) -> conformance::reading::Terms {
-        let usage = if self.usage { UsageWish::Asked } else { UsageWish::Unasked };
-        conformance::reading::Terms {
-            model: Some(self.model.to_owned()),
-            choices: Some(self.choices),
-            usage,
-        }
-    }
-}
-
 // === impl StreamCheck ===
 
 impl<'a> StreamCheck<'a> {
-    pub(crate) fn new(expected: &'a Expected, terms: Terms<'_>) -> Self {
+    pub(crate) fn new(expected: &'a Expected, terms: Terms) -> Self {
+        let choices = terms.choices.unwrap_or_default();
         Self {
-            stream: ChatStream::new(terms.of_reader(), Strict::default()),
-            choices: std::iter::repeat_with(|| expected.progress()).take(terms.choices).collect(),
+            stream: ChatStream::new(terms, Strict::default()),
+            choices: std::iter::repeat_with(|| expected.progress()).take(choices).collect(),
             failed: None,
             telemetry: Telemetry::default(),
         }

@@ -5,10 +5,11 @@ use std::mem;
 
 use serde_json::{Map, Value, json};
 
-use super::super::{Ending, Frame, Mismatch, Piece, Received, Sink, SseReader, Strict, Telemetry};
-use super::super::{members, text};
+use super::super::{
+    Ending, Frame, Mismatch, Piece, Received, Sink, SseReader, Strict, Telemetry, members,
+};
 use super::choice::OpenChoice;
-use super::{Completion, ID_PREFIX, Terms, UsageWish, is_usage};
+use super::{Completion, Terms, UsageWish, is_usage};
 use crate::rule::RuleId;
 
 /// A stream that is being read.
@@ -155,7 +156,7 @@ impl<S: Sink> ChatStream<S> {
     fn is_finished(&self) -> bool {
         !self.choices.is_empty()
             && self.choices.len() >= self.terms.choices.unwrap_or(1)
-            && self.choices.values().all(|choice| choice.is_finished())
+            && self.choices.values().all(OpenChoice::is_finished)
     }
 
     fn due(&self) -> Due {
@@ -275,8 +276,16 @@ impl<S: Sink> ChatStream<S> {
         let envelope = ["id", "created", "model"].map(|name| chunk[name].clone());
         let first = self.envelope.get_or_insert_with(|| envelope.clone());
         let fault = envelope_fault(chunk);
-        let is_ours = terms.is_model(&chunk["model"]);
-        sink.ours(fault.is_some() || is_ours, || terms.wrong_model(&chunk["model"]));
+        let is_exact = match members(chunk).as_slice() {
+            ["id", "object", "created", "model", "choices"] => true,
+            ["id", "object", "created", "model", "choices", "usage"] => {
+                chunk["usage"].is_null() || chunk["choices"] == json!([])
+            }
+            _ => false,
+        };
+        if fault.is_none() {
+            terms.check_object(chunk, is_exact, sink);
+        }
         let holds = fault.is_none() && *first == envelope;
         sink.rule(RuleId::ChatEnvelope, holds, || {
             fault.unwrap_or_else(|| {
@@ -286,18 +295,6 @@ impl<S: Sink> ChatStream<S> {
                 let (name, first, found) = all.find(differs).unwrap_or(("id", chunk, chunk));
                 Mismatch::new(format!("{name} of a frame"), first.to_string(), found)
             })
-        });
-        let is_exact = text(&chunk["id"]).starts_with(ID_PREFIX)
-            && match members(chunk).as_slice() {
-                ["id", "object", "created", "model", "choices"] => true,
-                ["id", "object", "created", "model", "choices", "usage"] => {
-                    chunk["usage"].is_null() || chunk["choices"] == json!([])
-                }
-                _ => false,
-            };
-        sink.ours(is_exact, || {
-            let expected = format!("an id that begins with {ID_PREFIX}, and no other members");
-            Mismatch::new("envelope", expected, chunk)
         });
     }
 

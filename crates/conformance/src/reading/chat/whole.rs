@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::{Call, Mismatch, Sink, members, text};
-use super::{Choice, Completion, ID_PREFIX, Terms, inexact, is_exact, is_usage};
+use super::{Choice, Completion, Terms, inexact, is_exact, is_usage};
 use crate::rule::RuleId;
 
 /// Reads the body.
@@ -13,9 +13,6 @@ pub fn read<S: Sink>(body: &str, terms: &Terms, sink: &mut S) -> Completion {
         return Completion::default();
     };
     let error = Some(body["error"].clone()).filter(|error| !error.is_null());
-    if S::OURS {
-        check_own_shape(&body, terms, sink);
-    }
     let none = [Value::Null];
     let choices = body["choices"].as_array().map_or(&none[..], Vec::as_slice);
     let choices = if choices.is_empty() { &none } else { choices };
@@ -23,6 +20,9 @@ pub fn read<S: Sink>(body: &str, terms: &Terms, sink: &mut S) -> Completion {
     sink.rule(RuleId::ChatWholeShape, fault.is_none(), || {
         Mismatch::new("body", fault.unwrap_or_default(), &body)
     });
+    if S::OURS {
+        check_own_shape(&body, terms, sink);
+    }
     sink.rule(RuleId::ChatWholeUsage, is_usage(&body["usage"]), || {
         Mismatch::new("usage", "token counts and their sum", &body["usage"])
     });
@@ -67,17 +67,9 @@ fn read_choice<S: Sink>(choice: &Value, sink: &mut S) -> Choice {
 
 /// What our own server's objects have, and nothing else.
 fn check_own_shape<S: Sink>(body: &Value, terms: &Terms, sink: &mut S) {
-    let object = &body["object"];
-    sink.ours(object == "chat.completion", || {
-        Mismatch::new("object", "\"chat.completion\"", object)
-    });
-    sink.ours(terms.is_model(&body["model"]), || terms.wrong_model(&body["model"]));
-    let is_exact = text(&body["id"]).starts_with(ID_PREFIX)
-        && members(body) == ["id", "object", "created", "model", "choices", "usage"];
-    sink.ours(is_exact, || {
-        let expected = format!("an id that begins with {ID_PREFIX}, and no other members");
-        Mismatch::new("envelope", expected, body)
-    });
+    let names = members(body);
+    let is_exact = names == ["id", "object", "created", "model", "choices", "usage"];
+    terms.check_object(body, is_exact, sink);
     let choices = body["choices"].as_array().map(Vec::as_slice).unwrap_or_default();
     let wanted = terms.choices.unwrap_or(choices.len().max(1));
     sink.ours(choices.len() == wanted, || {
