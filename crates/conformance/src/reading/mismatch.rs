@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use serde::Serialize;
 
 /// A difference between what was expected and what came.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{what}: expected {expected}, but got {found}")]
 pub struct Mismatch {
     what: String,

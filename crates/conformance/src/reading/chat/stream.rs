@@ -17,7 +17,7 @@ pub struct ChatStream<S> {
     terms: Terms,
     sink: S,
     frames: SseReader,
-    /// `id`, `created` and `model` of the first frame, and so of all.
+    /// [`ENVELOPE`] of the first frame, and so of all.
     envelope: Option<[Value; 3]>,
     choices: BTreeMap<u64, OpenChoice>,
     usage: Option<Value>,
@@ -27,6 +27,9 @@ pub struct ChatStream<S> {
     done_marks: usize,
     pieces: Vec<Piece>,
 }
+
+/// What all frames have in common.
+const ENVELOPE: [&str; 3] = ["id", "created", "model"];
 
 /// What our own server sends next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -273,7 +276,7 @@ impl<S: Sink> ChatStream<S> {
 
     fn check_envelope(&mut self, chunk: &Value) {
         let Self { sink, terms, .. } = self;
-        let envelope = ["id", "created", "model"].map(|name| chunk[name].clone());
+        let envelope = ENVELOPE.map(|name| chunk[name].clone());
         let first = self.envelope.get_or_insert_with(|| envelope.clone());
         let fault = envelope_fault(chunk);
         let is_exact = match members(chunk).as_slice() {
@@ -286,16 +289,13 @@ impl<S: Sink> ChatStream<S> {
         if fault.is_none() {
             terms.check_object(chunk, is_exact, sink);
         }
-        let holds = fault.is_none() && *first == envelope;
-        sink.rule(RuleId::ChatEnvelope, holds, || {
-            fault.unwrap_or_else(|| {
-                let differs = |(_, first, found): &(&str, &Value, &Value)| first != found;
-                let names = ["id", "created", "model"].into_iter();
-                let mut all = names.zip(&*first).zip(&envelope).map(|((n, a), b)| (n, a, b));
-                let (name, first, found) = all.find(differs).unwrap_or(("id", chunk, chunk));
-                Mismatch::new(format!("{name} of a frame"), first.to_string(), found)
-            })
+        let differs = (0..3).find(|at| first[*at] != envelope[*at]);
+        let other = differs.map(|at| {
+            let what = format!("{} of a frame", ENVELOPE[at]);
+            Mismatch::new(what, first[at].to_string(), &envelope[at])
         });
+        let fault = fault.or(other);
+        sink.rule(RuleId::ChatEnvelope, fault.is_none(), || fault.unwrap_or_default());
     }
 
     fn take_usage(&mut self, chunk: &Value, is_alone: bool) {

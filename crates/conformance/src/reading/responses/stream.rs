@@ -145,11 +145,8 @@ impl<S: Sink> ResponseStream<S> {
         let kind = event["type"].as_str().unwrap_or_default().to_owned();
         let is_known = is_standard(&kind) && name.is_none_or(|name| name == kind);
         self.sink.rule(RuleId::ResponsesEventNames, is_known, || {
-            Mismatch::new(
-                "event",
-                "a known type, which is its name, too",
-                &format!("{name:?} with {data}"),
-            )
+            let found = format!("{name:?} with {data}");
+            Mismatch::new("event", "a known type, which is its name", &found)
         });
         self.sink.ours(name.is_some(), || Mismatch::new("event", "a name", data));
         self.count(&kind, &event["sequence_number"]);
@@ -175,11 +172,8 @@ impl<S: Sink> ResponseStream<S> {
             return;
         }
         self.sink.rule(RuleId::ResponsesSequence, *number == self.events, || {
-            Mismatch::new(
-                "sequence_number",
-                self.events.to_string(),
-                &format!("{number} of {kind}"),
-            )
+            let what = format!("sequence_number of {kind}");
+            Mismatch::new(what, self.events.to_string(), number)
         });
         self.events += 1;
     }
@@ -198,11 +192,7 @@ impl<S: Sink> ResponseStream<S> {
             _ => !AT_THE_BEGINNING.contains(&kind),
         };
         self.sink.ours(is_right, || {
-            Mismatch::new(
-                "stream",
-                "response.created, then response.in_progress with the same",
-                event,
-            )
+            Mismatch::new("stream", "response.created, then response.in_progress", event)
         });
     }
 
@@ -219,11 +209,7 @@ impl<S: Sink> ResponseStream<S> {
                     && event["message"].is_string()
                     && event["error"]["type"].is_string();
                 self.sink.ours(is_exact, || {
-                    Mismatch::new(
-                        "error",
-                        "code, message and param in both forms, and a type",
-                        event,
-                    )
+                    Mismatch::new("error", "code, message and param, twice, and a type", event)
                 });
                 self.error = Some(event.clone());
             }
@@ -231,11 +217,7 @@ impl<S: Sink> ResponseStream<S> {
                 let wanted = self.items.len();
                 let is_next = self.open.is_none() && event["output_index"] == wanted;
                 self.sink.rule(RuleId::ResponsesOneOpenItem, is_next, || {
-                    Mismatch::new(
-                        "stream",
-                        format!("item {wanted}, or the end of the one before"),
-                        event,
-                    )
+                    Mismatch::new("stream", format!("item {wanted} or an end"), event)
                 });
                 self.open = Some(OpenItem::new(&event["item"], &self.items, &mut self.sink));
             }
@@ -324,11 +306,7 @@ impl<S: Sink> ResponseStream<S> {
         sink.rule(RuleId::ResponsesBeginAndEnd, is_begun && is_ended, || {
             let end = if is_ended { "an end" } else { "no last event" };
             let found = format!("{begun:?} and {end}");
-            Mismatch::new(
-                "stream",
-                "response.created, response.in_progress and a last event",
-                &found,
-            )
+            Mismatch::new("stream", "its first two events and a last one", &found)
         });
         let mut last = last.unwrap_or_default();
         let has_failed = last["type"] == "response.failed";
