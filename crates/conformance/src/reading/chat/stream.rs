@@ -324,7 +324,8 @@ impl<S: Sink> ChatStream<S> {
 
     fn take_choice(&mut self, chunk: &Value, choice: &Value) {
         self.expect(&[Due::Role, Due::Content], chunk);
-        let index = choice["index"].as_u64().unwrap_or_default();
+        // Other servers are asked for one choice: what comes is of it, whatever its index.
+        let index = choice["index"].as_u64().filter(|_| S::OURS).unwrap_or_default();
         let Self { sink, pieces, terms, .. } = self;
         sink.ours(terms.choices.is_none_or(|choices| index < choices as u64), || {
             Mismatch::new("index of a choice", format!("one of {:?}", terms.choices), chunk)

@@ -23,6 +23,8 @@ pub(super) struct OpenItem {
     ended: usize,
     /// A message has as many as it likes.
     parts: usize,
+    /// The first event out of order.
+    misplaced: Option<Mismatch>,
 }
 
 // === impl OpenItem ===
@@ -31,7 +33,8 @@ impl OpenItem {
     pub(super) fn new<S: Sink>(item: &Value, before: &[Value], sink: &mut S) -> Self {
         let built = item.clone();
         let (last, text) = (String::new(), String::new());
-        let open = Self { item: item.clone(), built, last, text, ended: 0, parts: 0 };
+        let open =
+            Self { item: item.clone(), built, last, text, ended: 0, parts: 0, misplaced: None };
         if let Some(rule) = open.rule().filter(|rule| *rule != RuleId::ResponsesMessageEvents) {
             sink.rule(rule, begins_empty(item), || {
                 Mismatch::new("call", "id, call_id and name, and nothing said yet", item)
@@ -72,8 +75,18 @@ impl OpenItem {
         is_call && self.last.rsplit('.').next() != Some("done")
     }
 
+    /// Where a part or the item ends, all of its events must have been in order.
+    fn check_order<S: Sink>(&mut self, sink: &mut S) {
+        let fault = self.misplaced.take();
+        match self.rule() {
+            Some(rule) => sink.rule(rule, fault.is_none(), || fault.unwrap_or_default()),
+            None => sink.ours(fault.is_none(), || fault.unwrap_or_default()),
+        }
+    }
+
     /// It with all increments, as it is where it is never done.
-    pub(super) fn unfinished(mut self) -> Value {
+    pub(super) fn unfinished<S: Sink>(mut self, sink: &mut S) -> Value {
+        self.check_order(sink);
         if let Some(status) = self.built.get_mut("status").filter(|status| *status == "in_progress")
         {
             *status = json!("incomplete");
@@ -100,11 +113,11 @@ impl OpenItem {
         let wanted = before(kind, part);
         let is_next =
             wanted.contains(&last.as_str()) && !(verb == "done" && is_delta(&last) && is_idle);
-        let misplaced = || Mismatch::new(kind, format!("it after one of {wanted:?}"), &last);
-        let Some(rule) = rule else {
-            return sink.ours(is_next, misplaced);
-        };
-        sink.rule(rule, is_next, misplaced);
+        if !is_next {
+            let expected = format!("it after one of {wanted:?}");
+            self.misplaced.get_or_insert(Mismatch::new(kind, expected, &last));
+        }
+        let Some(rule) = rule else { return };
         let whole = match (of, verb) {
             ("response.content_part", "added") => {
                 let is_fit = part["type"] == "refusal" || part["annotations"].is_array();
@@ -112,7 +125,7 @@ impl OpenItem {
             }
             ("response.content_part", "done") if part["type"] == "refusal" => &part["refusal"],
             ("response.content_part", "done") => &part["text"],
-            (_, "done") => &event[whole_text(of)],
+            (_, "done") if !whole_text(of).is_empty() => &event[whole_text(of)],
             _ if is_delta(kind) => {
                 return self.text.push_str(event["delta"].as_str().unwrap_or_default());
             }
@@ -123,6 +136,7 @@ impl OpenItem {
         });
         if of == "response.content_part" {
             (self.ended, self.parts) = (self.text.len(), self.parts + 1);
+            self.check_order(sink);
         }
     }
 
@@ -175,6 +189,7 @@ impl OpenItem {
 
     /// Its last event.
     pub(super) fn done<S: Sink>(mut self, item: &Value, sink: &mut S) {
+        self.check_order(sink);
         // These are known at its end alone.
         for name in ["status", "encrypted_content"] {
             if let (Some(members), Some(value)) = (self.built.as_object_mut(), item.get(name)) {

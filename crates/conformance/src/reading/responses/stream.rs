@@ -269,7 +269,7 @@ impl<S: Sink> ResponseStream<S> {
         if let Some(open) = self.open.take() {
             let has_failed = kind == "response.failed" && self.error.is_some();
             let may_end = has_failed || (is_cancelled && open.is_half_a_call());
-            self.items.push(open.unfinished());
+            self.items.push(open.unfinished(&mut self.sink));
             self.sink.ours(may_end, || Mismatch::new("stream", "the end of the open item", kind));
         }
         self.sink.ours(response["output"] == json!(self.items), || {
