@@ -4,20 +4,18 @@ mod case;
 mod check;
 mod completion;
 mod http;
-mod mismatch;
 mod report;
-mod stream;
 
 use std::error::Error;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use configuration::Settings;
+use conformance::reading::Mismatch;
 
 use crate::cli::SmokeOptions;
 use crate::target::Target;
 use case::Case;
-use mismatch::Mismatch;
 use report::Report;
 
 /// How long all checks may take together.

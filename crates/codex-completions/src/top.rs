@@ -1,7 +1,6 @@
 //! `top`: what a running server does, as it does it.
 
 mod board;
-mod events;
 mod feed;
 mod screen;
 
@@ -18,8 +17,8 @@ use crate::console;
 use crate::signals::Signals;
 use crate::target::Target;
 use board::{Board, Turn};
-use events::ServerEvent;
 use feed::News;
+use feed::ServerEvent;
 use screen::Screen;
 
 /// How often a screen is looked at; it is drawn if it is another one.

@@ -1,41 +1,11 @@
-//! What a client has of an answer when it has read it, whichever way it came.
+//! An answer, compared with what the scripted model has said.
 
 use serde_json::Value;
 
 use crate::notes::Notes;
+use crate::reading::{Answer, Call, CallKind};
 use crate::rule::RuleId;
 use crate::scenario::{Expected, ExpectedCall};
-
-/// What was said.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Answer {
-    pub(crate) text: String,
-    pub(crate) calls: Vec<Call>,
-    /// Why it ended, in the words of chat completions: `stop`, `tool_calls`, `length` or others.
-    pub(crate) finish: Option<String>,
-    /// It says that something went wrong, whatever else it says of its end.
-    pub(crate) has_failed: bool,
-}
-
-/// A whole call.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Call {
-    pub(crate) kind: CallKind,
-    pub(crate) id: String,
-    pub(crate) name: String,
-    /// Of a custom tool, its input.
-    pub(crate) arguments: String,
-}
-
-/// What kind of tool is called.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum CallKind {
-    /// A function, whose arguments are JSON.
-    #[default]
-    Function,
-    /// A custom tool, whose input is any text.
-    Custom,
-}
 
 /// The rules about what was said, which both endpoints have.
 #[derive(Debug, Clone, Copy)]
@@ -103,15 +73,6 @@ impl Answer {
         }
         for (call, expected) in self.calls.iter().zip(calls) {
             call.compare(expected, rules, notes);
-        }
-    }
-
-    /// How it ended, in a word.
-    pub(crate) fn end_in_words(&self) -> &str {
-        match (&self.finish, self.has_failed) {
-            (Some(reason), _) => reason,
-            (None, true) => "a failure",
-            (None, false) => "none",
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::reading::Ending;
+
 /// An answer to a request, as far as it came.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Exchange {
@@ -21,22 +23,6 @@ pub(crate) struct Exchange {
 pub(crate) struct Arrival {
     pub(crate) length: usize,
     pub(crate) after: Duration,
-}
-
-/// How the body ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Ending {
-    /// As HTTP wants it.
-    #[default]
-    Whole,
-    /// The connection broke.
-    Broken,
-    /// Nothing more came for too long.
-    Silent,
-    /// It went on for longer than an answer may take.
-    TimedOut,
-    /// It is longer than what is read of an answer.
-    TooLong,
 }
 
 /// How an answer is asked for.
@@ -68,19 +54,5 @@ impl Exchange {
     pub(crate) fn came_at(&self, offset: usize) -> Option<Duration> {
         let arrival = self.arrivals.iter().find(|arrival| arrival.length >= offset);
         arrival.or(self.arrivals.last()).map(|arrival| arrival.after)
-    }
-}
-
-// === impl Ending ===
-
-impl Ending {
-    pub(crate) fn in_words(self) -> &'static str {
-        match self {
-            Self::Whole => "the answer ended",
-            Self::Broken => "the connection broke",
-            Self::Silent => "nothing more came for too long",
-            Self::TimedOut => "the answer had no end within the time limit",
-            Self::TooLong => "the answer is longer than what is read of one (4 MiB)",
-        }
     }
 }

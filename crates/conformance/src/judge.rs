@@ -4,16 +4,16 @@ mod own_rule;
 
 use std::time::Duration;
 
-use crate::answer::{Answer, AnswerRules};
-use crate::chat::{self, UsageWish};
+use crate::answer::AnswerRules;
 use crate::error_body;
-use crate::exchange::{Delivery, Ending, Exchange};
+use crate::exchange::{Delivery, Exchange};
 use crate::notes::Notes;
 use crate::pace::Pace;
-use crate::responses;
+use crate::reading::{
+    self, Answer, CHAT_RULES, ChatStream, Ending, RESPONSES_RULES, ResponseStream, Terms, UsageWish,
+};
 use crate::rule::RuleId;
 use crate::scenario::{Endpoint, ExpectedOutcome, ModelKind, Scenario};
-use crate::sse;
 
 /// The rules of an endpoint that the outcome of a request is about.
 pub(crate) struct OutcomeRules {
@@ -44,7 +44,7 @@ const CHAT: OutcomeRules = OutcomeRules {
     in_time: RuleId::ChatInTime,
     tool_results: RuleId::ChatToolResults,
     declared: RuleId::ChatDeclaredCalls,
-    said: chat::RULES,
+    said: CHAT_RULES,
     whole_shape: RuleId::ChatWholeShape,
     whole_exact: RuleId::ChatWholeExact,
     same: RuleId::ChatSameEitherWay,
@@ -61,7 +61,7 @@ const RESPONSES: OutcomeRules = OutcomeRules {
     in_time: RuleId::ResponsesInTime,
     tool_results: RuleId::ResponsesToolResults,
     declared: RuleId::ResponsesDeclaredCalls,
-    said: responses::RULES,
+    said: RESPONSES_RULES,
     whole_shape: RuleId::ResponsesWholeShape,
     whole_exact: RuleId::ResponsesWholeExact,
     same: RuleId::ResponsesSameEitherWay,
@@ -259,18 +259,24 @@ fn read(
     notes.check(rule, exchange.content_type == wanted, || {
         format!("the content type is {:?} and not {wanted}", exchange.content_type)
     });
-    let ending = exchange.ending;
+    let (body, ending) = (&exchange.body, exchange.ending);
     match (scenario.endpoint, delivery) {
         (Endpoint::Responses, Delivery::Streamed) => {
-            responses::read_stream(&sse::frames(&exchange.body), ending, notes)
+            let mut stream = ResponseStream::new(notes);
+            stream.take(body.as_bytes());
+            stream.end(ending).0.answer()
         }
-        (Endpoint::Responses, Delivery::Whole) => responses::read_whole(&exchange.body, notes),
+        (Endpoint::Responses, Delivery::Whole) => {
+            reading::answer_of_response(&reading::read_response(body, notes))
+        }
         (_, Delivery::Streamed) => {
             let is_asked = scenario.request.contains_key("stream_options");
-            let wish = if is_asked { UsageWish::Asked } else { UsageWish::Unasked };
-            chat::read_stream(&sse::frames(&exchange.body), ending, wish, notes)
+            let usage = if is_asked { UsageWish::Asked } else { UsageWish::Unasked };
+            let mut stream = ChatStream::new(Terms { usage, ..Terms::default() }, notes);
+            stream.take(body.as_bytes());
+            stream.end(ending).0.answer()
         }
-        (_, Delivery::Whole) => chat::read_whole(&exchange.body, notes),
+        (_, Delivery::Whole) => reading::read_completion(body, &Terms::default(), notes).answer(),
     }
 }
 

@@ -2,17 +2,17 @@
 //!
 //! The rules and the scenarios are data: the folder `conformance/` of the repository has them and
 //! describes their format. What judges an exchange is pure; [`run`] alone talks to a server.
+//! [`reading`] has the readers of answers, also for those who read only our own server's.
 
 mod answer;
-mod chat;
 mod connection;
 mod error_body;
 mod exchange;
 mod judge;
 mod notes;
 mod pace;
+pub mod reading;
 mod report;
-mod responses;
 mod rule;
 mod runner;
 mod scenario;
@@ -21,7 +21,6 @@ mod secrets;
 mod selection;
 mod server;
 mod setup;
-mod sse;
 mod verdict;
 
 pub use report::{Ink, Report, Standing};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::reading::{Mismatch, Sink};
 use crate::rule::RuleId;
 use crate::secrets::Secrets;
 
@@ -52,11 +53,16 @@ impl Notes {
     }
 
     /// The rule applies, and is kept if it holds.
-    pub(crate) fn check(&mut self, rule: RuleId, holds: bool, otherwise: impl FnOnce() -> String) {
+    pub(crate) fn check<T: ToString>(
+        &mut self,
+        rule: RuleId,
+        holds: bool,
+        otherwise: impl FnOnce() -> T,
+    ) {
         if holds {
             self.kept(rule);
         } else {
-            self.broken(rule, otherwise());
+            self.broken(rule, otherwise().to_string());
         }
     }
 
@@ -66,6 +72,14 @@ impl Notes {
 
     pub(crate) fn into_rules(self) -> BTreeMap<RuleId, Seen> {
         self.of_rules
+    }
+}
+
+impl Sink for Notes {
+    const OURS: bool = false;
+
+    fn rule(&mut self, rule: RuleId, holds: bool, otherwise: impl FnOnce() -> Mismatch) {
+        self.check(rule, holds, otherwise);
     }
 }
 

@@ -6,9 +6,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::exchange::Exchange;
-use crate::responses::KEEP_ALIVE;
+use crate::reading::{Frame, KEEP_ALIVE, Received, SseReader};
 use crate::scenario::Endpoint;
-use crate::sse::{self, Frame};
 
 /// A stream, as far as its pace goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,8 +30,9 @@ enum Kind {
 
 impl Pace {
     pub(crate) fn of(exchange: &Exchange, endpoint: Endpoint) -> Self {
-        let frames = sse::frames_with_ends(&exchange.body);
-        let kinds: Vec<Kind> = frames.iter().map(|(frame, _)| kind(frame, endpoint)).collect();
+        let frames = SseReader::read(&exchange.body);
+        let kinds: Vec<Kind> =
+            frames.iter().map(|Received { frame, .. }| kind(frame, endpoint)).collect();
         let is_text = |kind: &Kind| *kind == Kind::Text;
         let (first, last) = (kinds.iter().position(is_text), kinds.iter().rposition(is_text));
         let (Some(first), Some(last)) = (first, last) else {
@@ -42,16 +42,16 @@ impl Pace {
         let came = |offset: usize| exchange.came_at(offset).unwrap_or_default();
         Self {
             first_text_before_end: Some(
-                came(exchange.body.len()).saturating_sub(came(frames[first].1)),
+                came(exchange.body.len()).saturating_sub(came(frames[first].end)),
             ),
-            disturbance: other.map(|index| format!("{:?}", frames[index].0)),
+            disturbance: other.map(|index| format!("{:?}", frames[index].frame)),
         }
     }
 }
 
 fn kind(frame: &Frame, endpoint: Endpoint) -> Kind {
     let Frame::Event { data, .. } = frame else {
-        return if *frame == Frame::Comment { Kind::SignOfLife } else { Kind::Other };
+        return if matches!(frame, Frame::Comment(_)) { Kind::SignOfLife } else { Kind::Other };
     };
     let event: Value = serde_json::from_str(data).unwrap_or_default();
     let is_said = |text: &Value| text.as_str().is_some_and(|text| !text.is_empty());

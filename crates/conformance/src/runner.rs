@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 
-use crate::answer::Answer;
 use crate::connection::Unanswered;
 use crate::error_body;
 use crate::exchange::{Delivery, Exchange};
 use crate::judge;
 use crate::notes::{Notes, shown};
+use crate::reading::Answer;
 use crate::report::Report;
 use crate::rule::rules;
 use crate::scenario::{Client, Endpoint, ExpectedOutcome, ModelKind, Scenario, scenarios};

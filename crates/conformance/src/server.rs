@@ -12,7 +12,8 @@ use hyper::{Method, Request, Response, Uri};
 use tokio::time::{Instant, timeout_at};
 
 use crate::connection::{self, Trust, Unanswered};
-use crate::exchange::{Arrival, Ending, Exchange};
+use crate::exchange::{Arrival, Exchange};
+use crate::reading::Ending;
 use crate::secrets::Secrets;
 
 /// How long an answer may take, from the connection to its end.

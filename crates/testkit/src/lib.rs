@@ -1,5 +1,5 @@
 //! What every test with the real Codex needs: a binary, a home, a scripted upstream, a scripted
-//! issuer of logins, and turns; and a strict reader of answers.
+//! issuer of logins, and turns; a server, and a client of it.
 #![allow(clippy::missing_errors_doc, reason = "every error ends a test or a benchmark")]
 
 mod browser;
@@ -13,7 +13,6 @@ mod pool;
 pub mod process;
 mod program;
 mod random;
-mod response_reader;
 pub mod server_process;
 mod token;
 mod until;
@@ -27,7 +26,6 @@ pub use outcome::{Outcome, StreamedCall};
 pub use pool::{TestPool, quick_heartbeat};
 pub use program::workspace_program;
 pub use random::{seed, times};
-pub use response_reader::{ReadResponse, read_response};
 pub use token::unsigned_token;
 pub use until::{Look, blocking_until, until, within};
 

@@ -1,6 +1,7 @@
 //! A chat completion as a client understands it.
 
-use serde::Deserialize;
+use conformance::RuleId;
+use conformance::reading::{ChatStream, Ending, Mismatch, Piece, Sink, Terms, read_completion};
 
 use crate::case::Delivery;
 
@@ -15,33 +16,10 @@ pub(crate) struct Answer {
     pub(crate) finish_reason: String,
 }
 
-#[derive(Deserialize)]
-struct Completion {
-    choices: Vec<Choice>,
-}
-
-#[derive(Deserialize)]
-struct Choice {
-    #[serde(alias = "delta")]
-    message: Message,
-    finish_reason: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Message {
-    content: Option<String>,
-    tool_calls: Option<Vec<Call>>,
-}
-
-#[derive(Deserialize)]
-struct Call {
-    function: Function,
-}
-
-#[derive(Deserialize)]
-struct Function {
-    name: Option<String>,
-    arguments: String,
+/// Peers have faults that cost their clients nothing: only what cannot be read counts.
+#[derive(Default)]
+struct Peer {
+    fault: Option<String>,
 }
 
 // === impl Answer ===
@@ -53,44 +31,43 @@ impl Answer {
 
     /// Says why it cannot be read.
     pub(crate) fn read(body: &[u8], delivery: Delivery) -> Result<Self, String> {
-        let mut answer = Self::default();
-        match delivery {
-            Delivery::Whole => answer.add(body)?,
+        let body = std::str::from_utf8(body).map_err(|error| error.to_string())?;
+        let mut peer = Peer::default();
+        let (said, content_frames, reasons) = match delivery {
+            Delivery::Whole => {
+                let said = read_completion(body, &Terms::default(), &mut peer).answer();
+                let reasons = said.finish.clone().unwrap_or_default();
+                (said, 1, reasons)
+            }
             Delivery::Streamed => {
-                let body = std::str::from_utf8(body).map_err(|error| error.to_string())?;
-                let mut data = body.split("\n\n").filter_map(|frame| frame.strip_prefix("data: "));
-                let mut last = data.next().ok_or("an empty stream")?;
-                for next in data {
-                    answer.add(last.as_bytes())?;
-                    last = next;
-                }
-                if last.trim_end() != "[DONE]" {
-                    return Err("a stream without an end".to_owned());
-                }
-            }
-        }
-        Ok(answer)
-    }
-
-    /// Adds a completion or a chunk of one.
-    fn add(&mut self, json: &[u8]) -> Result<(), String> {
-        let said: Completion = serde_json::from_slice(json)
-            .map_err(|error| format!("{error} in {}", String::from_utf8_lossy(json)))?;
-        for Choice { message, finish_reason } in said.choices {
-            if let Some(content) = message.content.filter(|content| !content.is_empty()) {
-                self.text += &content;
-                self.content_frames += 1;
-            }
-            for Call { function } in message.tool_calls.unwrap_or_default() {
-                match (function.name.filter(|name| !name.is_empty()), self.calls.last_mut()) {
-                    (None, Some((_, arguments))) => *arguments += &function.arguments,
-                    (name, _) => {
-                        self.calls.push((name.unwrap_or_default(), function.arguments));
+                let mut stream = ChatStream::new(Terms::default(), &mut peer);
+                let (mut content_frames, mut reasons) = (0, String::new());
+                for piece in stream.take(body.as_bytes()) {
+                    match piece {
+                        Piece::Text(..) => content_frames += 1,
+                        Piece::Finish(_, reason) => reasons += &reason,
+                        _ => {}
                     }
                 }
+                (stream.end(Ending::Whole).0.answer(), content_frames, reasons)
             }
-            self.finish_reason.extend(finish_reason);
+        };
+        if let Some(fault) = peer.fault.or(said.has_failed.then(|| "an error".to_owned())) {
+            return Err(format!("{fault} in {body}"));
         }
-        Ok(())
+        let calls = said.calls.into_iter().map(|call| (call.name, call.arguments)).collect();
+        let content_frames = if said.text.is_empty() { 0 } else { content_frames };
+        Ok(Self { text: said.text, calls, content_frames, finish_reason: reasons })
+    }
+}
+
+impl Sink for Peer {
+    const OURS: bool = false;
+
+    fn rule(&mut self, rule: RuleId, holds: bool, otherwise: impl FnOnce() -> Mismatch) {
+        let is_needed = [RuleId::ChatSseFrames, RuleId::ChatDoneOnce].contains(&rule);
+        if is_needed && !holds {
+            self.fault.get_or_insert(otherwise().to_string());
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use bridge::{AnswerEnd, Ended, Output, Piece, Reply, ResponseItems, TurnPolicy, api_error};
+use conformance::reading::{ReadResponse, ResponseStream};
 use model_turn::{MessagePhase, ReasoningItem, ToolCallKind, TurnEvent};
 use openai_wire::responses::{Echo, EncryptedContent, InputItem, ResponseHead, ResponseWriter};
 use openai_wire::{ApiError, CallHead, CallPart, ErrorType, FinishReason, Usage};
@@ -13,7 +14,6 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
-use testkit::{ReadResponse, read_response};
 use tool_call_aggregator::SuffixSource;
 
 use crate::play::{BREAK, Sent, Words, play_whole};
@@ -47,6 +47,9 @@ struct Both {
     read: ReadResponse,
     whole: Value,
 }
+
+const TELEMETRY: &str =
+    r#"{"tool_call_count":0,"tool_call_truncated":false,"stop_after_tools_mode":"burst"}"#;
 
 const TEXTS: &[&str] = &["one", " two", "\n\n", "é\u{1}\"", "data: {}\n\n"];
 
@@ -130,9 +133,8 @@ fn both(encrypted: EncryptedContent, tell: impl Fn(&mut ResponseItems)) -> Both 
         assert_eq!(sent_back.id(), item["id"].as_str());
     }
     let stream = std::str::from_utf8(streamed.buffer()).unwrap();
-    // The comment about its calls is none of its events.
-    let events = stream.strip_suffix(": \n\n").unwrap_or(stream);
-    Both { read: read_response(events), whole }
+    let read = ResponseStream::read(stream).unwrap_or_else(|fault| panic!("{fault}\n{stream}"));
+    Both { read, whole }
 }
 
 fn finish(out: &mut ResponseItems, end: End) {
@@ -144,7 +146,7 @@ fn finish(out: &mut ResponseItems, end: End) {
         End::Cancelled => out.complete(AnswerEnd::Cancelled, Some(&Usage::default()), 9),
         End::Failed => out.fail(&ApiError::new(502, ErrorType::ServerError, "No.")),
     }
-    out.close(true, "");
+    out.close(true, TELEMETRY);
 }
 
 fn tell(told: &[Told], out: &mut impl Output) {
@@ -200,7 +202,7 @@ fn run(policy: &TurnPolicy, script: &[Line], out: &mut ResponseItems) {
             Some(Ended::Finished(reason)) => return finish(out, End::Finished(reason)),
             Some(Ended::Failed(failure)) => {
                 out.fail(&api_error(&failure));
-                return out.close(true, "");
+                return out.close(true, TELEMETRY);
             }
         }
     }

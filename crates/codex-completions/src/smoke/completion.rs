@@ -1,10 +1,11 @@
-//! A chat completion as a client takes it in, streamed or not.
+//! A chat completion as the checks look at it, streamed or not.
 
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use conformance::reading::{
+    Call, ChatStream, Choice, Mismatch, Piece, Strict, Telemetry, Terms, UsageWish, read_completion,
+};
+use serde_json::Value;
 
 use super::http::Answer;
-use super::mismatch::{Mismatch, expect_json};
 
 /// What was said.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -16,41 +17,41 @@ pub(super) struct Completion {
     pub(super) telemetry: Telemetry,
 }
 
-/// A whole call.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Call {
-    pub(super) id: String,
-    pub(super) name: String,
-    pub(super) arguments: String,
-}
-
-/// What the server tells about its calls.
-#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
-pub(super) struct Telemetry {
-    pub(super) tool_call_count: usize,
-    pub(super) tool_call_truncated: bool,
-    pub(super) stop_after_tools_mode: String,
-}
-
 // === impl Completion ===
 
 impl Completion {
+    /// Reads a stream.
+    pub(super) fn of_stream(answer: &Answer, model: &str) -> Result<Self, Mismatch> {
+        let mut stream = ChatStream::new(terms(model), Strict::default());
+        let (mut content, mut calls) = (Vec::new(), Telemetry::default());
+        for piece in stream.take(answer.body.as_bytes()) {
+            match piece {
+                Piece::Text(_, text) => content.push(text),
+                Piece::Error(error) => check_error(&error)?,
+                Piece::Telemetry(telemetry) => calls = telemetry,
+                _ => {}
+            }
+        }
+        let completion = stream.finish()?;
+        check_usage(completion.usage.as_ref())?;
+        Ok(Self::new(completion.choices, Some(content), calls))
+    }
+
     /// Reads an answer that was not streamed.
-    pub(super) fn read(answer: &Answer, model: &str) -> Result<Self, Mismatch> {
-        let mut body: Value = serde_json::from_str(&answer.body)
-            .map_err(|_| Mismatch::new("body", "JSON", &answer.body))?;
-        check_envelope(&body, "chat.completion", model)?;
-        check_usage(&body["usage"])?;
-        let choice = &mut body["choices"][0];
-        let message = choice["message"].take();
-        expect_json("message.role", "assistant", &message["role"])?;
-        let calls = message["tool_calls"].as_array().cloned().unwrap_or_default();
-        Ok(Self {
-            content: message["content"].as_str().map(|text| vec![text.to_owned()]),
-            calls: calls.iter().map(Call::read).collect::<Result<_, _>>()?,
-            finish_reason: text(&choice["finish_reason"]),
-            telemetry: Telemetry::of_headers(answer)?,
-        })
+    pub(super) fn of_body(answer: &Answer, model: &str) -> Result<Self, Mismatch> {
+        let mut strict = Strict::default();
+        let completion = read_completion(&answer.body, &terms(model), &mut strict);
+        check_error(completion.error.as_ref().unwrap_or(&Value::Null))?;
+        strict.outcome()?;
+        check_usage(completion.usage.as_ref())?;
+        let content = completion.choices.first().and_then(|choice| choice.content.clone());
+        let content = content.map(|text| vec![text]);
+        Ok(Self::new(completion.choices, content, telemetry_of_headers(answer)?))
+    }
+
+    fn new(choices: Vec<Choice>, content: Option<Vec<String>>, telemetry: Telemetry) -> Self {
+        let Choice { calls, finish, .. } = choices.into_iter().next().unwrap_or_default();
+        Self { content, calls, finish_reason: finish.unwrap_or_default(), telemetry }
     }
 
     /// Everything that was said.
@@ -59,75 +60,38 @@ impl Completion {
     }
 }
 
-/// What is around every answer and every frame.
-pub(super) fn check_envelope(body: &Value, object: &str, model: &str) -> Result<(), Mismatch> {
-    if let Some(message) = body["error"]["message"].as_str() {
-        return Err(Mismatch::new("answer", "a completion", format!("an error: {message}")));
-    }
-    expect_json("object", object, &body["object"])?;
-    expect_json("model", model, &body["model"])?;
-    if !text(&body["id"]).starts_with("chatcmpl-") || !body["created"].is_u64() {
-        let expected = "an id that begins with chatcmpl- and a time";
-        return Err(Mismatch::new("envelope", expected, body.to_string()));
-    }
-    Ok(())
+/// What is asked for: one choice, and a usage frame where it is streamed.
+fn terms(model: &str) -> Terms {
+    Terms { model: Some(model.to_owned()), choices: Some(1), usage: UsageWish::Asked }
 }
 
-pub(super) fn check_usage(usage: &Value) -> Result<(), Mismatch> {
-    let count = |name: &str| usage[name].as_u64().unwrap_or_default();
-    let (asked, said) = (count("prompt_tokens"), count("completion_tokens"));
-    if asked > 0 && said > 0 && count("total_tokens") == asked + said {
+/// An error in the place of an answer is reported in the server's own words.
+fn check_error(error: &Value) -> Result<(), Mismatch> {
+    let fault = |message| Mismatch::new("answer", "a completion", &format!("an error: {message}"));
+    error["message"].as_str().map_or(Ok(()), |message| Err(fault(message)))
+}
+
+/// Something was asked, and something was said.
+fn check_usage(usage: Option<&Value>) -> Result<(), Mismatch> {
+    let usage = usage.unwrap_or(&Value::Null);
+    let is_counted = |name: &&str| usage[*name].as_u64().is_some_and(|count| count > 0);
+    if ["prompt_tokens", "completion_tokens"].iter().all(is_counted) {
         return Ok(());
     }
-    Err(Mismatch::new("usage", "token counts and their sum", usage.to_string()))
+    Err(Mismatch::new("usage", "token counts and their sum", usage))
 }
 
-/// A text; empty if it is none.
-pub(super) fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
-}
-
-/// The names of an object's members.
-pub(super) fn members(value: &Value) -> Vec<&str> {
-    value.as_object().into_iter().flat_map(Map::keys).map(String::as_str).collect()
-}
-
-// === impl Call ===
-
-impl Call {
-    /// A call that is told as a whole, or begun.
-    pub(super) fn read(call: &Value) -> Result<Self, Mismatch> {
-        let function = &call["function"];
-        let is_text = call["id"].is_string() && function["arguments"].is_string();
-        if call["type"] != "function" || !function["name"].is_string() || !is_text {
-            let expected = "one with id, type function, name and arguments as text";
-            return Err(Mismatch::new("call", expected, call.to_string()));
-        }
-        Ok(Self {
-            id: text(&call["id"]),
-            name: text(&function["name"]),
-            arguments: text(&function["arguments"]),
-        })
-    }
-}
-
-// === impl Telemetry ===
-
-impl Telemetry {
-    fn of_headers(answer: &Answer) -> Result<Self, Mismatch> {
-        let (count, truncated) = ("x-codex-tool-call-count", "x-codex-tool-call-truncated");
-        let unreadable =
-            |name: &str, expected: &str| Mismatch::new(name, expected, answer.header(name));
-        Ok(Self {
-            tool_call_count: answer
-                .header(count)
-                .parse()
-                .map_err(|_| unreadable(count, "a number"))?,
-            tool_call_truncated: answer
-                .header(truncated)
-                .parse()
-                .map_err(|_| unreadable(truncated, "true or false"))?,
-            stop_after_tools_mode: answer.header("x-codex-stop-after-tools-mode").to_owned(),
-        })
-    }
+fn telemetry_of_headers(answer: &Answer) -> Result<Telemetry, Mismatch> {
+    let (count, truncated) = ("x-codex-tool-call-count", "x-codex-tool-call-truncated");
+    let unreadable =
+        |name: &str, expected: &str| Mismatch::new(name, expected, answer.header(name));
+    Ok(Telemetry {
+        tool_call_count: answer.header(count).parse().map_err(|_| unreadable(count, "a number"))?,
+        tool_call_truncated: answer
+            .header(truncated)
+            .parse()
+            .map_err(|_| unreadable(truncated, "true or false"))?,
+        stop_after_tools_mode: answer.header("x-codex-stop-after-tools-mode").to_owned(),
+        per_choice: Vec::new(),
+    })
 }

@@ -1,11 +1,11 @@
 //! One request, and its whole answer.
 
 use bytes::Bytes;
+use conformance::reading::Mismatch;
 use http_body_util::Full;
 use hyper::{HeaderMap, Method, Request, header};
 use serde_json::Value;
 
-use super::mismatch::Mismatch;
 use crate::cli;
 use crate::target::{Target, Unanswered, read_text};
 
@@ -78,7 +78,7 @@ impl Answer {
         let body: Option<Value> = serde_json::from_str(&self.body).ok();
         let message = body.as_ref().and_then(|body| body["error"]["message"].as_str());
         let found = format!("{}: {}", self.status, message.unwrap_or(self.body.trim()));
-        Err(Mismatch::new("status", "200", found))
+        Err(Mismatch::new("status", "200", &found))
     }
 
     /// A header's value; empty if it is not there.

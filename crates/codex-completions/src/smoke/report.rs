@@ -4,10 +4,10 @@ use std::io;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use conformance::reading::Mismatch;
 use serde::Serialize;
 use serde_json::json;
 
-use super::mismatch::Mismatch;
 use crate::console;
 use crate::target::Target;
 
@@ -47,7 +47,7 @@ impl Report {
         duration: Duration,
         outcome: Result<(), Mismatch>,
     ) -> io::Result<()> {
-        let problem = outcome.err();
+        let problem = outcome.err().map(Mismatch::shortened);
         let duration_ms = duration.as_millis();
         if !self.json {
             match &problem {

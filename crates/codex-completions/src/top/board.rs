@@ -6,8 +6,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::events::ServerEvent;
-use super::feed::News;
+use super::feed::{News, ServerEvent};
 use crate::console::visible_line;
 use crate::status::describe_time;
 

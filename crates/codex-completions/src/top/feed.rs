@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::time::Duration;
 
+use conformance::reading::{Frame, Received, SseReader};
 use http_body_util::BodyExt as _;
 use hyper::StatusCode;
 use hyper::body::Incoming;
@@ -10,7 +11,6 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
-use super::events::{EventReader, ServerEvent};
 use crate::cli;
 use crate::target::{Target, Unanswered, read_text};
 
@@ -23,6 +23,13 @@ pub(super) enum News {
     Event(ServerEvent),
     /// It does not answer any more, and is asked again.
     Lost(String),
+}
+
+/// One event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ServerEvent {
+    pub(super) name: String,
+    pub(super) data: String,
 }
 
 /// Follows a server until nobody listens.
@@ -38,9 +45,10 @@ pub(super) async fn follow(target: Target) -> Result<mpsc::Receiver<News>, Box<d
 
 async fn keep_following(target: Target, mut body: Incoming, sender: mpsc::Sender<News>) {
     loop {
-        let mut reader = EventReader::default();
+        let mut reader = SseReader::default();
         while let Some(Ok(frame)) = body.frame().await {
-            for event in frame.data_ref().map(|data| reader.read(data)).unwrap_or_default() {
+            let received = frame.data_ref().map(|data| reader.take(data)).unwrap_or_default();
+            for event in received.into_iter().filter_map(ServerEvent::of) {
                 if sender.send(News::Event(event)).await.is_err() {
                     return;
                 }
@@ -82,4 +90,15 @@ async fn connect(target: &Target) -> Result<Incoming, Box<dyn Error>> {
     let error: Value = serde_json::from_str(&text).unwrap_or_default();
     let message = error["error"]["message"].as_str().unwrap_or("it is not a server of ours");
     Err(format!("{url} answers {status}: {message}").into())
+}
+
+// === impl ServerEvent ===
+
+impl ServerEvent {
+    fn of(received: Received) -> Option<Self> {
+        match received.frame {
+            Frame::Event { name: Some(name), data } => Some(Self { name, data }),
+            _ => None,
+        }
+    }
 }

@@ -4,6 +4,7 @@ mod ending;
 
 use std::time::Instant;
 
+use conformance::reading::SseReader;
 use scripted_model::long_arguments;
 use serde_json::{Value, json};
 
@@ -31,10 +32,8 @@ fn response(options: &str) -> Value {
 
 /// The frames of a chat that have calls: entries of `tool_calls`.
 fn call_frames(answer: &Answer) -> Vec<Value> {
-    let data = answer.body.lines().filter_map(|line| line.strip_prefix("data: {"));
-    let frames = data.map(|data| serde_json::from_str::<Value>(&format!("{{{data}")).unwrap());
-    let call = |frame: Value| frame.pointer("/choices/0/delta/tool_calls/0").cloned();
-    frames.filter_map(call).collect()
+    let call = |frame: &Value| frame.pointer("/choices/0/delta/tool_calls/0").cloned();
+    SseReader::json(&answer.body).iter().filter_map(call).collect()
 }
 
 #[tokio::test]

@@ -24,14 +24,6 @@ pub(crate) struct Answer {
     pub(crate) body: String,
 }
 
-/// One event of a stream.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Event {
-    Data(Value),
-    Comment(String),
-    Done,
-}
-
 // === impl Exchange ===
 
 impl Exchange {
@@ -112,26 +104,5 @@ impl Answer {
         assert_eq!(members, ["message", "type", "param", "code"]);
         assert_eq!(self.header("content-type"), Some("application/json"));
         (self.status, error["param"].clone(), error["code"].clone())
-    }
-
-    /// The events of a stream.
-    pub(crate) fn events(&self) -> Vec<Event> {
-        assert_eq!(self.header("content-type"), Some("text/event-stream"), "{self:?}");
-        let events = self.body.strip_suffix("\n\n").unwrap_or_else(|| panic!("{self:?}"));
-        events.split("\n\n").map(Event::parse).collect()
-    }
-}
-
-// === impl Event ===
-
-impl Event {
-    /// Every event of ours is one line.
-    fn parse(line: &str) -> Self {
-        match (line, line.strip_prefix("data: "), line.strip_prefix(": ")) {
-            ("data: [DONE]", ..) => Self::Done,
-            (_, Some(data), _) => Self::Data(serde_json::from_str(data).unwrap()),
-            (_, _, Some(comment)) => Self::Comment(comment.to_owned()),
-            _ => panic!("neither data nor a comment: {line:?}"),
-        }
     }
 }

@@ -141,6 +141,11 @@ fn a_wrong_server_fails_every_check() {
             "streamed structured 1 call  openai-json   object: expected \"chat.completion.chunk\"",
         ),
         ("text/event-stream", "data: [DONE]\n\n", "stream: expected a first frame with the role"),
+        (
+            "text/event-stream",
+            "data: {\"error\":{\"message\":\"no\"}}\n\n",
+            "openai-json   answer: expected a completion, but got an error: no",
+        ),
     ] {
         let address = wrong_server(content_type, body);
         let output = smoke_at(&visitor(), &address, &["--key", "any"]);

@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
+use conformance::reading::ResponseStream;
 use serde_json::Value;
-use testkit::read_response;
 
 /// A request, and its whole answer.
 pub(crate) struct Exchange {
@@ -95,9 +95,7 @@ impl Exchange {
     /// The response object in the end; null if it is an error.
     fn response(&self, request: &Value) -> Value {
         if self.status == 200 && request["stream"] == true {
-            let frames = self.answer.split_inclusive("\n\n");
-            let events: String = frames.filter(|frame| !frame.starts_with(": ")).collect();
-            return read_response(&events).response;
+            return ResponseStream::read(&self.answer).unwrap().response;
         }
         let mut body: Value = serde_json::from_str(&self.answer).expect("JSON");
         if self.status == 200 {

@@ -1,8 +1,11 @@
 //! What an answer says, from both APIs, streamed and not.
 
+use conformance::reading::{
+    self, Call, ChatStream, Mismatch, ResponseStream, Strict, Terms, answer_of_response,
+    read_completion, read_response,
+};
 use memchr::memmem;
 use serde_json::Value;
-use testkit::read_response;
 
 /// Which of the two is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,14 +32,6 @@ pub(crate) struct Answer {
     pub(crate) continuity: String,
 }
 
-/// A tool call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Call {
-    pub(crate) id: String,
-    pub(crate) name: String,
-    pub(crate) arguments: String,
-}
-
 // === impl Api ===
 
 impl Api {
@@ -61,109 +56,40 @@ impl Api {
 // === impl Answer ===
 
 impl Answer {
+    /// Reads an answer that must end well.
     pub(crate) fn read(api: Api, delivery: Delivery, body: &str) -> Result<Self, String> {
-        let answer = match (api, delivery) {
-            (Api::Chat, Delivery::Streamed) => Self::of_chunks(body),
-            (Api::Chat, Delivery::Whole) => Self::of_completion(&json(body)?),
-            (Api::Responses, Delivery::Streamed) => {
-                let frames = body.split_inclusive("\n\n").filter(|frame| !frame.starts_with(": "));
-                let read = read_response(&frames.collect::<String>());
-                if read.error.is_some() {
-                    return Err(format!("an error in the stream: {:?}", read.error));
-                }
-                Self::of_response(&read.response)
-            }
-            (Api::Responses, Delivery::Whole) => Self::of_response(&json(body)?),
-        };
-        answer.map_err(|wrong| format!("{wrong}: {}", body.chars().take(2_000).collect::<String>()))
-    }
-
-    fn of_chunks(body: &str) -> Result<Self, String> {
-        let (mut answer, mut finish, mut is_done) = (Self::default(), None, false);
-        for frame in body.split_terminator("\n\n").filter(|frame| !frame.starts_with(": ")) {
-            let data = frame.strip_prefix("data: ").ok_or("neither data nor a comment")?;
-            if is_done {
-                return Err("something behind [DONE]".to_owned());
-            }
-            if data == "[DONE]" {
-                is_done = true;
-                continue;
-            }
-            let chunk = json(data)?;
-            let choice = &chunk["choices"][0];
-            if finish.is_some() && !choice.is_null() || !chunk["error"].is_null() {
-                return Err("an error, or something behind the finish frame".to_owned());
-            }
-            answer.text.push_str(choice["delta"]["content"].as_str().unwrap_or_default());
-            for call in choice["delta"]["tool_calls"].as_array().into_iter().flatten() {
-                let more = string(&call["function"]["arguments"]);
-                let is_next = call["index"] == answer.calls.len();
-                match answer.calls.last_mut() {
-                    _ if is_next => answer.calls.push(Call::of_chat(call)),
-                    Some(last) if call["id"].is_null() => last.arguments.push_str(&more),
-                    _ => return Err("a call out of its turn".to_owned()),
-                }
-            }
-            finish = finish.or(choice["finish_reason"].as_str().map(str::to_owned));
+        let shown = || body.chars().take(2_000).collect::<String>();
+        let (said, id) =
+            read(api, delivery, body).map_err(|fault| format!("{fault}: {}", shown()))?;
+        let due = if said.calls.is_empty() { "stop" } else { "tool_calls" };
+        if said.has_failed || said.finish.as_deref() != Some(due) {
+            return Err(format!("it ends with {}: {}", said.end_in_words(), shown()));
         }
-        if !is_done {
-            return Err("no [DONE]".to_owned());
-        }
-        answer.finished(finish.as_deref())
-    }
-
-    fn of_completion(completion: &Value) -> Result<Self, String> {
-        let choice = &completion["choices"][0];
-        let calls = choice["message"]["tool_calls"].as_array().into_iter().flatten();
-        let answer = Self {
-            text: choice["message"]["content"].as_str().unwrap_or_default().to_owned(),
-            calls: calls.map(Call::of_chat).collect(),
-            ..Self::default()
-        };
-        answer.finished(choice["finish_reason"].as_str())
-    }
-
-    fn of_response(response: &Value) -> Result<Self, String> {
-        let mut answer = Self { id: string(&response["id"]), ..Self::default() };
-        for item in response["output"].as_array().into_iter().flatten() {
-            if item["type"] == "function_call" {
-                answer.calls.push(Call {
-                    id: string(&item["call_id"]),
-                    name: string(&item["name"]),
-                    arguments: string(&item["arguments"]),
-                });
-            }
-            for part in item["content"].as_array().into_iter().flatten() {
-                answer.text.push_str(part["text"].as_str().unwrap_or_default());
-            }
-        }
-        if response["status"] == "completed" { Ok(answer) } else { Err("not completed".to_owned()) }
-    }
-
-    fn finished(self, reason: Option<&str>) -> Result<Self, String> {
-        let due = if self.calls.is_empty() { "stop" } else { "tool_calls" };
-        if reason == Some(due) { Ok(self) } else { Err(format!("it ends as {reason:?}")) }
+        Ok(Self { text: said.text, calls: said.calls, id, continuity: String::new() })
     }
 }
 
-// === impl Call ===
-
-impl Call {
-    fn of_chat(call: &Value) -> Self {
-        Self {
-            id: string(&call["id"]),
-            name: string(&call["function"]["name"]),
-            arguments: string(&call["function"]["arguments"]),
+/// What an answer says, and the id of a response.
+fn read(api: Api, delivery: Delivery, body: &str) -> Result<(reading::Answer, String), Mismatch> {
+    let id = |response: &Value| response["id"].as_str().unwrap_or_default().to_owned();
+    let mut strict = Strict::default();
+    let read = match (api, delivery) {
+        (Api::Chat, Delivery::Streamed) => {
+            (ChatStream::read(body, Terms::default())?.answer(), String::new())
         }
-    }
-}
-
-fn string(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
-}
-
-fn json(text: &str) -> Result<Value, String> {
-    serde_json::from_str(text).map_err(|error| error.to_string())
+        (Api::Chat, Delivery::Whole) => {
+            (read_completion(body, &Terms::default(), &mut strict).answer(), String::new())
+        }
+        (Api::Responses, Delivery::Streamed) => {
+            let read = ResponseStream::read(body)?;
+            (read.answer(), id(&read.response))
+        }
+        (Api::Responses, Delivery::Whole) => {
+            let response = read_response(body, &mut strict);
+            (answer_of_response(&response), id(&response))
+        }
+    };
+    strict.outcome().map(|()| read)
 }
 
 #[cfg(test)]

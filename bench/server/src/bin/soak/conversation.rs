@@ -1,8 +1,9 @@
 //! A conversation that goes on, and what the model must say in it.
 
+use conformance::reading::Call;
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, Api, Call};
+use crate::answer::{Answer, Api};
 
 /// In this order, which is the order of their calls.
 const TOOLS: [&str; 3] = ["get_time", "get_weather", "lookup"];
@@ -157,7 +158,7 @@ fn chat_message(text: &str, calls: &[Call]) -> Value {
     }
     let calls: Vec<Value> = calls
         .iter()
-        .map(|Call { id, name, arguments }| {
+        .map(|Call { id, name, arguments, .. }| {
             json!({
                 "id": id, "type": "function", "function": {"name": name, "arguments": arguments},
             })

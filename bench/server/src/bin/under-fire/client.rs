@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
+use conformance::reading::{Terms, UsageWish};
 use testkit::http::{Connection, Gone, Head, request_head};
 use testkit::server_process::Target;
 
 use crate::completion;
-use crate::errors::{ErrorBody, Place};
+use crate::errors::{Place, check_body};
 use crate::expected::{Expected, start_of};
 use crate::mischief::{Mischief, Then, post};
 use crate::story::{Act, Ask, Manner, Story};
-use crate::stream::{Said, StreamCheck, Terms};
+use crate::stream::{Said, StreamCheck};
 
 /// What is read at once by a client that has time, and by a slow one.
 const AT_ONCE: usize = 16 * 1024;
@@ -97,14 +98,17 @@ impl Client {
         }
         check_head(&head, ask)?;
         let expected = Expected::of(&ask.answer, ask.mode);
-        let choices = usize::try_from(ask.choices).unwrap_or_default();
-        let terms = Terms { model: self.target.model, choices, usage: ask.usage };
+        let terms = Terms {
+            model: Some(self.target.model.to_owned()),
+            choices: usize::try_from(ask.choices).ok(),
+            usage: if ask.usage { UsageWish::Asked } else { UsageWish::Unasked },
+        };
         let said = if ask.streamed {
             read_stream(&mut connection, ask, StreamCheck::new(&expected, terms)).await
         } else {
             let body = connection.whole().await;
             body.map_err(Reading::Gone).and_then(|body| {
-                completion::check(&head, &body, &expected, ask.mode, terms).map_err(Reading::Wrong)
+                completion::check(&head, &body, &expected, ask.mode, &terms).map_err(Reading::Wrong)
             })
         };
         match said {
@@ -214,11 +218,10 @@ async fn refusal(connection: &mut Connection, head: &Head) -> Result<String, Str
     if head.header("content-type") != Some("application/json") {
         return Err(format!("{}: an error that is not JSON", head.status));
     }
-    let error: ErrorBody = serde_json::from_slice(&body).map_err(|error| {
-        format!("{}: {error} in {}", head.status, start_of(String::from_utf8_lossy(&body)))
-    })?;
     let retry_after = head.header("retry-after").is_some();
-    error.check(Place::Answer { status: head.status, retry_after })
+    check_body(&body, Place::Answer { status: head.status, retry_after }).map_err(|wrong| {
+        format!("{}: {wrong} in {}", head.status, start_of(String::from_utf8_lossy(&body)))
+    })
 }
 
 fn check_id(head: &Head, id: &str) -> Result<(), String> {

@@ -2,7 +2,6 @@
 
 use std::sync::LazyLock;
 
-use serde::Deserialize;
 use serde_json::Value;
 
 const API: &str = include_str!("../../../../../docs/api.md");
@@ -25,23 +24,6 @@ enum RetryAfter {
     Always,
     Sometimes,
     Never,
-}
-
-/// The body of an error, or the frame of one: these four members and no other.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ErrorBody {
-    error: Members,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Members {
-    message: String,
-    r#type: String,
-    #[serde(rename = "param")]
-    _param: Value,
-    code: Value,
 }
 
 /// Where an error was found.
@@ -73,30 +55,37 @@ impl Row {
     }
 }
 
-// === impl ErrorBody ===
+/// The code of the error in a body, which has these four members and no other.
+pub(crate) fn check_body(body: &[u8], place: Place) -> Result<String, String> {
+    let body: Value = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+    let names = |value: &Value| -> Vec<String> {
+        value.as_object().into_iter().flat_map(|members| members.keys().cloned()).collect()
+    };
+    if names(&body) != ["error"] || names(&body["error"]) != ["message", "type", "param", "code"] {
+        return Err("other members than those of an error".to_owned());
+    }
+    check_error(&body["error"], place)
+}
 
-impl ErrorBody {
-    /// The code of an error that is in the table; `none` where it has none.
-    pub(crate) fn check(&self, place: Place) -> Result<String, String> {
-        let Members { message, r#type, code, .. } = &self.error;
-        let row = TABLE.iter().find(|row| {
-            let is_here = match place {
-                Place::Answer { status, .. } => status == row.status,
-                Place::Stream => true,
-            };
-            is_here && r#type == row.r#type && code.as_str() == row.code
-        });
-        let Some(row) = row.filter(|_| !message.is_empty()) else {
-            return Err(format!(
-                "an error that docs/api.md does not have: {type} {code} {place:?}"
-            ));
+/// The code of an error that is in the table; `none` where it has none.
+pub(crate) fn check_error(error: &Value, place: Place) -> Result<String, String> {
+    let (r#type, code) = (&error["type"], &error["code"]);
+    let row = TABLE.iter().find(|row| {
+        let is_here = match place {
+            Place::Answer { status, .. } => status == row.status,
+            Place::Stream => true,
         };
-        match (place, row.retry_after) {
-            (Place::Answer { retry_after: false, .. }, RetryAfter::Always)
-            | (Place::Answer { retry_after: true, .. }, RetryAfter::Never) => {
-                Err(format!("{code}: retry-after is not as docs/api.md has it"))
-            }
-            _ => Ok(row.code.unwrap_or("none").to_owned()),
+        is_here && r#type == row.r#type && code.as_str() == row.code
+    });
+    let is_told = error["message"].as_str().is_some_and(|message| !message.is_empty());
+    let Some(row) = row.filter(|_| is_told) else {
+        return Err(format!("an error that docs/api.md does not have: {type} {code} {place:?}"));
+    };
+    match (place, row.retry_after) {
+        (Place::Answer { retry_after: false, .. }, RetryAfter::Always)
+        | (Place::Answer { retry_after: true, .. }, RetryAfter::Never) => {
+            Err(format!("{code}: retry-after is not as docs/api.md has it"))
         }
+        _ => Ok(row.code.unwrap_or("none").to_owned()),
     }
 }

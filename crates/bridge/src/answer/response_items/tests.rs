@@ -3,6 +3,7 @@ mod expected;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use conformance::reading::{Frame, Received, SseReader};
 use openai_wire::responses::{Echo, ResponseHead};
 use openai_wire::{CallPart, ErrorType};
 use serde_json::{Value, json};
@@ -47,10 +48,10 @@ fn told(encrypted: EncryptedContent, play: impl Fn(&mut ResponseItems)) -> Vec<V
     }
     let text = String::from_utf8(items.buffer.to_vec()).unwrap();
     let mut events = Vec::new();
-    for frame in text.split_terminator("\n\n") {
-        let (name, data) = frame.split_once('\n').unwrap();
-        let mut event: Value = serde_json::from_str(data.strip_prefix("data: ").unwrap()).unwrap();
-        assert_eq!(name, format!("event: {}", event["type"].as_str().unwrap()));
+    for Received { frame, is_plain, .. } in SseReader::read(&text) {
+        let Frame::Event { name: Some(name), data } = frame else { panic!("{frame}") };
+        let mut event: Value = serde_json::from_str(&data).unwrap();
+        assert!(is_plain && name == event["type"], "{text}");
         let number = event.as_object_mut().unwrap().remove("sequence_number");
         assert_eq!(number, Some(json!(events.len())));
         if let Some(response) = event.get_mut("response") {

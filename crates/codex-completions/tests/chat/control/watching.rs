@@ -1,5 +1,6 @@
 //! The turns and the state of everything, as they come.
 
+use conformance::reading::{Frame, SseReader};
 use http_body_util::Full;
 use hyper::Request;
 use serde_json::{Value, json};
@@ -31,22 +32,21 @@ impl Watcher {
             let mut bytes = 0;
             let events = loop {
                 let (read, over) = self.stream.read_at_least(bytes).await;
-                let whole = read.rfind("\n\n").map_or("", |end| &read[..end]);
-                let events: Vec<_> =
-                    whole.split("\n\n").filter(|event| !event.is_empty()).collect();
+                let events = SseReader::default().take(read.as_bytes());
                 if events.len() > self.taken {
                     break events;
                 }
                 assert!(!over, "no {name} in {read}");
                 bytes = read.len() + 1;
             };
-            let event = events[self.taken].to_owned();
+            let event = events[self.taken].frame.clone();
             self.taken += 1;
-            let (kind, data) = event.split_once('\n').unwrap_or((&event, ""));
-            if kind != format!("event: {name}") {
-                continue;
-            }
-            let data: Value = serde_json::from_str(data.strip_prefix("data: ").unwrap()).unwrap();
+            let data: Value = match event {
+                Frame::Event { name: Some(kind), data } if kind == name => {
+                    serde_json::from_str(&data).unwrap()
+                }
+                _ => continue,
+            };
             if is_wanted(&data) {
                 return data;
             }

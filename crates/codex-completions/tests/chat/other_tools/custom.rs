@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{calling, calls_everywhere, ids, offered};
 use crate::asking::{ask, streamed, with};
 use crate::proxy::Proxy;
-use crate::reply::{Call, Reply};
+use crate::reply::{Call, CallKind, Reply};
 use crate::responses::{self, respond};
 use crate::to_the_model::seen;
 
@@ -25,7 +25,7 @@ fn called(input: &str) -> Call {
     Call {
         name: "apply_patch".to_owned(),
         arguments: input.to_owned(),
-        is_custom: true,
+        kind: CallKind::Custom,
         ..Call::default()
     }
 }
@@ -73,7 +73,7 @@ async fn an_input_is_streamed_as_the_model_writes_it(proxy: &Proxy) {
     let tools = json!([{"type": "custom", "custom": {"name": "get_weather"}}]);
     let request = with(ask("[[slow-args:200]]"), json!({"tools": tools}));
     let answer = proxy.chat(&streamed(request)).await;
-    assert!(Reply::of(&answer).choice().calls[0].is_custom);
+    assert_eq!(Reply::of(&answer).choice().calls[0].kind, CallKind::Custom);
     let increments = answer.body.matches(r#""custom":{"input""#).count();
     assert!(increments > 1, "{}", answer.body);
 }

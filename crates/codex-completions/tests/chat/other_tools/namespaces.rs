@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{calls_everywhere, offered};
 use crate::asking::with;
 use crate::proxy::Proxy;
-use crate::reply::Call;
+use crate::reply::{Call, CallKind};
 use crate::responses::{self, respond};
 
 fn function(name: &str) -> Value {
@@ -78,11 +78,13 @@ async fn items_of_the_input_declare_tools_and_are_stored(proxy: &Proxy) {
     let found: Vec<_> = first
         .calls()
         .into_iter()
-        .map(|Call { namespace, name, is_custom, .. }| (namespace, name, is_custom))
+        .map(|Call { namespace, name, kind, .. }| (namespace, name, kind))
         .collect();
     let functions = || Some("functions".to_owned());
-    let expected =
-        [(functions(), "exec".to_owned(), true), (functions(), "wait".to_owned(), false)];
+    let expected = [
+        (functions(), "exec".to_owned(), CallKind::Custom),
+        (functions(), "wait".to_owned(), CallKind::Function),
+    ];
     assert_eq!(found, expected);
 
     let outputs: Vec<_> = first

@@ -1,6 +1,7 @@
 //! A client of `/v1/responses`.
 
 use bytes::Bytes;
+use conformance::reading::SseReader;
 use http_body_util::Full;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE};
 use hyper::{Method, Request};
@@ -53,8 +54,7 @@ pub(super) fn id_of(response: &Value) -> &str {
 
 /// The events of a stream, without its comments.
 pub(super) fn events(stream: &str) -> Vec<Value> {
-    let data = stream.lines().filter_map(|line| line.strip_prefix("data: "));
-    data.map(|data| serde_json::from_str(data).unwrap()).collect()
+    SseReader::json(stream)
 }
 
 /// The response object of an answer, which is the last one of a stream.

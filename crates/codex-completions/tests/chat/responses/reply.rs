@@ -1,10 +1,9 @@
 //! A response as a client understands it, read by the contract: whatever breaks it fails the test.
 
+use conformance::reading::{Call, ResponseStream, Strict, call_of, read_response};
 use serde_json::{Value, json};
-use testkit::read_response;
 
 use crate::http::Answer;
-use crate::reply::Call;
 
 /// What came of a request, streamed or not.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,28 +25,18 @@ impl Reply {
             let error = Some(answer.json()["error"].take());
             return Self { response: Value::Null, telemetry: None, error };
         }
-        if answer.header("content-type") == Some("text/event-stream") {
-            return Self::of_stream(&answer.body);
-        }
-        let response = answer.json();
-        assert_eq!(response["object"], "response");
-        assert!(response["id"].as_str().unwrap().starts_with("resp_"));
-        Self { response, telemetry: None, error: None }
-    }
-
-    fn of_stream(body: &str) -> Self {
-        let is_keep_alive = |frame: &&str| *frame == ": keep-alive\n\n";
-        let mut frames: Vec<_> =
-            body.split_inclusive("\n\n").filter(|frame| !is_keep_alive(frame)).collect();
-        // After the last event comes the telemetry, and nothing else.
-        let telemetry = frames.pop().and_then(|frame| frame.strip_prefix(": "));
-        let telemetry = telemetry.unwrap_or_else(|| panic!("no telemetry at the end of {body}"));
-        let read = read_response(&frames.concat());
-        Self {
-            response: read.response,
-            telemetry: Some(serde_json::from_str(telemetry).unwrap()),
-            error: read.error.map(|mut event| event["error"].take()),
-        }
+        let reply = if answer.header("content-type") == Some("text/event-stream") {
+            ResponseStream::read(&answer.body).map(|read| Self {
+                response: read.response,
+                telemetry: read.telemetry,
+                error: read.error.map(|mut event| event["error"].take()),
+            })
+        } else {
+            let mut strict = Strict::default();
+            let response = read_response(&answer.body, &mut strict);
+            strict.outcome().map(|()| Self { response, telemetry: None, error: None })
+        };
+        reply.unwrap_or_else(|fault| panic!("{fault}\n{answer:?}"))
     }
 
     pub(crate) fn id(&self) -> &str {
@@ -77,21 +66,10 @@ impl Reply {
 
     /// The calls; their ids are those that results refer to.
     pub(crate) fn calls(&self) -> Vec<Call> {
-        let text = |item: &Value, name: &str| item[name].as_str().unwrap().to_owned();
-        let call = |item: &Value| {
-            let is_custom = item["type"] == "custom_tool_call";
-            Call {
-                id: text(item, "call_id"),
-                namespace: item.get("namespace").map(|_| text(item, "namespace")),
-                name: text(item, "name"),
-                arguments: text(item, if is_custom { "input" } else { "arguments" }),
-                is_custom,
-            }
-        };
         let is_call = |item: &&Value| {
             ["function_call", "custom_tool_call"].map(Value::from).contains(&item["type"])
         };
-        self.items().iter().filter(is_call).map(call).collect()
+        self.items().iter().filter(is_call).map(call_of).collect()
     }
 
     /// The items without what differs from turn to turn.

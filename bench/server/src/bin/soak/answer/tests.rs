@@ -2,13 +2,26 @@ use super::*;
 
 #[test]
 fn a_stream_of_chunks_is_put_together() {
-    let stream = "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n\
-        : keep-alive\n\n\
-        data: {\"choices\":[{\"delta\":{\"content\":\"ab\"}}]}\n\n\
-        data: {\"choices\":[{\"delta\":{\"content\":\"c\"}}]}\n\n\
-        data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n\
-        data: [DONE]\n\n";
-    let answer = Answer::read(Api::Chat, Delivery::Streamed, stream).unwrap();
+    let frame = |delta: &str, finish: &str| {
+        format!(
+            "data: {{\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":7,\
+             \"model\":\"m\",\"choices\":[{{\"index\":0,\"delta\":{{{delta}}},\
+             \"finish_reason\":{finish}}}]}}\n\n"
+        )
+    };
+    let telemetry = ": {\"tool_call_count\":0,\"tool_call_truncated\":false,\
+        \"stop_after_tools_mode\":\"burst\"}\n\n";
+    let stream = [
+        &frame("\"role\":\"assistant\",\"content\":\"\"", "null"),
+        ": keep-alive\n\n",
+        &frame("\"content\":\"ab\"", "null"),
+        &frame("\"content\":\"c\"", "null"),
+        &frame("", "\"stop\""),
+        telemetry,
+        "data: [DONE]\n\n",
+    ]
+    .concat();
+    let answer = Answer::read(Api::Chat, Delivery::Streamed, &stream).unwrap();
     assert_eq!((answer.text.as_str(), answer.calls.len()), ("abc", 0));
     let cut = stream.strip_suffix("data: [DONE]\n\n").unwrap();
     assert!(Answer::read(Api::Chat, Delivery::Streamed, cut).is_err());

@@ -1,3 +1,4 @@
+use conformance::reading::UsageWish;
 use scripted_model::MarkedAnswer;
 
 use super::{Said, StreamCheck, Terms};
@@ -50,7 +51,8 @@ fn error() -> String {
 /// What the checker says of these frames, which come in pieces of so many bytes.
 fn check(frames: &[String], piece: usize) -> Result<Said, String> {
     let expected = Expected::of(&answer(), Mode::Json);
-    let mut check = StreamCheck::new(&expected, Terms { model: "m", choices: 1, usage: true });
+    let terms = Terms { model: Some("m".to_owned()), choices: Some(1), usage: UsageWish::Asked };
+    let mut check = StreamCheck::new(&expected, terms);
     let body = frames.join("\n\n") + "\n\n";
     for bytes in body.as_bytes().chunks(piece) {
         check.take(bytes)?;

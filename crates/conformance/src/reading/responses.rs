@@ -6,11 +6,29 @@ mod whole;
 
 use serde_json::Value;
 
-use crate::answer::{Answer, AnswerRules, Call, CallKind};
+use super::{Answer, Call, CallKind, Mismatch, text};
+use crate::answer::AnswerRules;
 use crate::rule::RuleId;
 
-pub(crate) use stream::{KEEP_ALIVE, read as read_stream};
-pub(crate) use whole::read as read_whole;
+pub(crate) use stream::KEEP_ALIVE;
+pub use stream::ResponseStream;
+pub use whole::read as read_whole;
+
+/// What a stream says.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ReadResponse {
+    /// The items, as their last events have them.
+    pub items: Vec<Value>,
+    /// The response object of the last event; null if there was none.
+    pub response: Value,
+    /// The `error` event, if there was one.
+    pub error: Option<Value>,
+    /// The comment of our own server at the end.
+    pub telemetry: Option<Value>,
+    /// Why it ended, by the type of the last event.
+    finish: Option<String>,
+    has_failed: bool,
+}
 
 pub(crate) const RULES: AnswerRules = AnswerRules {
     text: RuleId::ResponsesTextExact,
@@ -23,8 +41,11 @@ pub(crate) const RULES: AnswerRules = AnswerRules {
 /// The type of an item that is a call of a custom tool.
 const CUSTOM_CALL: &str = "custom_tool_call";
 
+/// What the ids of our own server's responses begin with.
+const ID_PREFIX: &str = "resp_";
+
 /// What a response says.
-fn answer(response: &Value) -> Answer {
+pub fn answer(response: &Value) -> Answer {
     let output = response["output"].as_array().map(Vec::as_slice).unwrap_or_default();
     Answer { has_failed: response["status"] == "failed", ..said(output).finished(finish(response)) }
 }
@@ -65,13 +86,23 @@ fn words_of(message: &Value) -> String {
     parts.filter_map(|part| part["text"].as_str().or(part["refusal"].as_str())).collect()
 }
 
-fn call_of(item: &Value) -> Call {
-    let text = |name: &str| item[name].as_str().unwrap_or_default().to_owned();
+/// The call that an item is.
+pub fn call_of(item: &Value) -> Call {
     let (kind, arguments) = match item["type"].as_str() {
-        Some(CUSTOM_CALL) => (CallKind::Custom, text("input")),
-        _ => (CallKind::Function, text("arguments")),
+        Some(CUSTOM_CALL) => (CallKind::Custom, &item["input"]),
+        _ => (CallKind::Function, &item["arguments"]),
     };
-    Call { kind, id: text("call_id"), name: text("name"), arguments }
+    Call {
+        kind,
+        id: text(&item["call_id"]),
+        namespace: item["namespace"].as_str().map(str::to_owned),
+        name: text(&item["name"]),
+        arguments: text(arguments),
+    }
+}
+
+fn usage_fault(usage: &Value) -> Mismatch {
+    Mismatch::new("usage", "token counts, their sum and details", usage)
 }
 
 /// Token counts that add up, with their details.
@@ -85,6 +116,16 @@ fn is_usage(usage: &Value) -> bool {
         && sum == count("total_tokens")
         && usage["input_tokens_details"].is_object()
         && usage["output_tokens_details"].is_object()
+}
+
+// === impl ReadResponse ===
+
+impl ReadResponse {
+    /// What was said, by the increments.
+    pub fn answer(&self) -> Answer {
+        let said = said(&self.items).finished(self.finish.as_deref());
+        Answer { has_failed: self.has_failed, ..said }
+    }
 }
 
 // === impl Answer ===

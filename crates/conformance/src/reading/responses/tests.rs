@@ -1,21 +1,28 @@
+mod strict;
+
 use serde_json::{Value, json};
 
 use super::*;
-use crate::exchange::Ending;
 use crate::notes::Notes;
-use crate::sse::Frame;
+use crate::reading::{Ending, Frame};
 
-/// Reads events, each with its number, and tells which rules they break.
-fn broken(events: &[Value]) -> (Answer, Vec<RuleId>) {
+/// The body of a stream with these events, each with its number.
+fn body(events: &[Value]) -> String {
     let frame = |(number, event): (usize, &Value)| {
         let mut event = event.clone();
         event["sequence_number"] = number.into();
         let name = event["type"].as_str().map(str::to_owned);
-        Frame::Event { name, data: event.to_string() }
+        Frame::Event { name, data: event.to_string() }.to_string()
     };
-    let frames: Vec<Frame> = events.iter().enumerate().map(frame).collect();
-    let mut notes = Notes::default();
-    let answer = read_stream(&frames, Ending::Whole, &mut notes);
+    events.iter().enumerate().map(frame).collect()
+}
+
+/// Reads events, and gives the rules that they break.
+fn broken(events: &[Value]) -> (Answer, Vec<RuleId>) {
+    let mut stream = ResponseStream::new(Notes::default());
+    stream.take(body(events).as_bytes());
+    let (read, notes) = stream.end(Ending::Whole);
+    let answer = read.answer();
     let rules = notes.into_rules().into_iter().filter(|(_, seen)| !seen.faults.is_empty());
     (answer, rules.map(|(rule, _)| rule).collect())
 }
