@@ -10,7 +10,7 @@ use std::time::Instant;
 use futures_util::future::join_all;
 use serde_json::Value;
 use testkit::process::signal;
-use testkit::seed;
+use testkit::{seed, times};
 
 use super::conversation::{Api, Conversation};
 use super::received::Received;
@@ -323,13 +323,13 @@ fn comparable(received: &[Received]) -> Vec<String> {
     bodies
 }
 
-/// `SEED=… ./test continuity::law` draws the conversations of an earlier run again.
+/// `SEED=… ./test continuity::law` draws the conversations of an earlier run again, and `TIMES=…` has more.
 #[tokio::test]
 async fn the_model_receives_what_a_fresh_thread_would_have_sent() {
     let mut world = World::new(seed()).await;
     let started = Instant::now();
-    let mut deck: Vec<_> =
-        DECK.iter().flat_map(|&(a_move, times)| std::iter::repeat_n(a_move, times)).collect();
+    let repeated = |&(a_move, count)| std::iter::repeat_n(a_move, count * times());
+    let mut deck: Vec<_> = DECK.iter().flat_map(repeated).collect();
     world.dice.shuffle(&mut deck);
     for (number, &a_move) in deck.iter().enumerate() {
         println!("{number}: {a_move:?}");
@@ -344,7 +344,7 @@ async fn the_model_receives_what_a_fresh_thread_would_have_sent() {
     };
     let [fresh, reused, resumed] = [FRESH, REUSED, RESUMED].map(total);
     println!("fresh {fresh}, reused {reused}, resumed {resumed}");
-    assert!(reused >= 25 && resumed >= 40, "too few to mean anything");
+    assert!(reused >= 12 && resumed >= 20, "too few to mean anything");
     let reasons = fresh_reasons(&world.server);
     println!("{reasons:?}");
     for reason in ["off", "first", "unknown", "taken", "evicted", "child_gone", "outputs"] {
