@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use model_turn::{FailureKind as Kind, TurnEnd, TurnEvent};
-use testkit::{TestPool, codex_binary, seed, tools};
+use testkit::{TestPool, codex_binary, seed, times, tools};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-/// `TIMES=…` has more.
 const TURNS: usize = 200;
 const AT_ONCE: usize = 25;
 const NAMES: [&str; 3] = ["get_weather", "get_time", "lookup"];
@@ -200,9 +199,10 @@ impl Story {
     }
 }
 
-/// `SEED=… ./test interleaved` tells the stories of an earlier run again.
+/// `SEED=… ./test interleaved` plays the stories of an earlier run again, and `TIMES=…` (up to 5: a mark has three digits) plays more.
 #[tokio::test]
 async fn row_10_hundreds_of_turns_ended_in_every_way_never_mix_and_leave_nothing() {
+    let turns = TURNS * times();
     let codex = TestPool::with(codex_binary().await, |config| {
         config.workers = 2;
         config.client.turns.retries = 1;
@@ -215,7 +215,7 @@ async fn row_10_hundreds_of_turns_ended_in_every_way_never_mix_and_leave_nothing
     let mut dice = Dice(seed());
     let places = Arc::new(Semaphore::new(AT_ONCE));
     let mut running = JoinSet::new();
-    for number in 0..TURNS {
+    for number in 0..turns {
         let story = Story::new(number, &mut dice);
         let (codex, places) = (Arc::clone(&codex), Arc::clone(&places));
         running.spawn(async move {
@@ -237,11 +237,11 @@ async fn row_10_hundreds_of_turns_ended_in_every_way_never_mix_and_leave_nothing
     timeout(PATIENCE, let_go).await.expect("the upstream still streams");
     codex.until_no_thread_is_loaded().await;
     let (stats, counters) = (codex.pool.stats(), codex.model.counters());
-    println!("{TURNS} turns, {AT_ONCE} at once: {:?}", started.elapsed());
+    println!("{turns} turns, {AT_ONCE} at once: {:?}", started.elapsed());
     println!("{ends:?}\n{stats:?}\n{counters:?}");
     assert_eq!(ends.len(), 8, "some way to end was never taken");
     assert_eq!(codex.pool.clients().len(), 2);
-    assert!(counters.requests <= TURNS as u64 + stats.retries, "the model was asked too often");
+    assert!(counters.requests <= turns as u64 + stats.retries, "the model was asked too often");
     for (what, count) in [
         ("restarts", stats.restarts),
         ("repeated outputs", stats.repeated_outputs),

@@ -9,6 +9,7 @@ use tokio::process::Command;
 use crate::altered_codex::AlteredCodex;
 use crate::asking::ask;
 use crate::proxy::Proxy;
+use testkit::until;
 
 /// Another tool in every thread.
 const TOOL: &str = concat!(
@@ -97,7 +98,8 @@ async fn row_24_a_codex_that_breaks_a_promise_takes_no_turn_of_a_real_model() {
         let worker = &ready["workers"][0];
         let found = worker["canary_failed"].as_str().unwrap();
         assert!(worker["canary"] == "failed" && found.contains(reason), "{command}: {worker}");
-        assert!(proxy.told().contains(&format!("breaks the promise {promise}: {found}\n")));
+        let line = format!("breaks the promise {promise}: {found}\n");
+        until("the greeting names the promise", async || proxy.told().contains(&line)).await;
 
         let error = proxy.chat(&ask("[[text]]")).await;
         assert_eq!(error.status, 503, "{command}: {}", error.body);

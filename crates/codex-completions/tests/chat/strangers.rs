@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use testkit::seed;
+use testkit::{seed, times};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -124,9 +124,10 @@ pub(crate) fn marks(text: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// `SEED=… ./test strangers` sends the requests of an earlier run again.
+/// `SEED=… ./test strangers` sends the requests of an earlier run again, and `TIMES=…` (up to 6: a mark has three digits) sends more.
 #[tokio::test]
 async fn row_10_no_client_receives_a_byte_of_another() {
+    let requests = REQUESTS * times();
     let most = AT_ONCE.to_string();
     let proxy = Proxy::start(&[
         ("WORKER_COUNT", "2"),
@@ -140,7 +141,7 @@ async fn row_10_no_client_receives_a_byte_of_another() {
     let mut dice = fastrand::Rng::with_seed(seed());
     let places = Arc::new(Semaphore::new(AT_ONCE));
     let (started, mut running) = (Instant::now(), JoinSet::new());
-    for number in 0..REQUESTS {
+    for number in 0..requests {
         let story = Story::new(number, &mut dice);
         let (proxy, places) = (Arc::clone(&proxy), Arc::clone(&places));
         running.spawn(async move {
@@ -154,7 +155,7 @@ async fn row_10_no_client_receives_a_byte_of_another() {
     for (end, _) in &outcomes {
         *ends.entry(end).or_default() += 1;
     }
-    println!("{REQUESTS} requests, {AT_ONCE} at once: {:?}; {ends:?}", started.elapsed());
+    println!("{requests} requests, {AT_ONCE} at once: {:?}; {ends:?}", started.elapsed());
     assert_eq!(ends.len(), 6, "some way to end was never taken");
     let ids: Vec<_> = outcomes.iter().flat_map(|(_, ids)| ids).collect();
     let distinct: HashSet<_> = ids.iter().collect();

@@ -196,3 +196,13 @@ async fn row_15_panic_costs_its_own_request_only() {
     assert_eq!(answer.header("access-control-allow-origin"), Some("app://obsidian.md"));
     assert_eq!(server.send(CHAT, &lines, "{}").await.status, 200);
 }
+
+/// A client that has not sent its body yet would use the connection for its next request.
+#[tokio::test]
+async fn a_connection_whose_body_was_not_read_is_said_to_end() {
+    let server = Server::start().await;
+    let host = format!("host: {}", server.address);
+    let head = format!("{CHAT} HTTP/1.1\r\n{host}\r\n{JSON}\r\ncontent-length: 2\r\n\r\n");
+    let answer = server.send_raw(&head).await;
+    assert_eq!((answer.status, answer.header("connection")), (401, Some("close")));
+}
