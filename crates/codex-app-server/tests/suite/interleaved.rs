@@ -199,7 +199,7 @@ impl Story {
     }
 }
 
-/// `SEED=… ./test interleaved` plays the stories of an earlier run again, and `TIMES=…` (up to 5: a mark has three digits) plays more.
+/// `SEED=… ./test interleaved` plays the stories of an earlier run again; `TIMES=…`, up to 5, plays more.
 #[tokio::test]
 async fn row_10_hundreds_of_turns_ended_in_every_way_never_mix_and_leave_nothing() {
     let turns = TURNS * times();

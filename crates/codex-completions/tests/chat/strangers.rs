@@ -124,7 +124,7 @@ pub(crate) fn marks(text: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// `SEED=… ./test strangers` sends the requests of an earlier run again, and `TIMES=…` (up to 6: a mark has three digits) sends more.
+/// `SEED=… ./test strangers` sends the requests of an earlier run again; `TIMES=…`, up to 6, sends more.
 #[tokio::test]
 async fn row_10_no_client_receives_a_byte_of_another() {
     let requests = REQUESTS * times();
