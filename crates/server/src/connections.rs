@@ -2,6 +2,7 @@
 
 mod activity;
 mod refusal;
+mod request_body;
 mod roster;
 mod watched;
 
@@ -15,6 +16,8 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
+use axum::http::{HeaderValue, header};
+use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -30,6 +33,7 @@ use crate::alarm::Alarm;
 use crate::gate::Gate;
 use crate::identity::{IDENTITY_PATH, LocalAddress};
 use activity::{Activity, Lapse, Patience};
+use request_body::RequestBody;
 use roster::{Entry, Roster};
 use watched::Watched;
 
@@ -168,14 +172,22 @@ impl Connections {
         let local = stream.local_addr().ok().map(LocalAddress);
         let service = service_fn(|mut request: hyper::Request<Incoming>| {
             let this = &self;
-            let underway = activity.begin();
+            let underway = activity.begin(!request.body().is_end_stream());
             request.extensions_mut().insert(activity.hangup().clone());
             // One path alone needs it, and an extension costs every request something.
             if let Some(local) = local.filter(|_| request.uri().path().starts_with(IDENTITY_PATH)) {
                 request.extensions_mut().insert(local);
             }
+            let noted = |body| Body::new(RequestBody { body, activity: Arc::clone(activity) });
+            let request = request.map(noted);
             Box::pin(async move {
-                Ok::<_, Infallible>(this.gate.answer(request.map(Body::new), underway).await)
+                let mut response = this.gate.answer(request, underway).await;
+                if activity.has_unread_body() {
+                    // HTTP ends here, and a client must not send its next request behind the body.
+                    let close = HeaderValue::from_static("close");
+                    response.headers_mut().insert(header::CONNECTION, close);
+                }
+                Ok::<_, Infallible>(response)
             })
         });
         let watched = TokioIo::new(Watched::new(stream, Arc::clone(activity)));

@@ -22,10 +22,9 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use axum::extract::Request;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header, uri};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri, header, uri};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
-use http_body::Body as _;
 use openai_wire::{ApiError, ErrorType};
 use tower_service::Service as _;
 use tracing::Instrument as _;
@@ -98,13 +97,8 @@ impl Gate {
         let span = request_span(&id, trace);
         let Routes { table, metrics, .. } = &self.routes;
         let mut counted = Counted::new(Arc::clone(metrics), table.find(request.uri().path()));
-        let has_body = !request.body().is_end_stream();
         let answering = self.answer_within(request, &id, trace, counted.fate());
-        let (mut head, body) = answering.instrument(span.clone()).await.into_parts();
-        if has_body && head.status == StatusCode::UNAUTHORIZED {
-            // Its body was not read, so the connection ends here, and a client must not use it again.
-            head.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
-        }
+        let (head, body) = answering.instrument(span.clone()).await.into_parts();
         counted.answered(head.status);
         let body = AnswerBody::new(body, &head.headers, span, counted, underway);
         Response::from_parts(head, body)

@@ -1,6 +1,7 @@
 //! What a connection does at the moment, which decides when it has to end.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -11,6 +12,8 @@ use tokio_util::sync::CancellationToken;
 pub(super) struct Activity {
     state: Mutex<State>,
     hangup: Hangup,
+    /// Whether the body of the request under way was not read to its end.
+    unread_body: AtomicBool,
 }
 
 /// Closes a client's connection at once. Handlers find it among the request's extensions.
@@ -70,13 +73,24 @@ enum Phase {
 
 impl Activity {
     pub(super) fn new() -> Self {
-        Self { state: Mutex::new(State::new(Instant::now())), hangup: Hangup::default() }
+        let state = Mutex::new(State::new(Instant::now()));
+        Self { state, hangup: Hangup::default(), unread_body: AtomicBool::new(false) }
     }
 
     /// A request has been read up to its body.
-    pub(super) fn begin(self: &Arc<Self>) -> Underway {
+    pub(super) fn begin(self: &Arc<Self>, has_body: bool) -> Underway {
+        self.unread_body.store(has_body, Ordering::Relaxed);
         self.state.lock().enter(Phase::Busy, Instant::now());
         Underway(Arc::clone(self))
+    }
+
+    /// The body of the request under way was read to its end.
+    pub(super) fn read_body(&self) {
+        self.unread_body.store(false, Ordering::Relaxed);
+    }
+
+    pub(super) fn has_unread_body(&self) -> bool {
+        self.unread_body.load(Ordering::Relaxed)
     }
 
     /// Bytes have come.

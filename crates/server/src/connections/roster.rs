@@ -111,14 +111,14 @@ mod tests {
     fn the_longest_idle_connection_makes_room_and_a_busy_one_never_does() {
         let roster = Arc::new(Roster::new(3));
         let busy = roster.admit(PATIENCE).unwrap();
-        let _request = busy.activity.begin();
+        let _request = busy.activity.begin(false);
         let first = roster.admit(PATIENCE).unwrap();
         let second = roster.admit(PATIENCE).unwrap();
         // A head that has begun is no request yet, and the newer one of the two.
         first.activity.heard();
         let third = roster.admit(PATIENCE).unwrap();
         assert_eq!([&busy, &first, &second, &third].map(hung_up), [false, false, true, false]);
-        let _requests = [first.activity.begin(), third.activity.begin()];
+        let _requests = [first.activity.begin(false), third.activity.begin(false)];
         assert!(roster.admit(PATIENCE).is_none());
         // Whoever was closed has left no place behind.
         drop(second);

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use server::{AccessSettings, ApiKey};
+use testkit::http::Connection;
 
 use crate::client::{KEY, MAX_BODY_BYTES, Server, access};
 
@@ -199,10 +200,25 @@ async fn row_15_panic_costs_its_own_request_only() {
 
 /// A client that has not sent its body yet would use the connection for its next request.
 #[tokio::test]
-async fn a_connection_whose_body_was_not_read_is_said_to_end() {
+async fn an_answer_before_the_end_of_the_body_ends_the_connection_and_says_so() {
     let server = Server::start().await;
-    let host = format!("host: {}", server.address);
-    let head = format!("{CHAT} HTTP/1.1\r\n{host}\r\n{JSON}\r\ncontent-length: 2\r\n\r\n");
-    let answer = server.send_raw(&head).await;
-    assert_eq!((answer.status, answer.header("connection")), (401, Some("close")));
+    let this = format!("host: {}", server.address);
+    let refused: [(u16, &str, &[&str]); 5] = [
+        (401, CHAT, &[&this, JSON]),
+        (403, CHAT, &["host: other.example", KEY, JSON]),
+        (404, "POST /v1/nothing", &[&this, KEY, JSON]),
+        (405, "PUT /v1/chat/completions", &[&this, KEY, JSON]),
+        (415, CHAT, &[&this, KEY, "content-type: text/plain"]),
+    ];
+    for (status, target, lines) in refused {
+        let lines = lines.join("\r\n");
+        let head = format!("{target} HTTP/1.1\r\n{lines}\r\ncontent-length: 2\r\n\r\n");
+        let answer = server.send_raw(&head).await;
+        assert_eq!((answer.status, answer.header("connection")), (status, Some("close")));
+    }
+    let whole =
+        format!("{CHAT} HTTP/1.1\r\n{this}\r\n{KEY}\r\n{JSON}\r\ncontent-length: 2\r\n\r\n{{}}");
+    let mut connection = Connection::open_with(server.address, whole.as_bytes()).await.unwrap();
+    let head = connection.head().await.unwrap();
+    assert_eq!((head.status, head.header("connection")), (200, None));
 }

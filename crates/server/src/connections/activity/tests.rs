@@ -27,7 +27,7 @@ fn an_answer_is_over_when_it_is_written() {
     let phase = || activity.state.lock().phase;
     activity.heard();
     assert_eq!(phase(), Phase::Head);
-    let request = activity.begin();
+    let request = activity.begin(false);
     activity.heard();
     activity.flushed();
     assert_eq!(phase(), Phase::Busy);
@@ -38,7 +38,7 @@ fn an_answer_is_over_when_it_is_written() {
     activity.flushed();
     assert_eq!((phase(), activity.state.lock().blocked), (Phase::Idle, None));
 
-    let request = activity.begin();
+    let request = activity.begin(false);
     activity.leave();
     drop(request);
     assert_eq!(phase(), Phase::Leaving);
@@ -52,7 +52,7 @@ fn time_that_has_run_goes_on_running() {
     let begun = activity.state.lock().since;
     activity.heard();
     assert_eq!(activity.state.lock().since, begun);
-    let _request = activity.begin();
+    let _request = activity.begin(false);
     activity.blocked();
     let blocked = activity.state.lock().blocked;
     activity.blocked();
