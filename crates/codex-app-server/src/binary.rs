@@ -4,10 +4,18 @@ use std::ffi::OsStr;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use semver::Version;
 use tokio::process::Command;
+
+use crate::catalog::CatalogError;
+use crate::child_log;
+use crate::client_config::ClientConfig;
+use crate::codex::{Codex, Pending, Pipes, Process};
+use crate::home::CodexHome;
+use crate::process;
 
 /// The oldest Codex that is known to work.
 pub const MINIMUM_VERSION: Version = Version::new(0, 166, 0);
@@ -115,17 +123,6 @@ impl CodexBinary {
         Ok(Self { found_by: Search::OnThePathOrIn { copies: copies.to_owned() }, ..found })
     }
 
-    /// Looks again in the same way: another version may be there by now.
-    ///
-    /// # Errors
-    /// If there is none any more, or if it cannot be used.
-    pub async fn found_again(&self) -> Result<Self, BinaryError> {
-        match &self.found_by {
-            Search::At(path) => Self::at(path).await,
-            Search::OnThePathOrIn { copies } => Self::locate(None, copies).await,
-        }
-    }
-
     /// The binary at `path`, which may be the npm wrapper in front of it.
     ///
     /// # Errors
@@ -163,7 +160,7 @@ impl CodexBinary {
     }
 
     /// A command with the minimal environment, and `home` as the home of everything.
-    pub(crate) fn command(&self, home: &Path) -> Command {
+    fn command(&self, home: &Path) -> Command {
         let mut command = Command::new(&self.path);
         command.env_clear();
         command.envs(PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
@@ -181,8 +178,54 @@ impl CodexBinary {
     }
 }
 
+impl Codex for CodexBinary {
+    fn version(&self) -> &Version {
+        &self.version
+    }
+
+    fn found_again(&self) -> Pending<'_, Result<Arc<dyn Codex>, BinaryError>> {
+        Box::pin(async {
+            let found = match &self.found_by {
+                Search::At(path) => Self::at(path).await,
+                Search::OnThePathOrIn { copies } => Self::locate(None, copies).await,
+            };
+            Ok(Arc::new(found?) as Arc<dyn Codex>)
+        })
+    }
+
+    fn bundled_models<'a>(&'a self, home: &'a Path) -> Pending<'a, Result<Vec<u8>, CatalogError>> {
+        let mut command = self.command(home);
+        command.args(["debug", "models", "--bundled"]);
+        Box::pin(async {
+            let output = output_of(command).await;
+            let output = output.map_err(|error| CatalogError::Command(error.to_string()))?;
+            if !output.status.success() {
+                let stderr = String::from_utf8_lossy(&output.stderr);
+                return Err(CatalogError::Command(format!("{} {}", output.status, stderr.trim())));
+            }
+            Ok(output.stdout)
+        })
+    }
+
+    fn spawn(
+        &self,
+        config: &ClientConfig,
+        home: &CodexHome,
+    ) -> io::Result<(Box<dyn Process>, Pipes)> {
+        let mut command = self.command(home.path());
+        if config.early_arguments {
+            command.envs(child_log::ENVIRONMENT);
+        }
+        command
+            .arg("app-server")
+            .envs(config.environment.iter().map(|(name, value)| (name, value)))
+            .current_dir(home.working_folder());
+        process::spawn(command)
+    }
+}
+
 /// Runs a command that prints something and ends.
-pub(crate) async fn output_of(mut command: Command) -> io::Result<Output> {
+async fn output_of(mut command: Command) -> io::Result<Output> {
     let output = command.kill_on_drop(true).stdin(Stdio::null()).output();
     tokio::time::timeout(COMMAND_TIMEOUT, output).await.unwrap_or_else(|_| {
         Err(io::Error::new(io::ErrorKind::TimedOut, format!("no end after {COMMAND_TIMEOUT:?}")))

@@ -89,7 +89,7 @@ impl Canary {
         let starting = tokio::time::timeout(TIMEOUT, (config.model)()).await;
         let model = starting.unwrap_or_else(|late| Err(late.into()));
         let model = model.map_err(BrokenPromise::unchecked)?;
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let now = ambient::wall_time().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let mark = format!("canary-{}-{}", std::process::id(), now.as_nanos());
         let request = format!("{} {mark}", model.message());
         let messages = [(Role::Developer, mark.clone()), (Role::User, request)];
@@ -175,7 +175,7 @@ impl Client {
     /// fragments in the log are checked.
     pub async fn play_canary(&self) -> CanaryState {
         let Some(config) = &self.config().canary else { return self.canary() };
-        let since = Instant::now();
+        let since = ambient::now();
         self.connection().log_trust().begin_check();
         let late = async {
             tokio::time::sleep(FAILED_AFTER).await;
@@ -184,6 +184,7 @@ impl Client {
             std::future::pending().await
         };
         let (verdict, canary) = tokio::select! {
+            biased;
             outcome = self.play(config) => outcome,
             never = late => never,
         };
@@ -210,7 +211,7 @@ impl Client {
         };
         // One that fails again and again is logged once.
         if state != self.canary() {
-            state.log(since.elapsed());
+            state.log(ambient::since(since));
         }
         self.set_canary(state.clone());
         state
@@ -268,10 +269,11 @@ impl Client {
     /// A second request may come after the turn.
     async fn await_late_requests(self, canary: Arc<Canary>) {
         tokio::select! {
+            biased;
             _ = self.until_gone() => {}
             () = tokio::time::sleep(LATE_REQUESTS) => {
                 if let Err(broken) = canary.check_count() {
-                    self.conclude(Err(broken), Instant::now());
+                    self.conclude(Err(broken), ambient::now());
                 }
             }
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::binary::{CodexBinary, output_of};
+use crate::codex::Codex;
 
 /// Slug of the built-in model that needs no account.
 pub const DEMO_MODEL: &str = "demo";
@@ -35,22 +35,15 @@ pub(crate) enum Dialect {
     Classic,
 }
 
-/// The patched catalog of `binary`, as JSON.
+/// The patched catalog of `codex`, as JSON.
 pub(crate) async fn patched(
-    binary: &CodexBinary,
+    codex: &dyn Codex,
     home: &Path,
     dialect: Dialect,
 ) -> Result<String, CatalogError> {
-    let mut command = binary.command(home);
-    command.args(["debug", "models", "--bundled"]);
-    let output =
-        output_of(command).await.map_err(|error| CatalogError::Command(error.to_string()))?;
-    if !output.status.success() {
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        return Err(CatalogError::Command(format!("{} {}", output.status, stderr.trim())));
-    }
-    let bundled = serde_json::from_slice(&output.stdout)
-        .map_err(|_| CatalogError::Shape("it is not JSON"))?;
+    let bundled = codex.bundled_models(home).await?;
+    let bundled =
+        serde_json::from_slice(&bundled).map_err(|_| CatalogError::Shape("it is not JSON"))?;
     patch(bundled, dialect).map(|catalog| catalog.to_string())
 }
 

@@ -1,22 +1,19 @@
-//! The Codex process: spawned in a group of its own, and gone when we say so.
+//! The Codex process: gone when we say so, and what it logs.
 
 use std::io;
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use parking_lot::Mutex;
-use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessGroup};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::timeout_at;
 use tokio_util::sync::CancellationToken;
 
-use crate::child_log::{self, LogReader};
-use crate::client_config::{ClientConfig, StderrContent};
-use crate::guard::Guard;
-use crate::home::CodexHome;
+use crate::child_log::LogReader;
+use crate::client_config::StderrContent;
+use crate::codex::Process;
 use crate::line::{Line, LineSplitter};
 use crate::line_budget::LineBudget;
 use crate::stderr_line::{readable, without_content};
@@ -31,22 +28,8 @@ const LAST_WORDS_GRACE: Duration = Duration::from_millis(100);
 /// Even a killed process can be held up by the system, but not we with it.
 const KILL_GRACE: Duration = Duration::from_secs(5);
 
-/// SIGTERM; the wrapper takes the bare number.
-const TERMINATE: i32 = 15;
-
 /// A running child; dropping it kills its whole group.
-pub(crate) struct Child {
-    process: Box<dyn ChildWrapper>,
-    /// Does the same if we cannot.
-    _guard: Option<Guard>,
-}
-
-/// The child's pipes.
-pub(crate) struct Pipes {
-    pub(crate) stdin: ChildStdin,
-    pub(crate) stdout: ChildStdout,
-    pub(crate) stderr: ChildStderr,
-}
+pub(crate) struct Child(pub(crate) Box<dyn Process>);
 
 /// The last line that the child wrote to standard error.
 #[derive(Debug, Clone)]
@@ -64,42 +47,18 @@ struct Spoken {
 // === impl Child ===
 
 impl Child {
-    pub(crate) fn spawn(config: &ClientConfig, home: &CodexHome) -> io::Result<(Self, Pipes)> {
-        let mut command = config.binary.command(home.path());
-        if config.early_arguments {
-            command.envs(child_log::ENVIRONMENT);
-        }
-        command
-            .arg("app-server")
-            .envs(config.environment.iter().map(|(name, value)| (name, value)))
-            .current_dir(home.working_folder())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut process =
-            CommandWrap::from(command).wrap(ProcessGroup::leader()).wrap(KillOnDrop).spawn()?;
-        let missing = || io::Error::other("a pipe of the child is missing");
-        let pipes = Pipes {
-            stdin: process.stdin().take().ok_or_else(missing)?,
-            stdout: process.stdout().take().ok_or_else(missing)?,
-            stderr: process.stderr().take().ok_or_else(missing)?,
-        };
-        let guard = process.id().map(Guard::over);
-        Ok((Self { process, _guard: guard }, pipes))
-    }
-
     pub(crate) fn id(&self) -> Option<u32> {
-        self.process.id()
+        self.0.id()
     }
 
     /// Waits for a child whose input is closed, then asks it, then kills it. Whatever it has
     /// started itself is killed in any case.
     pub(crate) async fn stop(mut self, grace: Duration) -> io::Result<ExitStatus> {
-        if let Ok(exited) = tokio::time::timeout(grace, self.process.wait()).await {
+        if let Ok(exited) = tokio::time::timeout(grace, self.0.wait()).await {
             return exited;
         }
-        let _ = self.process.signal(TERMINATE);
-        if let Ok(exited) = tokio::time::timeout(grace, self.process.wait()).await {
+        self.0.terminate();
+        if let Ok(exited) = tokio::time::timeout(grace, self.0.wait()).await {
             return exited;
         }
         self.kill().await
@@ -107,18 +66,10 @@ impl Child {
 
     /// Kills the whole group at once.
     pub(crate) async fn kill(mut self) -> io::Result<ExitStatus> {
-        // It may have gone already.
-        let _ = self.process.start_kill();
-        tokio::time::timeout(KILL_GRACE, self.process.wait()).await.unwrap_or_else(|_| {
+        self.0.kill();
+        tokio::time::timeout(KILL_GRACE, self.0.wait()).await.unwrap_or_else(|_| {
             Err(io::Error::new(io::ErrorKind::TimedOut, "a killed process is still there"))
         })
-    }
-}
-
-impl Drop for Child {
-    /// The process is killed by its wrapper, which knows nothing of the group.
-    fn drop(&mut self) {
-        let _ = self.process.start_kill();
     }
 }
 
@@ -150,7 +101,7 @@ impl LastWords {
         let mut splitter = LineSplitter::new(MAX_LINE);
         let mut budget = LineBudget::default();
         loop {
-            tell_left_out(budget.lapse(Instant::now()));
+            tell_left_out(budget.lapse(ambient::now()));
             let reading = stderr.read_buf(splitter.space());
             let read = match budget.tells_at() {
                 None => reading.await,
@@ -162,7 +113,7 @@ impl LastWords {
             if !read.is_ok_and(|read| read > 0) {
                 break;
             }
-            let now = Instant::now();
+            let now = ambient::now();
             let mut last = None;
             while let Some(line) = splitter.next_line() {
                 if log.as_mut().is_some_and(|log| log.take(&line)) {

@@ -11,7 +11,6 @@ mod trust;
 pub(crate) mod written;
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use model_turn::ToolName;
 
@@ -107,7 +106,7 @@ impl LogReader {
             let is_checked = connection.log_trust().is_checked();
             let is_live =
                 |thread: &str, turn: &str| is_checked || connection.router.is_running(thread, turn);
-            self.attribution.on_line(line, Instant::now(), is_live);
+            self.attribution.on_line(line, ambient::now(), is_live);
         }
         true
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use model_turn::{InvalidTurn, TurnRequest};
 use serde::Serialize;
@@ -138,8 +138,9 @@ impl Client {
         });
         let (home, starting) = prepared.await.ok_or(StartError::Stopped)??;
         let login = LoginWatch::over(home.login_file());
-        let since = Instant::now();
-        let (child, pipes) = Child::spawn(&config, &home).map_err(StartError::Spawn)?;
+        let since = ambient::now();
+        let (process, pipes) = config.codex.spawn(&config, &home).map_err(StartError::Spawn)?;
+        let child = Child(process);
         let onlookers = Onlookers { tap: config.tap.clone(), timings: config.timings.clone() };
         let early_arguments = match (config.early_arguments, &config.canary) {
             (false, _) => EarlyArguments::Off,
@@ -200,7 +201,7 @@ impl Client {
             }
         };
         drop(starting);
-        connection.time(Timing::Handshake(since.elapsed()));
+        connection.time(Timing::Handshake(ambient::since(since)));
         last_words.begin_turns(config.stderr_content);
         // Before any turn, of which it would hold the arguments.
         let muting = tasks.spawn_blocking({
@@ -405,7 +406,7 @@ impl Client {
 
     /// Version of the child.
     pub fn version(&self) -> &semver::Version {
-        self.inner.config.binary.version()
+        self.inner.config.codex.version()
     }
 
     /// Process id of the child, and id of its group.

@@ -1,10 +1,11 @@
 //! What can be chosen about a child.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::binary::CodexBinary;
 use crate::canary::CanaryConfig;
+use crate::codex::Codex;
 use crate::connection::WireTap;
 use crate::timing::Timings;
 use crate::turn::TurnOptions;
@@ -12,8 +13,8 @@ use crate::turn::TurnOptions;
 /// Everything about a child that can be chosen.
 #[derive(Clone)]
 pub struct ClientConfig {
-    /// The binary to run.
-    pub binary: CodexBinary,
+    /// What is run.
+    pub codex: Arc<dyn Codex>,
     /// Folder of the child's own; made if it is missing.
     pub home: PathBuf,
     /// Name towards the upstream (`originator`).
@@ -67,10 +68,10 @@ pub enum StderrContent {
 // === impl ClientConfig ===
 
 impl ClientConfig {
-    /// The defaults for a binary and a home.
-    pub fn new(binary: CodexBinary, home: impl Into<PathBuf>) -> Self {
+    /// The defaults for a Codex and a home.
+    pub fn new(codex: impl Codex + 'static, home: impl Into<PathBuf>) -> Self {
         Self {
-            binary,
+            codex: Arc::new(codex),
             home: home.into(),
             client_name: "codex-completions".to_owned(),
             client_version: env!("CARGO_PKG_VERSION").to_owned(),

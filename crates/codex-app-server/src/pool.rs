@@ -305,6 +305,7 @@ impl Inner {
                 return turn.fail(Failure::new(FailureKind::Untested, broken));
             }
             tokio::select! {
+                biased;
                 _ = states.changed() => {}
                 // The login that it waits for may be gone again.
                 () = tokio::time::sleep(LOGIN_CHECK) => {}

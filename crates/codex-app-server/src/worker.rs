@@ -9,7 +9,7 @@ pub use state::WorkerState;
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use semver::Version;
 use tokio::sync::{mpsc, oneshot};
@@ -17,9 +17,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::backoff::Backoff;
-use crate::binary::CodexBinary;
 use crate::client::{Client, StartError};
 use crate::client_config::ClientConfig;
+use crate::codex::Codex;
 use crate::continuity::kept_threads::KeptThreads;
 use crate::heartbeat::Heartbeat;
 use crate::pool::{PoolConfig, RenewError};
@@ -56,16 +56,16 @@ impl Worker {
         let mut asking = Vec::new();
         let worker = self.report.place;
         // Whoever made the pool has just looked for this one.
-        let mut started = self.start_of(self.config.client.binary.clone()).await;
+        let mut started = self.start_of(Arc::clone(&self.config.client.codex)).await;
         loop {
             let reason = match started {
                 Ok(client) => {
-                    let ready_at = Instant::now();
+                    let ready_at = ambient::now();
                     self.present(client.clone());
                     answer(asking.drain(..), &Ok(client.version().clone()));
                     failures = 0;
                     let Some(reason) = self.watch(client).await else { break };
-                    if ready_at.elapsed() > self.config.backoff_max {
+                    if ambient::since(ready_at) > self.config.backoff_max {
                         backoff = self.new_backoff();
                     }
                     reason
@@ -80,9 +80,10 @@ impl Worker {
             self.stats.count(Counter::Restart);
             let pause = backoff.next_pause();
             tracing::info!(worker, failures, ?pause, "Codex will be started again");
-            let next_try = Instant::now() + pause;
+            let next_try = ambient::now() + pause;
             self.report.say(WorkerState::Restarting { reason, failures, next_try });
             tokio::select! {
+                biased;
                 () = tokio::time::sleep(pause) => {}
                 () = self.stop.cancelled() => break,
                 // Whoever asks for a new child has mended something: it is tried at once.
@@ -103,12 +104,12 @@ impl Worker {
 
     /// Starts a child of the version that is on disk by now, unless the worker is told to stop.
     async fn start(&self) -> Result<Client, StartError> {
-        let found = self.stop.run_until_cancelled(self.config.client.binary.found_again());
+        let found = self.stop.run_until_cancelled(self.config.client.codex.found_again());
         self.start_of(found.await.ok_or(StartError::Stopped)??).await
     }
 
-    async fn start_of(&self, binary: CodexBinary) -> Result<Client, StartError> {
-        let config = ClientConfig { binary, ..self.config.client.clone() };
+    async fn start_of(&self, codex: Arc<dyn Codex>) -> Result<Client, StartError> {
+        let config = ClientConfig { codex, ..self.config.client.clone() };
         Client::start_until(&self.stop, config, Arc::clone(&self.stats)).await
     }
 
@@ -132,6 +133,7 @@ impl Worker {
         kept.forget(client.connection());
         self.retired.spawn(async move {
             tokio::select! {
+                biased;
                 () = client.until_idle() => client.stop("this Codex was replaced by a new one").await,
                 reason = until_lost(&client, heartbeat) => {
                     tracing::error!(worker, %reason, "a Codex that was being replaced was lost");
@@ -154,6 +156,7 @@ impl Worker {
             let mut login_check = LOGIN_CHECK;
             client = loop {
                 let request = tokio::select! {
+                    biased;
                     () = self.stop.cancelled() => return None,
                     reason = &mut lost => {
                         self.lose(&present, &reason).await;
@@ -201,6 +204,7 @@ impl Worker {
             Ok((client, canary))
         });
         let started = tokio::select! {
+            biased;
             started = &mut starting => started,
             reason = lost => {
                 self.lose(present, &reason).await;
@@ -224,7 +228,7 @@ impl Worker {
     async fn lose(&self, client: &Client, reason: &Arc<str>) {
         tracing::error!(worker = self.report.place, %reason, "Codex was lost");
         self.slot.put(None);
-        let (next_try, failures) = (Instant::now(), 1);
+        let (next_try, failures) = (ambient::now(), 1);
         self.report.say(WorkerState::Restarting { reason: Arc::clone(reason), failures, next_try });
         client.kill(reason).await;
         self.kept.forget(client.connection());
@@ -246,6 +250,7 @@ async fn follow_checks(client: Client, report: StateReport) {
         loop {
             report.note_checks(&client);
             let changed = tokio::select! {
+                biased;
                 changed = log_states.changed() => changed,
                 changed = canary_states.changed() => changed,
             };
@@ -255,6 +260,7 @@ async fn follow_checks(client: Client, report: StateReport) {
         }
     };
     tokio::select! {
+        biased;
         _ = client.until_gone() => {}
         ((), ()) = async { tokio::join!(client.settle_canary(), follow) } => {}
     }
@@ -263,6 +269,7 @@ async fn follow_checks(client: Client, report: StateReport) {
 /// Waits until a child has gone or hangs, and says which.
 async fn until_lost(client: &Client, heartbeat: Heartbeat) -> Arc<str> {
     tokio::select! {
+        biased;
         reason = client.until_gone() => reason,
         reason = heartbeat.until_hung(client) => reason.into(),
     }

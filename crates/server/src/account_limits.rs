@@ -145,6 +145,7 @@ impl AccountLimits {
             self.look(&pool).await;
             loop {
                 tokio::select! {
+                    biased;
                     _ = states.changed() => if children() != present { break },
                     event = next_event(&mut events) => match event {
                         AccountEvent::Changed { .. } | AccountEvent::Missed(_) => {
@@ -172,7 +173,7 @@ impl AccountLimits {
         // Without a child nobody can tell; there will be one.
         let Some(client) = pool.client() else { return };
         let known = self.0.view.borrow().clone();
-        let (looked_at, asked_anew) = (Some(Instant::now()), known.asked_anew);
+        let (looked_at, asked_anew) = (Some(ambient::now()), known.asked_anew);
         let own_changes = known.own_changes;
         let standing = known.renewed(&client).await;
         // A child with an older login says nothing about the one in place.
@@ -277,7 +278,7 @@ impl AccountStanding {
 
 impl View {
     fn is_old(&self) -> bool {
-        self.looked_at.is_none_or(|at| at.elapsed() > FRESH_FOR)
+        self.looked_at.is_none_or(|at| ambient::since(at) > FRESH_FOR)
     }
 
     /// What Codex says now. The service is asked only if that could be another answer than before.

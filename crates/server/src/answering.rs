@@ -9,7 +9,7 @@ mod running;
 mod turn_log;
 mod usage;
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 use axum::extract::Request;
 use axum::response::Response;
@@ -45,5 +45,5 @@ where
 }
 
 pub(crate) fn seconds_since_1970() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs())
+    ambient::wall_time().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs())
 }

@@ -1,7 +1,7 @@
 //! The API: its settings, its backend, and the states of its handlers.
 
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
 use axum::extract::{FromRef, State};
@@ -166,7 +166,7 @@ impl Api {
             recent: Arc::default(),
         };
         let owner = OwnerApi {
-            started: SystemTime::now(),
+            started: ambient::wall_time(),
             settings: Arc::clone(&turns.settings),
             backend: Arc::clone(&turns.backend),
             queue: turns.queue.clone(),
@@ -265,7 +265,7 @@ impl TurnApi {
         answer: impl Future<Output = Result<Response, ErrorResponse>>,
     ) -> Response {
         let Some(limit) = limit else { return answer.await.into_response() };
-        let standing = self.rates.take(caller, limit, Instant::now());
+        let standing = self.rates.take(caller, limit, ambient::now());
         let mut response = match standing.refusal() {
             Some(error) => {
                 self.metrics.request_refused(Refused::RateLimitExceeded);
@@ -283,10 +283,10 @@ impl TurnApi {
         caller: &Caller,
         turns: u32,
     ) -> Result<TakenPlaces, ApiError> {
-        let asked = Instant::now();
+        let asked = ambient::now();
         let taken = self.queue.take(caller, turns).await;
         match &taken {
-            Ok(_) => self.metrics.turns_let_in(asked.elapsed()),
+            Ok(_) => self.metrics.turns_let_in(ambient::since(asked)),
             Err(refusal) => {
                 if let Some(reason) = Refused::of(refusal) {
                     self.metrics.request_refused(reason);

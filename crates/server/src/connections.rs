@@ -24,7 +24,6 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use openai_wire::ApiError;
 use tokio::io::AsyncWriteExt as _;
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -32,6 +31,7 @@ use tokio_util::task::TaskTracker;
 use crate::alarm::Alarm;
 use crate::gate::Gate;
 use crate::identity::{IDENTITY_PATH, LocalAddress};
+use crate::network::{Listener, Stream};
 use activity::{Activity, Lapse, Patience};
 use request_body::RequestBody;
 use roster::{Entry, Roster};
@@ -132,11 +132,11 @@ impl Connections {
     }
 
     /// Accepts connections until it is told to stop.
-    pub(crate) async fn accept(self: Arc<Self>, listener: TcpListener) {
+    pub(crate) async fn accept(self: Arc<Self>, listener: impl Listener) {
         let mut complained: Option<Instant> = None;
         while let Some(accepted) = self.stop.run_until_cancelled(listener.accept()).await {
             match accepted {
-                Ok((stream, _)) => match self.roster.admit(self.patience()) {
+                Ok(stream) => match self.roster.admit(self.patience()) {
                     Some(entry) => {
                         self.tasks.spawn(Arc::clone(&self).converse(stream, entry));
                     }
@@ -145,8 +145,8 @@ impl Connections {
                 Err(error) if is_the_clients(&error) => {}
                 // Usually too many open files: one that nobody uses is closed.
                 Err(error) => {
-                    if complained.is_none_or(|at| at.elapsed() >= COMPLAIN_EVERY) {
-                        complained = Some(Instant::now());
+                    if complained.is_none_or(|at| ambient::since(at) >= COMPLAIN_EVERY) {
+                        complained = Some(ambient::now());
                         tracing::error!(%error, "cannot accept a connection");
                     }
                     let room = self.roster.make_room(self.patience());
@@ -162,9 +162,8 @@ impl Connections {
     }
 
     /// Serves one connection. When it is told to stop, the request under way is the last one.
-    async fn converse(self: Arc<Self>, stream: TcpStream, entry: Entry) {
-        // Small frames of a stream must not wait for each other.
-        if let Err(error) = stream.set_nodelay(true) {
+    async fn converse(self: Arc<Self>, stream: impl Stream, entry: Entry) {
+        if let Err(error) = stream.set_nodelay() {
             tracing::debug!(%error, "a connection was lost");
             return;
         }
@@ -248,7 +247,7 @@ impl Connections {
     }
 
     /// Tells somebody that there is no room.
-    fn turn_away(self: &Arc<Self>, stream: TcpStream) {
+    fn turn_away(self: &Arc<Self>, stream: impl Stream) {
         let Ok(permit) = Arc::clone(&self.turned_away).try_acquire_owned() else { return };
         let this = Arc::clone(self);
         self.tasks.spawn(async move {
@@ -264,10 +263,11 @@ impl Connections {
     }
 
     /// Closes a connection, perhaps with an answer, in a way that lets the client read its last one.
-    async fn part(&self, stream: TcpStream, activity: &Activity, answer: Option<ApiError>) {
+    async fn part(&self, stream: impl Stream, activity: &Activity, answer: Option<ApiError>) {
         let bytes = answer.map(|error| self.refusal(error)).unwrap_or_default();
         let parting = tokio::time::timeout(LINGER, say_and_take_the_rest(stream, &bytes));
         tokio::select! {
+            biased;
             _ = parting => {}
             () = activity.hangup().0.cancelled() => {}
             () = self.stop.cancelled() => {}
@@ -277,7 +277,7 @@ impl Connections {
 
 /// Closing at once while a refused body is still on its way would reset the connection, and most
 /// clients would report that instead of the answer.
-async fn say_and_take_the_rest(mut stream: TcpStream, bytes: &[u8]) -> io::Result<()> {
+async fn say_and_take_the_rest(mut stream: impl Stream, bytes: &[u8]) -> io::Result<()> {
     stream.write_all(bytes).await?;
     stream.shutdown().await?;
     tokio::io::copy(&mut stream, &mut tokio::io::sink()).await?;
@@ -287,7 +287,7 @@ async fn say_and_take_the_rest(mut stream: TcpStream, bytes: &[u8]) -> io::Resul
 /// Has a connection reset when it is dropped in the middle of an answer, so that this never looks like
 /// its end: without a length or chunks a client knows the end only by how the connection closes.
 /// Nothing that waits for the client is kept either.
-fn cut(stream: &TcpStream) {
+fn cut(stream: &impl Stream) {
     if let Err(error) = stream.set_zero_linger() {
         tracing::debug!(%error, "a connection was lost");
     }

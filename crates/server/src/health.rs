@@ -60,7 +60,7 @@ pub(crate) fn routes(health: Health) -> Router {
 
 /// 200 only while turns can be served; otherwise why, in a word that a program can read.
 async fn show_readiness(State(health): State<Health>, headers: HeaderMap) -> Response {
-    let now = Instant::now();
+    let now = ambient::now();
     let unready = health.readiness.borrow().unready(now);
     let mut shown = match unready {
         None => json!({"ready": true}),
@@ -81,7 +81,7 @@ async fn show_readiness(State(health): State<Health>, headers: HeaderMap) -> Res
 
 /// Always 200 while the process answers: it is for people.
 async fn show_health(State(health): State<Health>, headers: HeaderMap) -> Json<Value> {
-    let now = Instant::now();
+    let now = ambient::now();
     let status = health.readiness.borrow().unready(now).map_or("ok", Unready::code);
     let mut shown = json!({"status": status});
     health.add_details(&mut shown, &headers, now);

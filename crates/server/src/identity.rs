@@ -98,7 +98,7 @@ impl Nonce {
     /// If the system has no random numbers.
     pub fn random() -> Result<Self, getrandom::Error> {
         let mut bytes = [0; 32];
-        getrandom::fill(&mut bytes)?;
+        ambient::fill_random(&mut bytes)?;
         Ok(Self(bytes))
     }
 

@@ -64,7 +64,7 @@ pub(crate) struct ReasoningScope {
 impl KeptReasoning {
     /// What is more than that goes.
     pub(crate) fn keep_within(&self, most_bytes: usize) {
-        self.0.lock().shrink(most_bytes, Instant::now());
+        self.0.lock().shrink(most_bytes, ambient::now());
     }
 }
 
@@ -76,7 +76,7 @@ impl ReasoningScope {
         if calls.is_empty() {
             return;
         }
-        let now = Instant::now();
+        let now = ambient::now();
         let mut kept = self.kept.0.lock();
         for call in calls {
             let key = Arc::new(self.key(&call.call_id, question));
@@ -96,7 +96,7 @@ impl ReasoningScope {
             return None;
         }
         let entry = kept.by_call.get(&self.key(call_id, question))?;
-        (entry.kept_at.elapsed() <= LONGEST).then(|| Arc::clone(&entry.items))
+        (ambient::since(entry.kept_at) <= LONGEST).then(|| Arc::clone(&entry.items))
     }
 
     fn key(&self, call_id: &str, question: Question) -> Key {

@@ -21,6 +21,7 @@ mod kept_reasoning;
 mod large_bodies;
 mod metrics;
 mod models;
+mod network;
 mod page;
 mod rate_limit;
 mod recent_turns;
@@ -38,9 +39,7 @@ mod unknown_path;
 mod usage_report;
 
 use std::sync::Arc;
-use std::time::Instant;
 
-use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -67,6 +66,7 @@ pub use identity::{IDENTITY_PATH, Nonce, RunSecret};
 pub use large_bodies::{BodyRoom, LargeBodies};
 pub use metrics::{Described, Kind, METRICS};
 pub use models::{ModelDirectory, describe_models};
+pub use network::{Listener, Stream};
 pub use rate_limit::RateLimit;
 pub use remote_images::ImageFetcher;
 pub use request_info::{Endpoint, RequestInfo};
@@ -95,9 +95,9 @@ pub struct App {
 }
 
 /// Serves until `stop` is cancelled, then finishes the requests that are under way.
-pub async fn serve(listeners: Vec<TcpListener>, app: App, stop: CancellationToken) {
+pub async fn serve(listeners: Vec<impl Listener>, app: App, stop: CancellationToken) {
     let App { api, readiness, queue, access, run_secret, gate, limits } = app;
-    let health = Health { started: Instant::now(), readiness, queue, access: access.clone() };
+    let health = Health { started: ambient::now(), readiness, queue, access: access.clone() };
     let identity = identity::routes(run_secret);
     let gate = Gate::new(access.clone(), routes::router(api, health, identity, &access, &gate));
     let tasks = TaskTracker::new();

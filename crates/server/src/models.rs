@@ -225,14 +225,16 @@ impl ModelDirectory {
     async fn catalog(&self) -> Result<Arc<[Model]>, ApiError> {
         let models = match self.known() {
             None => self.ask_for_catalog().await?,
-            Some(Known { models, since }) if since.elapsed() < FRESH_FOR => return Ok(models),
+            Some(Known { models, since }) if ambient::since(since) < FRESH_FOR => {
+                return Ok(models);
+            }
             // A child that is lost or hangs just then is no reason to fail.
             Some(Known { models, .. }) => {
                 let asked = tokio::time::timeout(ASKED_WITHIN, self.ask_for_catalog()).await;
                 asked.ok().and_then(Result::ok).unwrap_or(models)
             }
         };
-        let known = Known { models: Arc::clone(&models), since: Instant::now() };
+        let known = Known { models: Arc::clone(&models), since: ambient::now() };
         *self.catalog.lock() = Some(known);
         Ok(models)
     }

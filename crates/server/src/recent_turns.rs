@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, UNIX_EPOCH};
 
 use model_turn::TokenUsage;
 use parking_lot::Mutex;
@@ -194,7 +194,7 @@ impl Turns {
 }
 
 fn millis_since_1970(at: Instant) -> u64 {
-    let at = SystemTime::now() - at.elapsed();
+    let at = ambient::wall_time() - ambient::since(at);
     let elapsed = at.duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
 }

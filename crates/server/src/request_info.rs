@@ -97,7 +97,7 @@ impl Endpoint {
 #[cfg(test)]
 impl RequestInfo {
     pub(crate) fn example() -> Self {
-        let now = Instant::now();
+        let now = ambient::now();
         Self {
             id: "req_1".to_owned(),
             trace: TraceContext::new(),

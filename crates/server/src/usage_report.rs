@@ -82,7 +82,7 @@ fn unavailable(reason: &str) -> ApiError {
 }
 
 fn today() -> Date {
-    TimeZone::UTC.to_datetime(Timestamp::now()).date()
+    TimeZone::UTC.to_datetime(Timestamp::try_from(ambient::wall_time()).unwrap_or_default()).date()
 }
 
 /// Reads what is asked for.

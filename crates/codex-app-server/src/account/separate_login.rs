@@ -57,12 +57,12 @@ impl SeparateLogin {
     /// If the home cannot be made, or the child does not start.
     pub async fn start(pool: &Pool, stop: &CancellationToken) -> Result<Self, StartError> {
         let config = pool.client_config();
-        let found = stop.run_until_cancelled(config.binary.found_again());
-        let binary = found.await.ok_or(StartError::Stopped)??;
+        let found = stop.run_until_cancelled(config.codex.found_again());
+        let codex = found.await.ok_or(StartError::Stopped)??;
         let home = LoginHome::make_in(&config.home)?;
         let in_place = LoginFile::in_home(&config.home);
         let config = ClientConfig {
-            binary,
+            codex,
             home: home.path().to_owned(),
             shutdown_grace: STOPPED_WITHIN.min(config.shutdown_grace),
             // It has no turns.

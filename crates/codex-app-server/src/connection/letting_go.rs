@@ -35,6 +35,7 @@ impl Connection {
         let mut requests = FuturesUnordered::new();
         loop {
             tokio::select! {
+                biased;
                 _ = closed.wait_for(Option::is_some) => return,
                 Some(unwanted) = unwanted.recv(), if requests.len() < AT_ONCE => {
                     requests.push(self.let_go_of(unwanted));

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Instant;
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
@@ -89,7 +88,7 @@ impl KeptThreads {
     pub(crate) fn keep(&self, owner: Arc<str>, kept: KeptThread) {
         let Some(said) = kept.said() else { return };
         let (fingerprint, bytes) = (said.transcript.fingerprint(), said.transcript.bytes());
-        let going = self.shelf.lock().put(fingerprint, owner, bytes, kept, Instant::now());
+        let going = self.shelf.lock().put(fingerprint, owner, bytes, kept, ambient::now());
         drop(going);
         self.filled.notify_one();
     }
@@ -115,7 +114,7 @@ impl KeptThreads {
                 Some(at) => tokio::time::sleep_until(at.into()).await,
                 None => self.filled.notified().await,
             }
-            let going = self.shelf.lock().expire(Instant::now());
+            let going = self.shelf.lock().expire(ambient::now());
             drop(going);
         }
     }

@@ -1,7 +1,7 @@
 //! The task behind a turn: starts it, starts it again where that is allowed, and tidies up.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use model_turn::{Failure, FailureKind};
 use serde::de::IgnoredAny;
@@ -69,7 +69,8 @@ impl Driver {
                 continue;
             }
             let pause = backoff.next_pause();
-            let in_time = self.turn.asked_at.elapsed() + pause < self.turn.options.limits.timeout;
+            let in_time =
+                ambient::since(self.turn.asked_at) + pause < self.turn.options.limits.timeout;
             if retries_left == 0 || !in_time || !is_worth_a_retry(failure.kind) {
                 return self.turn.fail(failure);
             }
@@ -82,6 +83,7 @@ impl Driver {
             self.connection.count(Counter::Retry);
             tracing::info!(kind = ?failure.kind, ?pause, "trying a turn again");
             tokio::select! {
+                biased;
                 () = self.connection.pause(pause) => {}
                 stop = self.turn.next_stop() => return self.turn.stopped(stop),
             }
@@ -200,7 +202,7 @@ impl Driver {
             (true, false) => LogUse::Refusals,
             (true, true) => LogUse::Everything,
         };
-        let now = Instant::now();
+        let now = ambient::now();
         let machine = TurnMachine::new(names, options.limits, log_use, keeping, *asked_at, now);
         link.hold(kept);
         (Route::new(thread.clone(), machine, events.clone(), sender, fate), attempt)
@@ -240,8 +242,9 @@ impl Driver {
             return Ok(None);
         }
         let limit = self.turn.options.limits.timeout;
-        let time_left = limit.saturating_sub(self.turn.asked_at.elapsed());
+        let time_left = limit.saturating_sub(ambient::since(self.turn.asked_at));
         tokio::select! {
+            biased;
             place = tokio::time::timeout(time_left, set_ups.images.acquire()) => {
                 // It is never closed.
                 place.map(Result::ok).map_err(|_| {
@@ -299,6 +302,7 @@ impl Driver {
     ) -> Attempt {
         loop {
             tokio::select! {
+                biased;
                 outcome = &mut attempt => {
                     return outcome.unwrap_or_else(|_| {
                         let words = "the turn was lost";

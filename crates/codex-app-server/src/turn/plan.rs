@@ -232,7 +232,7 @@ impl PlannedTurn {
         let (events, receiver) =
             channel::channel(options.max_waiting_bytes, consumer.overflow.clone());
         let (control, commands) = watch::channel(Command::Run);
-        let asked_at = Instant::now();
+        let asked_at = ambient::now();
         let found = match (kept, &plan.trail) {
             (Some(kept), Some(trail)) => kept.find(trail, &plan.items),
             _ => Err(FreshReason::Off),

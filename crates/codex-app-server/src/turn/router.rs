@@ -98,7 +98,7 @@ impl Route {
         wire: &impl Wire,
         change: impl FnOnce(&mut TurnMachine, Instant, &mut Steps),
     ) {
-        let now = Instant::now();
+        let now = ambient::now();
         let mut steps = std::mem::take(&mut self.steps);
         change(&mut self.machine, now, &mut steps);
         while let Some(step) = steps.pop_front() {

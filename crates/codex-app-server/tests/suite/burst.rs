@@ -8,7 +8,7 @@ use testkit::{Outcome, TestCodex, tools};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-const TURNS: usize = 200;
+const TURNS: usize = 100;
 const AT_ONCE: usize = 20;
 const NAMES: [&str; 3] = ["get_weather", "get_time", "lookup"];
 
@@ -31,7 +31,7 @@ async fn run(codex: &TestCodex, turns: usize, mark: &str) -> Vec<(usize, Outcome
 }
 
 #[tokio::test]
-async fn two_hundred_turns_of_three_calls_never_mix() {
+async fn a_hundred_turns_of_three_calls_never_mix() {
     let codex = TestCodex::start().await;
     let started = Instant::now();
     for (number, outcome) in run(&codex, TURNS, "[[parallel:3]]").await {

@@ -1,6 +1,6 @@
 //! Turns through one child leave nothing behind: not with it, and not with us.
 //!
-//! `TIMES=3 ./test endurance` has more than a thousand. Our own memory and files are those of this process, which nextest gives to each test alone.
+//! `TIMES=5 ./test endurance` has a thousand. Our own memory and files are those of this process, which nextest gives to each test alone.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 const STAGES: usize = 5;
-const TURNS_A_STAGE: usize = 80;
+const TURNS_A_STAGE: usize = 40;
 const AT_ONCE: usize = 10;
 const NAMES: [&str; 3] = ["get_weather", "get_time", "lookup"];
 

@@ -38,9 +38,13 @@ async fn a_megabyte_survives_the_way_there_and_back() {
     let unit = "0123456789abcdef äöü 🙂 }}}\n";
     let sample: String = unit.chars().cycle().take(1_100_000).collect();
     assert!(sample.len() > 1 << 20);
-    let outcome = codex.run(codex.ask(&format!("[[echo]]{sample}"))).await;
-    assert_eq!(outcome.end, Ok(TurnEnd::Completed));
-    assert!(outcome.text == sample, "{} of {} bytes", outcome.text.len(), sample.len());
-    assert!(sent_text(&codex) == format!("[[echo]]{sample}"));
+    let tenth = &sample[..sample.floor_char_boundary(sample.len() / 10)];
+    // In one delta, and a tenth of it in thousands of them.
+    for (mark, text) in [("[[echo-whole]]", &*sample), ("[[echo]]", tenth)] {
+        let outcome = codex.run(codex.ask(&format!("{mark}{text}"))).await;
+        assert_eq!(outcome.end, Ok(TurnEnd::Completed));
+        assert!(outcome.text == text, "{} of {} bytes", outcome.text.len(), text.len());
+        assert!(sent_text(&codex) == format!("{mark}{text}"));
+    }
     codex.client.shutdown().await;
 }

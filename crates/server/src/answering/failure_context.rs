@@ -1,6 +1,6 @@
 //! What only the server knows about a failed turn: where to sign in, when a limit is over.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bridge::AskedUpstream;
 use codex_app_server::WorkerState;
@@ -61,7 +61,7 @@ impl FailureContext {
         let next_try = states.iter().filter_map(WorkerState::next_try).min();
         let is_checked = states.iter().any(|state| state.broken_promise().is_some());
         let what = if is_checked { "checked" } else { "started" };
-        let pause = next_try.map(|at| at.saturating_duration_since(Instant::now()));
+        let pause = next_try.map(|at| at.saturating_duration_since(ambient::now()));
         let wait = pause.unwrap_or_default() + CHILD_STARTS_WITHIN;
         let message = format!("Codex is being {what} again. Try again in {}.", how_long(wait));
         ApiError { message, retry_after: Some(wait), ..error }
@@ -71,7 +71,9 @@ impl FailureContext {
 /// Codex formats the time in its own zone, or omits it.
 async fn used_up(account: &AccountLimits, error: ApiError) -> ApiError {
     let limits = account.used_up().await;
-    match limits.and_then(|limits| limit_reached(&limits, Timestamp::now())) {
+    match limits.and_then(|limits| {
+        limit_reached(&limits, Timestamp::try_from(ambient::wall_time()).unwrap_or_default())
+    }) {
         Some((message, wait)) => ApiError { message, retry_after: Some(wait), ..error },
         None => error,
     }

@@ -72,7 +72,7 @@ impl Incoming {
         endpoint: Endpoint,
         request: Request,
     ) -> Result<Self, ApiError> {
-        let received = Instant::now();
+        let received = ambient::now();
         let (parts, body) = request.into_parts();
         let WholeBody { bytes: body, room } = read_body(body, settings.body, large, caller).await?;
         let request_id = parts.extensions.get::<RequestId>();

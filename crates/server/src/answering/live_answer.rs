@@ -87,7 +87,7 @@ impl Running {
             id_suffix: Arc::clone(&self.suffix),
         };
         let live = LiveAnswer {
-            answer: Answer::new(output, options, Instant::now()),
+            answer: Answer::new(output, options, ambient::now()),
             running: self,
             continued: None,
             alarm: Alarm::default(),
@@ -116,7 +116,7 @@ impl<O: Output + Send + Unpin + 'static> LiveAnswer<O> {
             return Err(refusal.await);
         }
         self.active = Some(self.running.log.metrics.stream_begun());
-        self.step(Input::Head, Instant::now());
+        self.step(Input::Head, ambient::now());
         headers.insert(X_PROXY_CONTINUITY, self.continuity());
         for (name, value) in [
             (header::CONTENT_TYPE, O::STREAM_TYPE),
@@ -179,7 +179,7 @@ impl<O: Output> LiveAnswer<O> {
                 return Poll::Pending;
             }
         }
-        let now = Instant::now();
+        let now = ambient::now();
         let bytes = self.answer.take_bytes(now);
         if !std::mem::take(&mut self.is_comment)
             && let Some(before) = self.last_data.replace(now)
@@ -193,7 +193,7 @@ impl<O: Output> LiveAnswer<O> {
     /// Takes every event of the turns that is ready; otherwise waits for one, or for the time.
     fn poll_turns(&mut self, context: &mut Context<'_>) -> Poll<()> {
         self.polling = true;
-        let polled = self.poll_events(Instant::now(), context);
+        let polled = self.poll_events(ambient::now(), context);
         self.polling = false;
         if self.answer.wants() != Want::Events {
             self.report();
@@ -293,7 +293,7 @@ impl<O: Output> LiveAnswer<O> {
                 }
             }
         };
-        self.step(Input::Settle { usage, at: seconds_since_1970() }, Instant::now());
+        self.step(Input::Settle { usage, at: seconds_since_1970() }, ambient::now());
         Poll::Ready(())
     }
 
@@ -309,7 +309,7 @@ impl<O: Output> LiveAnswer<O> {
                 None => false,
             },
         };
-        self.step(Input::Stored(stored), Instant::now());
+        self.step(Input::Stored(stored), ambient::now());
         self.end_storage();
         Poll::Ready(())
     }
@@ -372,7 +372,7 @@ impl<O: Output> Drop for LiveAnswer<O> {
         } else {
             EndReason::ClientGone
         };
-        self.step(Input::Abandon(reason), Instant::now());
+        self.step(Input::Abandon(reason), ambient::now());
         self.report();
     }
 }

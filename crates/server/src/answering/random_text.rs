@@ -16,7 +16,7 @@ pub(crate) fn random_text(length: usize) -> String {
     let mut text = String::with_capacity(length);
     while text.len() < length {
         let mut bytes = [0; DRAWN];
-        getrandom::fill(&mut bytes).expect("the system gives random numbers");
+        ambient::fill_random(&mut bytes).expect("the system gives random numbers");
         // Six bits that stand for no letter are thrown away: a remainder would favour some letters.
         let letters = bytes.iter().filter_map(|byte| LETTERS.get(usize::from(byte & 0x3f)));
         text.extend(letters.take(length - text.len()).map(|letter| char::from(*letter)));

@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue};
 use bridge::{Prepared, Tokenizer, TurnPolicy};
@@ -108,7 +108,7 @@ impl Incoming {
             settings: Arc::clone(&self.settings.differing),
             ignored,
             received: self.received,
-            admitted: Instant::now(),
+            admitted: ambient::now(),
         });
         let login = turn.upstream.is_none().then(|| Login {
             account: backend.account.clone(),
@@ -118,7 +118,7 @@ impl Incoming {
         let recording = self.settings.captures.as_ref().and_then(|captures| {
             let draft = Draft {
                 request: Arc::clone(&request),
-                time: jiff::Timestamp::now(),
+                time: jiff::Timestamp::try_from(ambient::wall_time()).unwrap_or_default(),
                 codex: backend.pool.client().map(|client| client.version().to_string()),
                 requested_mode: self.headers.mode.clone(),
                 policy: Arc::clone(&policy),

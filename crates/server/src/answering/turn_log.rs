@@ -1,7 +1,7 @@
 //! What is reported about the turns of a request, once they have ended.
 
 use std::sync::Arc;
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use bridge::{ChoiceReport, Milestones, Question};
 use codex_app_server::Continued;
@@ -43,7 +43,7 @@ impl TurnLog {
         milestones: Milestones,
         continued: Continued,
     ) {
-        let (ended, ended_at) = (Instant::now(), SystemTime::now());
+        let (ended, ended_at) = (ambient::now(), ambient::wall_time());
         for (choice, report) in reports.iter().enumerate() {
             let request = &*self.request;
             let turn = TurnRecord { request, choice, continued, report, milestones, ended };

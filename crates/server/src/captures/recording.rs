@@ -100,7 +100,7 @@ impl Recording {
             captures: Arc::clone(captures),
             settings: settings.clone(),
             runtime: Handle::current(),
-            begun: Instant::now(),
+            begun: ambient::now(),
             draft: Some(draft),
             held: Mutex::new(Held { bytes, ..Held::default() }),
         }))
@@ -115,19 +115,19 @@ impl Recording {
     /// These frames leave.
     pub(crate) fn sent(&self, frames: &[u8]) {
         let sent = || What::Sent(String::from_utf8_lossy(frames).into_owned());
-        self.add(Instant::now(), frames.len(), sent);
+        self.add(ambient::now(), frames.len(), sent);
     }
 
     /// The client gets this whole answer.
     pub(crate) fn answer(&self, status: u16, body: &[u8]) {
         let text = || String::from_utf8_lossy(body).into_owned();
-        self.add(Instant::now(), body.len(), || What::Answer { status, body: text() });
+        self.add(ambient::now(), body.len(), || What::Answer { status, body: text() });
     }
 
     /// The turns are over. That is recorded in any case: it is small, and says most.
     pub(crate) fn end(&self, reports: &[ChoiceReport]) {
         let what = What::End(reports.iter().map(Report::from).collect());
-        self.held.lock().entries.push(Entry { at: self.micros(Instant::now()), what });
+        self.held.lock().entries.push(Entry { at: self.micros(ambient::now()), what });
     }
 
     /// The same source, recorded.
@@ -135,7 +135,7 @@ impl Recording {
         let recording = Arc::clone(recording);
         Arc::new(move || {
             let suffix = source();
-            recording.add(Instant::now(), suffix.len(), || What::Suffix(suffix.clone()));
+            recording.add(ambient::now(), suffix.len(), || What::Suffix(suffix.clone()));
             suffix
         })
     }
@@ -149,7 +149,7 @@ impl Recording {
     }
 
     fn tokens(&self, count: usize) -> usize {
-        self.add(Instant::now(), 0, || What::Tokens(count));
+        self.add(ambient::now(), 0, || What::Tokens(count));
         count
     }
 
@@ -173,7 +173,7 @@ impl Recording {
         }
         held.is_cut = true;
         let what = What::Cut { limit: MOST_BYTES };
-        held.entries.push(Entry { at: self.micros(Instant::now()), what });
+        held.entries.push(Entry { at: self.micros(ambient::now()), what });
         false
     }
 

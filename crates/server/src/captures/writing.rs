@@ -82,8 +82,8 @@ impl Finished {
             CapturedContent::Verbatim => Ok(record),
             CapturedContent::Masked => {
                 let mut key = MaskKey::default();
-                getrandom::fill(&mut key)?;
-                Ok(record.redacted(&key, Instant::now()))
+                ambient::fill_random(&mut key)?;
+                Ok(record.redacted(&key, ambient::now()))
             }
         }
     }
@@ -110,8 +110,8 @@ impl Writer {
         if let Err(error) = self.try_write(&mut finished) {
             // It is looked at anew: somebody may have mended it.
             self.folder = None;
-            if self.warned.is_none_or(|warned| warned.elapsed() >= WARN_EVERY) {
-                self.warned = Some(Instant::now());
+            if self.warned.is_none_or(|warned| ambient::since(warned) >= WARN_EVERY) {
+                self.warned = Some(ambient::now());
                 let folder = finished.settings.folder.display();
                 let request_id = &finished.draft.request.id;
                 tracing::warn!(request_id, %error, %folder, "a record was not kept (PROXY_CAPTURE_DIR)");

@@ -73,14 +73,14 @@ enum Phase {
 
 impl Activity {
     pub(super) fn new() -> Self {
-        let state = Mutex::new(State::new(Instant::now()));
+        let state = Mutex::new(State::new(ambient::now()));
         Self { state, hangup: Hangup::default(), unread_body: AtomicBool::new(false) }
     }
 
     /// A request has been read up to its body.
     pub(super) fn begin(self: &Arc<Self>, has_body: bool) -> Underway {
         self.unread_body.store(has_body, Ordering::Relaxed);
-        self.state.lock().enter(Phase::Busy, Instant::now());
+        self.state.lock().enter(Phase::Busy, ambient::now());
         Underway(Arc::clone(self))
     }
 
@@ -97,7 +97,7 @@ impl Activity {
     pub(super) fn heard(&self) {
         let mut state = self.state.lock();
         if state.phase == Phase::Idle {
-            state.enter(Phase::Head, Instant::now());
+            state.enter(Phase::Head, ambient::now());
         }
     }
 
@@ -108,20 +108,20 @@ impl Activity {
 
     /// The client takes no bytes at the moment.
     pub(super) fn blocked(&self) {
-        self.state.lock().blocked.get_or_insert_with(Instant::now);
+        self.state.lock().blocked.get_or_insert_with(ambient::now);
     }
 
     /// Everything is written that there is so far.
     pub(super) fn flushed(&self) {
         let mut state = self.state.lock();
         if state.phase == Phase::Answered {
-            state.enter(Phase::Idle, Instant::now());
+            state.enter(Phase::Idle, ambient::now());
         }
     }
 
     /// There will be no other request.
     pub(super) fn leave(&self) {
-        self.state.lock().enter(Phase::Leaving, Instant::now());
+        self.state.lock().enter(Phase::Leaving, ambient::now());
     }
 
     /// Whether somebody waits for an answer, or for the rest of one.
@@ -136,7 +136,7 @@ impl Activity {
 
     /// Since when nobody would miss it; `None` while somebody would.
     pub(super) fn spare_since(&self, patience: Patience) -> Option<Instant> {
-        self.state.lock().spare_since(patience, Instant::now())
+        self.state.lock().spare_since(patience, ambient::now())
     }
 
     pub(super) fn hangup(&self) -> &Hangup {
@@ -151,7 +151,7 @@ impl Drop for Underway {
         let mut state = self.0.state.lock();
         // It stays so only if something is left to be written.
         if state.phase == Phase::Busy {
-            state.enter(Phase::Answered, Instant::now());
+            state.enter(Phase::Answered, ambient::now());
         }
     }
 }

@@ -6,17 +6,17 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 
 use super::activity::Activity;
+use crate::network::Stream;
 
 /// A stream that tells its connection's activity.
 ///
 /// What hyper writes while there is no request is its own answer to a head that it cannot read. It has
 /// neither a body nor our headers: it is left out, for us to say it better.
 #[derive(Debug)]
-pub(super) struct Watched {
-    stream: TcpStream,
+pub(super) struct Watched<S> {
+    stream: S,
     activity: Arc<Activity>,
     left_out: bool,
     blocked: bool,
@@ -24,13 +24,13 @@ pub(super) struct Watched {
 
 // === impl Watched ===
 
-impl Watched {
-    pub(super) fn new(stream: TcpStream, activity: Arc<Activity>) -> Self {
+impl<S: Stream> Watched<S> {
+    pub(super) fn new(stream: S, activity: Arc<Activity>) -> Self {
         Self { stream, activity, left_out: false, blocked: false }
     }
 
     /// The stream, and whether an answer of hyper's own was left out.
-    pub(super) fn into_parts(self) -> (TcpStream, bool) {
+    pub(super) fn into_parts(self) -> (S, bool) {
         (self.stream, self.left_out)
     }
 
@@ -44,7 +44,7 @@ impl Watched {
     }
 }
 
-impl AsyncRead for Watched {
+impl<S: Stream> AsyncRead for Watched<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -59,7 +59,7 @@ impl AsyncRead for Watched {
     }
 }
 
-impl AsyncWrite for Watched {
+impl<S: Stream> AsyncWrite for Watched<S> {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -1,7 +1,5 @@
 //! The state of everything, at a moment.
 
-use std::time::Instant;
-
 use codex_app_server::{Pool, account::Account};
 use serde_json::{Value, json};
 
@@ -12,7 +10,7 @@ use crate::usage_report::shown_account;
 
 /// What is told. Nothing is asked for it: it is what is known.
 pub(super) fn now(api: &OwnerApi) -> Value {
-    let now = Instant::now();
+    let now = ambient::now();
     let backend = api.backend.get();
     let pool = backend.map(|backend| &backend.pool);
     let workers = pool.map(|pool| pool.states().borrow().clone()).unwrap_or_default();
@@ -23,7 +21,7 @@ pub(super) fn now(api: &OwnerApi) -> Value {
     json!({
         "object": "proxy.status",
         "version": env!("CARGO_PKG_VERSION"),
-        "uptime_seconds": api.started.elapsed().unwrap_or_default().as_secs(),
+        "uptime_seconds": ambient::wall_time().duration_since(api.started).unwrap_or_default().as_secs(),
         "ready": unready.is_none(),
         "reason": unready.map(health::Unready::code),
         "workers": readiness.workers.iter().map(|worker| health::report_on(worker, now)).collect::<Vec<_>>(),

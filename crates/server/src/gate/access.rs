@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use axum::http::HeaderMap;
@@ -132,7 +132,7 @@ impl Access {
     /// owner's key, or if the system has no random numbers.
     pub fn issue_code(&self) -> Option<String> {
         let key = self.now().keys.of_the_owner()?.clone();
-        self.sessions.issue_code(key, Instant::now())
+        self.sessions.issue_code(key, ambient::now())
     }
 
     /// The page under its name for this run, if it has one.
@@ -182,7 +182,7 @@ impl Access {
 
     /// A code opens nothing for a key that was replaced since.
     fn key_of_code(&self, rules: &Rules, code: &Digest) -> Option<Digest> {
-        let key = self.sessions.spend_code(code, Instant::now())?;
+        let key = self.sessions.spend_code(code, ambient::now())?;
         rules.keys.find(&key).is_some().then_some(key)
     }
 

@@ -36,7 +36,7 @@ const SLOW_CLIENT: u8 = 2;
 
 impl Counted {
     pub(crate) fn new(metrics: Arc<Metrics>, route: Route) -> Self {
-        let since = Instant::now();
+        let since = ambient::now();
         Self { metrics, route, since, fate: Fate::default(), status: None, complete: false }
     }
 
@@ -74,7 +74,7 @@ impl Counted {
 impl Drop for Counted {
     fn drop(&mut self) {
         let status = self.status.map(|status| status.as_u16());
-        self.metrics.request_ended(self.route, status, self.outcome(), self.since.elapsed());
+        self.metrics.request_ended(self.route, status, self.outcome(), ambient::since(self.since));
     }
 }
 

@@ -103,7 +103,7 @@ impl AllowedHost {
     /// if the system has no random numbers.
     pub fn random(port: u16) -> Option<Self> {
         let mut bytes = [0; 8];
-        getrandom::fill(&mut bytes).ok()?;
+        ambient::fill_random(&mut bytes).ok()?;
         let name = format!("run-{:016x}.localhost", u64::from_be_bytes(bytes));
         Some(Self { name, port: AllowedPort::Exactly(port) })
     }

@@ -82,7 +82,7 @@ impl Sessions {
 /// A token of 256 random bits, and its digest; `None` if the system has no random numbers.
 fn random_token(prefix: &str) -> Option<(String, Digest)> {
     let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).ok()?;
+    ambient::fill_random(&mut bytes).ok()?;
     let token = format!("{prefix}{}", URL_SAFE_NO_PAD.encode(bytes));
     let digest = Digest::of(token.as_bytes());
     Some((token, digest))

@@ -1,7 +1,6 @@
 //! Keeping a response that has ended.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use bridge::ResponseItems;
 use openai_wire::responses::{InputItem, OutputItem, ResponsesRequest};
@@ -69,7 +68,7 @@ impl Keeper {
         let response = StoredResponse {
             id: self.id,
             key: self.key,
-            created_at: SystemTime::now(),
+            created_at: ambient::wall_time(),
             previous: self.previous,
             body: items.without_output(),
             input: self.input,

@@ -1,5 +1,7 @@
 //! A Codex whose log is not what it was, played by a filter in front of the real one.
 
+use std::sync::Arc;
+
 use codex_app_server::{CanaryState, CodexBinary, EarlyArguments};
 use futures_util::future::join_all;
 use model_turn::{FailureKind as Kind, TurnEnd};
@@ -11,7 +13,7 @@ use super::{ask, assert_calls};
 /// A child whose standard error goes through a command of `sed`.
 async fn with_log(command: &str) -> (TestCodex, TempDir) {
     let (binary, folder) = altered(command).await;
-    (TestCodex::with(|config| config.binary = binary).await, folder)
+    (TestCodex::with(|config| config.codex = Arc::new(binary)).await, folder)
 }
 
 async fn altered(command: &str) -> (CodexBinary, TempDir) {
@@ -26,7 +28,7 @@ async fn altered(command: &str) -> (CodexBinary, TempDir) {
 async fn after_canary(command: &str) -> (TestCodex, TempDir) {
     let (binary, folder) = altered(command).await;
     let codex = TestCodex::with(|config| {
-        config.binary = binary;
+        config.codex = Arc::new(binary);
         config.canary = Some(canary());
     });
     let codex = codex.await;

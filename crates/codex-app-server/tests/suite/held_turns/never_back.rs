@@ -1,6 +1,6 @@
 //! Clients that ask for a call and never come back.
 //!
-//! `TIMES=7 ./test never_back` has a thousand of them. Our own memory and files are those of this process, which nextest gives to each test alone.
+//! `TIMES=10 ./test never_back` has a thousand of them. Our own memory and files are those of this process, which nextest gives to each test alone.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,10 +11,10 @@ use testkit::{TestPool, process, times, until};
 use super::{assert_confirmed, hold, hold_at_once, keeping, kept, until_loaded};
 
 /// The first time, and once more.
-const CLIENTS: [usize; 2] = [150, 50];
+const CLIENTS: [usize; 2] = [100, 40];
 
 /// Long enough that most of the clients have come before the first is forgotten.
-const MAX_AGE: Duration = Duration::from_secs(8);
+const MAX_AGE: Duration = Duration::from_secs(6);
 
 /// Codex opens connections to its databases as it needs them, up to a few each.
 const DATABASE_FILES: usize = 20;
