@@ -244,8 +244,10 @@ fn check_coverage(seen: &mut Seen, plan: &Plan) {
         *ends.entry(manner).or_default() += count;
         *ends.entry(end).or_default() += count;
     }
-    let always = ["patient", PROBE, "whole and exact", "refused as documented", "the client left"];
+    let always = ["patient", PROBE, "whole and exact"];
     let in_time = [
+        "refused as documented",
+        "the client left",
         "patient, not streamed",
         "slow",
         "too slow",
