@@ -91,7 +91,7 @@ impl World {
         let children = ("WORKER_COUNT", workers.as_str());
         let quick = ("WORKER_BACKOFF_INITIAL_MS", "50");
         // Some are pushed out by others.
-        let most = ("PROXY_CONTINUITY_MAX", "16");
+        let most = ("PROXY_CONTINUITY_MAX", "10");
         let server = Proxy::start(&[children, quick, most]).await;
         let reference = Proxy::start(&[("PROXY_CONTINUITY", "off")]).await;
         let mut bearers = Vec::new();
