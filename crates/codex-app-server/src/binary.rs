@@ -159,13 +159,23 @@ impl CodexBinary {
         &self.version
     }
 
+    /// Codex itself runs no program, and would ask one after the other for the name of the system. A
+    /// script around it needs some.
+    fn search_path(&self, home: &Path) -> PathBuf {
+        if is_script(&self.path) {
+            "/usr/local/bin:/usr/bin:/bin".into()
+        } else {
+            home.join("empty")
+        }
+    }
+
     /// A command with the minimal environment, and `home` as the home of everything.
     fn command(&self, home: &Path) -> Command {
         let mut command = Command::new(&self.path);
         command.env_clear();
         command.envs(PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
         command
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("PATH", self.search_path(home))
             .env("HOME", home)
             .env("CODEX_HOME", home)
             // Every call that we leave unanswered would be reported as an error.

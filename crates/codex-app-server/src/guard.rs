@@ -12,9 +12,9 @@ use tokio::process::{Child, Command};
 /// Waits for the end of its input, then for the group `$1`, at most two seconds.
 const SCRIPT: &str = "
 while read -r _; do :; done
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+for _ in 1 2 3 4; do
     kill -s 0 -- \"-$1\" 2>/dev/null || exit 0
-    sleep 0.1
+    sleep 0.5
 done
 kill -s KILL -- \"-$1\"
 ";

@@ -123,7 +123,7 @@ impl Deed {
 
 /// Becomes a process that reads nothing, says nothing and ignores SIGTERM.
 fn linger(stdout: Stdio) -> io::Error {
-    Command::new("sh").args(["-c", "trap '' TERM; exec sleep 600"]).stdout(stdout).exec()
+    Command::new("/bin/sh").args(["-c", "trap '' TERM; exec /bin/sleep 600"]).stdout(stdout).exec()
 }
 
 // === impl Server ===
