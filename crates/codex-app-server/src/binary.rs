@@ -161,29 +161,29 @@ impl CodexBinary {
 
     /// Codex itself runs no program, and would ask one after the other for the name of the system. A
     /// script around it needs some.
-    fn search_path(&self, home: &Path) -> PathBuf {
+    fn search_path(&self, home: &CodexHome) -> PathBuf {
         if is_script(&self.path) {
             "/usr/local/bin:/usr/bin:/bin".into()
         } else {
-            home.join("empty")
+            home.working_folder()
         }
     }
 
     /// A command with the minimal environment, and `home` as the home of everything.
-    fn command(&self, home: &Path) -> Command {
+    fn command(&self, home: &CodexHome) -> Command {
         let mut command = Command::new(&self.path);
         command.env_clear();
         command.envs(PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
         command
             .env("PATH", self.search_path(home))
-            .env("HOME", home)
-            .env("CODEX_HOME", home)
+            .env("HOME", home.path())
+            .env("CODEX_HOME", home.path())
             // Every call that we leave unanswered would be reported as an error.
             .env("RUST_LOG", "error,codex_core::tools::router=off")
             .env("NO_COLOR", "1")
             // The scripted model and an own upstream on this machine are never behind a proxy.
             .env("NO_PROXY", no_proxy())
-            .current_dir(home);
+            .current_dir(home.path());
         command
     }
 }
@@ -203,7 +203,7 @@ impl Codex for CodexBinary {
         })
     }
 
-    fn bundled_models<'a>(&'a self, home: &'a Path) -> Pending<'a, Result<Vec<u8>, CatalogError>> {
+    fn bundled_models(&self, home: &CodexHome) -> Pending<'_, Result<Vec<u8>, CatalogError>> {
         let mut command = self.command(home);
         command.args(["debug", "models", "--bundled"]);
         Box::pin(async {
@@ -222,7 +222,7 @@ impl Codex for CodexBinary {
         config: &ClientConfig,
         home: &CodexHome,
     ) -> io::Result<(Box<dyn Process>, Pipes)> {
-        let mut command = self.command(home.path());
+        let mut command = self.command(home);
         if config.early_arguments {
             command.envs(child_log::ENVIRONMENT);
         }

@@ -1,10 +1,9 @@
 //! The model catalog of the installed Codex, with everything of Codex's own taken out.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 
 use crate::codex::Codex;
+use crate::home::CodexHome;
 
 /// Slug of the built-in model that needs no account.
 pub const DEMO_MODEL: &str = "demo";
@@ -38,7 +37,7 @@ pub(crate) enum Dialect {
 /// The patched catalog of `codex`, as JSON.
 pub(crate) async fn patched(
     codex: &dyn Codex,
-    home: &Path,
+    home: &CodexHome,
     dialect: Dialect,
 ) -> Result<String, CatalogError> {
     let bundled = codex.bundled_models(home).await?;

@@ -1,7 +1,6 @@
 //! Where children come from.
 
 use std::io;
-use std::path::Path;
 use std::pin::Pin;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -22,8 +21,8 @@ pub trait Codex: Send + Sync {
     /// Looks for it again: another version may be there by now.
     fn found_again(&self) -> Pending<'_, Result<Arc<dyn Codex>, BinaryError>>;
 
-    /// The model catalog that it ships with, as JSON. `home` is a folder that it may write to.
-    fn bundled_models<'a>(&'a self, home: &'a Path) -> Pending<'a, Result<Vec<u8>, CatalogError>>;
+    /// The model catalog that it ships with, as JSON.
+    fn bundled_models(&self, home: &CodexHome) -> Pending<'_, Result<Vec<u8>, CatalogError>>;
 
     /// Starts an app-server.
     ///

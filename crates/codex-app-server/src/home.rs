@@ -117,7 +117,7 @@ impl CodexHome {
         write_private(&home.path.join("config.toml"), config_file.as_bytes())?;
         make_private_folder(&home.working_folder())?;
         let dialect = if config.classic_models { Dialect::Classic } else { Dialect::AsShipped };
-        let models = catalog::patched(&*config.codex, home.path(), dialect).await?;
+        let models = catalog::patched(&*config.codex, &home, dialect).await?;
         write_private(&catalog_path, models.as_bytes())?;
         Ok(home)
     }
